@@ -1,0 +1,77 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Warnings are errors here; SwiftPM drops this setting where Reprise is somebody's dependency.
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let nio = ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOConcurrencyHelpers"].map { name in
+    Target.Dependency.product(name: name, package: "swift-nio", condition: .when(traits: ["Proxy"]))
+}
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Proxy"]))
+let argumentParser = Target.Dependency.product(
+    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Proxy"]))
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: .when(traits: ["Proxy"]))
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+
+let package = Package(
+    name: "reprise",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
+    products: [
+        .library(name: "Reprise", targets: ["Reprise"]),
+        .library(name: "RepriseURLSession", targets: ["RepriseURLSession"]),
+        .library(name: "RepriseHTTPClient", targets: ["RepriseHTTPClient"]),
+        .library(name: "RepriseProxy", targets: ["RepriseProxy"]),
+        .library(name: "RepriseTesting", targets: ["RepriseTesting"]),
+        .executable(name: "reprise", targets: ["RepriseCLI"]),
+    ],
+    traits: [
+        // Off for an app that only wants the engine: then SwiftNIO, its TLS, the argument parser and swift-log are
+        // neither resolved nor built.
+        .trait(name: "Proxy", description: "The loopback proxy, the NIO origin client, the test origin, the command."),
+        .default(enabledTraits: ["Proxy"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    ],
+    targets: [
+        .target(name: "ByteRanges", swiftSettings: strict),
+        .target(name: "HTTPSemantics", dependencies: [httpTypes], swiftSettings: strict),
+        .target(
+            name: "Reprise",
+            dependencies: [
+                "ByteRanges", "HTTPSemantics", httpTypes,
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "RepriseURLSession", dependencies: ["Reprise", "HTTPSemantics", httpTypes], swiftSettings: strict),
+        .target(
+            name: "RepriseHTTPClient", dependencies: ["Reprise", "HTTPSemantics", httpTypes, nioSSL] + nio,
+            swiftSettings: strict),
+        .target(
+            name: "RepriseProxy", dependencies: ["Reprise", "HTTPSemantics", httpTypes, logging] + nio,
+            swiftSettings: strict),
+        .executableTarget(
+            name: "RepriseCLI",
+            dependencies: ["Reprise", "RepriseHTTPClient", "RepriseProxy", "HTTPSemantics", argumentParser, logging],
+            swiftSettings: strict),
+        .target(
+            name: "RepriseTesting", dependencies: ["Reprise", "ByteRanges", "HTTPSemantics", httpTypes] + nio,
+            swiftSettings: strict),
+        .testTarget(name: "ByteRangesTests", dependencies: ["ByteRanges"], swiftSettings: strict),
+        .testTarget(name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics"], swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

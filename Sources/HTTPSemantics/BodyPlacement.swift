@@ -1,0 +1,19 @@
+/// Where the bytes of a response's body lie in the representation.
+public struct BodyPlacement: Sendable, Hashable {
+    /// Offset of the body's first byte.
+    public var start: Int64
+    /// Offset after the body's last byte, as declared; `nil` if only the end of the body will tell.
+    public var end: Int64?
+    /// Complete length of the representation, from this response or from the generation that it continues.
+    public var completeLength: Int64?
+    /// Whether the origin answers ranges, as far as this response shows it; `nil` if it does not.
+    public var rangesSupported: Bool?
+
+    /// Creates a placement.
+    public init(start: Int64, end: Int64? = nil, completeLength: Int64? = nil, rangesSupported: Bool? = nil) {
+        self.start = start
+        self.end = end
+        self.completeLength = completeLength
+        self.rangesSupported = rangesSupported
+    }
+}

@@ -1,0 +1,123 @@
+public import HTTPTypes
+
+extension CacheControl {
+    /// Reads the Cache-Control fields of a message; without any, there are no directives.
+    public init(_ fields: HTTPFields) {
+        self.init(fields[.cacheControl] ?? "")
+    }
+
+    /// Parses a field value; whatever cannot be understood is passed over.
+    ///
+    /// Names are compared without case; arguments may be tokens or quoted strings. Of a repeated time the first counts,
+    /// and a time that is not delta-seconds counts as 0, that is, as stale (RFC 9111 §4.2.1). A value over 8 KiB counts
+    /// as `no-store`: what is restrictive in it cannot be known.
+    public init(_ value: String) {
+        self.init()
+        guard var scanner = FieldScanner(value) else {
+            noStore = true
+            return
+        }
+        while !scanner.isAtEnd {
+            scanner.skipWhitespace()
+            if let name = scanner.token() {
+                let argument = Self.argument(&scanner)
+                apply(name.lowercased(), argument)
+            }
+            scanner.skip(to: UInt8(ascii: ","))
+            _ = scanner.take()
+        }
+    }
+
+    /// The argument after `=`: `nil` if there is none, empty if it is invalid.
+    private static func argument(_ scanner: inout FieldScanner) -> String? {
+        // White space around "=" is not in the grammar, but means only one thing.
+        var ahead = scanner
+        ahead.skipWhitespace()
+        guard ahead.skip("=") else { return nil }
+        ahead.skipWhitespace()
+        let argument = ahead.quotedString() ?? ahead.token() ?? ""
+        ahead.skipWhitespace()
+        scanner = ahead
+        return ahead.isAtEnd || ahead.next == UInt8(ascii: ",") ? argument : ""
+    }
+
+    private mutating func apply(_ name: String, _ argument: String?) {
+        switch name {
+        case "max-age": maxAge = maxAge ?? Self.deltaSeconds(argument)
+        case "s-maxage": sharedMaxAge = sharedMaxAge ?? Self.deltaSeconds(argument)
+        case "stale-while-revalidate": staleWhileRevalidate = staleWhileRevalidate ?? Self.deltaSeconds(argument)
+        case "stale-if-error": staleIfError = staleIfError ?? Self.deltaSeconds(argument)
+        case "min-fresh": minFresh = minFresh ?? Self.deltaSeconds(argument)
+        case "max-stale": maxStale = maxStale ?? argument.map { .seconds(Self.deltaSeconds($0)) } ?? .any
+        case "no-cache": Self.qualify(&noCache, &noCacheFields, argument)
+        case "private": Self.qualify(&isPrivate, &privateFields, argument)
+        case "no-store": noStore = true
+        case "public": isPublic = true
+        case "must-revalidate": mustRevalidate = true
+        case "proxy-revalidate": proxyRevalidate = true
+        case "must-understand": mustUnderstand = true
+        case "no-transform": noTransform = true
+        case "immutable": isImmutable = true
+        case "only-if-cached": onlyIfCached = true
+        default: break
+        }
+    }
+
+    /// Delta-seconds (RFC 9111 §1.2.2); anything else is 0.
+    private static func deltaSeconds(_ argument: String?) -> Int64 {
+        guard let argument, var scanner = FieldScanner(argument), let number = Decimal(scanning: &scanner),
+            scanner.isAtEnd
+        else { return 0 }
+        return number.clamped(to: longestTime)
+    }
+
+    /// With field names the directive concerns these; without any, or with none that is valid, the whole response.
+    private static func qualify(_ flag: inout Bool, _ fields: inout [String], _ argument: String?) {
+        var names: [String] = []
+        if let argument, var scanner = FieldScanner(argument) {
+            let isValid = scanner.list { scanner in
+                guard let name = scanner.token() else { return false }
+                names.append(name.lowercased())
+                return true
+            }
+            if !isValid { names = [] }
+        }
+        if names.isEmpty { flag = true }
+        for name in names where !fields.contains(name) { fields.append(name) }
+    }
+}
+
+extension CacheControl: CustomStringConvertible {
+    /// The field value, empty without directives.
+    public var description: String {
+        var parts: [String] = []
+        func time(_ name: String, _ seconds: Int64?) {
+            if let seconds { parts.append("\(name)=\(seconds)") }
+        }
+        func flag(_ name: String, _ isSet: Bool, _ fields: [String] = []) {
+            if isSet { parts.append(name) }
+            if !fields.isEmpty { parts.append("\(name)=\"\(fields.joined(separator: ", "))\"") }
+        }
+        flag("no-store", noStore)
+        flag("no-cache", noCache, noCacheFields)
+        flag("private", isPrivate, privateFields)
+        flag("public", isPublic)
+        time("max-age", maxAge)
+        time("s-maxage", sharedMaxAge)
+        flag("must-revalidate", mustRevalidate)
+        flag("proxy-revalidate", proxyRevalidate)
+        flag("must-understand", mustUnderstand)
+        flag("no-transform", noTransform)
+        flag("immutable", isImmutable)
+        time("stale-while-revalidate", staleWhileRevalidate)
+        time("stale-if-error", staleIfError)
+        switch maxStale {
+        case .any?: parts.append("max-stale")
+        case .seconds(let seconds)?: time("max-stale", seconds)
+        case nil: break
+        }
+        time("min-fresh", minFresh)
+        flag("only-if-cached", onlyIfCached)
+        return parts.joined(separator: ", ")
+    }
+}

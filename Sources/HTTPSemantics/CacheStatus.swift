@@ -1,0 +1,106 @@
+/// How the cache handled one request: a member of the Cache-Status list (RFC 9211 §2).
+public struct CacheStatus: Sendable, Hashable {
+    /// Why a request went to the origin (RFC 9211 §2.2).
+    public enum ForwardReason: String, Sendable, Hashable, CaseIterable {
+        /// The cache was told not to handle it.
+        case bypass
+        /// The method's semantics require it.
+        case method
+        /// Nothing is stored for the URL.
+        case uriMiss = "uri-miss"
+        /// Something is stored for the URL, but not for these request fields.
+        case varyMiss = "vary-miss"
+        /// Nothing that is stored fits.
+        case miss
+        /// What is stored is fresh, but the request's directives did not allow its use.
+        case request
+        /// What is stored is stale.
+        case stale
+        /// Some of the bytes are stored, but not all that were asked for.
+        case partial
+    }
+
+    /// What became of the request.
+    public enum Handling: Sendable, Hashable {
+        /// Answered from the store, without the origin.
+        case hit
+        /// Sent to the origin, which answered with `status` where that is worth telling.
+        case forwarded(ForwardReason, status: Int? = nil)
+    }
+
+    /// The name of this cache in the list.
+    public static let cacheName = "reprise"
+    /// Longest ``detail`` that is printed, in characters.
+    static let longestDetail = 256
+
+    /// What became of the request.
+    public var handling: Handling
+    /// Whether the response of the origin was stored.
+    public var isStored: Bool
+    /// Whether the request waited for another one's fetch.
+    public var isCollapsed: Bool
+    /// Seconds of freshness left; negative if stale.
+    public var timeToLive: Int64?
+    /// More, for people; anything but visible ASCII and spaces is printed as `?`.
+    public var detail: String?
+
+    /// Creates a member of the list.
+    public init(
+        _ handling: Handling, isStored: Bool = false, isCollapsed: Bool = false, timeToLive: Int64? = nil,
+        detail: String? = nil
+    ) {
+        self.handling = handling
+        self.isStored = isStored
+        self.isCollapsed = isCollapsed
+        self.timeToLive = timeToLive
+        self.detail = detail
+    }
+}
+
+extension CacheStatus: CustomStringConvertible {
+    /// The member with its parameters: `reprise; fwd=partial; fwd-status=206; stored; collapsed`.
+    public var description: String {
+        var parts = [Self.cacheName]
+        switch handling {
+        case .hit: parts.append("hit")
+        case .forwarded(let reason, let status):
+            parts.append("fwd=\(reason.rawValue)")
+            if let status { parts.append("fwd-status=\(status)") }
+        }
+        if isStored { parts.append("stored") }
+        if isCollapsed { parts.append("collapsed") }
+        if let timeToLive { parts.append("ttl=\(Self.structuredInteger(timeToLive))") }
+        if let detail { parts.append("detail=\(Self.structured(detail))") }
+        return parts.joined(separator: "; ")
+    }
+
+    /// Integers of structured fields have at most 15 digits (RFC 9651 §3.3.1).
+    private static func structuredInteger(_ number: Int64) -> Int64 {
+        min(max(number, -999_999_999_999_999), 999_999_999_999_999)
+    }
+
+    /// A token where the text is one, else a string (RFC 9651 §3.3.3, §3.3.4).
+    private static func structured(_ text: String) -> String {
+        let bytes = text.unicodeScalars.prefix(longestDetail).map { scalar in
+            UInt8(exactly: scalar.value).flatMap { 0x20...0x7E ~= $0 ? $0 : nil } ?? UInt8(ascii: "?")
+        }
+        if let first = bytes.first, isTokenStart(first), bytes.allSatisfy(isTokenCharacter) {
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        let escaped = bytes.flatMap { byte in
+            byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? [UInt8(ascii: "\\"), byte] : [byte]
+        }
+        return "\"\(String(decoding: escaped, as: UTF8.self))\""
+    }
+
+    private static func isTokenStart(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "*"): true
+        default: false
+        }
+    }
+
+    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        FieldScanner.isTokenCharacter(byte) || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "/")
+    }
+}

@@ -1,0 +1,104 @@
+public import HTTPTypes
+
+/// How long a stored response may be used without asking the origin (RFC 9111 §4.2).
+///
+/// Computed once from the stored fields and times; the clock is the caller's.
+public struct Freshness: Sendable, Hashable {
+    /// Longest lifetime that is guessed where the origin gave none: one day, in seconds.
+    public static let longestHeuristicLifetime: Int64 = 86_400
+
+    /// Seconds for which the response is fresh, counted from its making (RFC 9111 §4.2.1); 0 if it never is.
+    public let lifetime: Int64
+    /// Whether ``lifetime`` is a guess from Last-Modified (RFC 9111 §4.2.2).
+    public let isHeuristic: Bool
+    /// Whether every use needs validation: `no-cache` (RFC 9111 §5.2.2.4).
+    public let requiresValidation: Bool
+    /// Whether it must never be served stale, not even when disconnected (RFC 9111 §4.2.4).
+    public let forbidsStale: Bool
+    /// Seconds beyond freshness in which it may be served while it is validated (RFC 5861 §3).
+    public let staleWhileRevalidate: Int64
+    /// Seconds beyond freshness in which it may be served if the origin fails (RFC 5861 §4).
+    public let staleIfError: Int64
+    /// Whether it needs no validation while fresh, not even when the user reloads (RFC 8246).
+    public let isImmutable: Bool
+
+    /// The age that the response already had when it came, in seconds (`corrected_initial_age`, RFC 9111 §4.2.3).
+    public let initialAge: Int64
+    /// When the response came.
+    public let responseTime: HTTPDate
+
+    /// Computes freshness from a stored response.
+    ///
+    /// - Parameters:
+    ///   - fields: The response's fields.
+    ///   - requestTime: When the request left, by the cache's clock.
+    ///   - responseTime: When the response came, by the same clock; stands in for a missing Date.
+    ///   - isShared: Whether the cache serves several users; then `s-maxage` and `proxy-revalidate` count.
+    public init(_ fields: HTTPFields, requestTime: HTTPDate, responseTime: HTTPDate, isShared: Bool = false) {
+        let control = CacheControl(fields)
+        let date = fields[.date].flatMap { HTTPDate($0, now: responseTime) } ?? responseTime
+        let explicit = Self.explicitLifetime(fields, control, date: date, isShared: isShared)
+        lifetime = explicit ?? Self.heuristicLifetime(fields, date: date)
+        isHeuristic = explicit == nil && lifetime > 0
+        requiresValidation = control.noCache
+        forbidsStale =
+            control.noCache || control.mustRevalidate
+            || isShared && (control.proxyRevalidate || control.sharedMaxAge != nil)
+        staleWhileRevalidate = control.staleWhileRevalidate ?? 0
+        staleIfError = control.staleIfError ?? 0
+        isImmutable = control.isImmutable
+        initialAge = Self.initialAge(fields, date: date, requestTime: requestTime, responseTime: responseTime)
+        self.responseTime = responseTime
+    }
+
+    /// Seconds since the response was made or last validated at the origin (RFC 9111 §4.2.3).
+    ///
+    /// A clock that was set back makes it no younger than it was when it came.
+    public func currentAge(now: HTTPDate) -> Int64 {
+        initialAge + max(0, now.seconds(since: responseTime))
+    }
+
+    /// Whether it may be used without asking the origin.
+    public func isFresh(now: HTTPDate) -> Bool {
+        !requiresValidation && lifetime > currentAge(now: now)
+    }
+
+    /// Seconds since its lifetime ended; negative while some of it is left.
+    public func staleness(now: HTTPDate) -> Int64 {
+        currentAge(now: now) - lifetime
+    }
+
+    // The first value of each kind counts (RFC 9111 §4.2.1).
+    private static func explicitLifetime(
+        _ fields: HTTPFields, _ control: CacheControl, date: HTTPDate, isShared: Bool
+    ) -> Int64? {
+        if isShared, let seconds = control.sharedMaxAge { return seconds }
+        if let seconds = control.maxAge { return seconds }
+        guard let expires = fields[values: .expires].first else { return nil }
+        // An invalid date, `0` above all, means that it has expired (RFC 9111 §5.3).
+        return HTTPDate(expires, now: date).map { max(0, $0.seconds(since: date)) } ?? 0
+    }
+
+    /// A tenth of the time for which the representation had not changed (RFC 9111 §4.2.2).
+    private static func heuristicLifetime(_ fields: HTTPFields, date: HTTPDate) -> Int64 {
+        guard let modified = fields[.lastModified].flatMap({ HTTPDate($0, now: date) }) else { return 0 }
+        return min(max(0, date.seconds(since: modified)) / 10, longestHeuristicLifetime)
+    }
+
+    private static func initialAge(
+        _ fields: HTTPFields, date: HTTPDate, requestTime: HTTPDate, responseTime: HTTPDate
+    ) -> Int64 {
+        let apparentAge = max(0, responseTime.seconds(since: date))
+        let responseDelay = max(0, responseTime.seconds(since: requestTime))
+        return max(apparentAge, age(fields) + responseDelay)
+    }
+
+    /// The Age field; of a list the first value, and 0 if that is invalid (RFC 9111 §5.1).
+    private static func age(_ fields: HTTPFields) -> Int64 {
+        guard let value = fields[values: .age].first, var scanner = FieldScanner(value),
+            let number = Decimal(scanning: &scanner)
+        else { return 0 }
+        scanner.skipWhitespace()
+        return scanner.isAtEnd || scanner.next == UInt8(ascii: ",") ? number.clamped(to: CacheControl.longestTime) : 0
+    }
+}

@@ -1,0 +1,51 @@
+public import HTTPTypes
+
+/// What the preconditions of a client's request come to (RFC 9110 §13.2.2).
+public enum PreconditionResult: Sendable, Hashable {
+    /// Answer the request; with the selected range if `rangeApplies`, else in full.
+    case proceed(rangeApplies: Bool)
+    /// Answer 304.
+    case notModified
+    /// Answer 412.
+    case preconditionFailed
+}
+
+/// Evaluates the preconditions of a client's request in the order of RFC 9110 §13.2.2.
+///
+/// If-Match compares strongly, If-None-Match weakly; a tag condition takes the place of the date condition beside it. A
+/// tag condition that cannot be parsed names no tag: If-Match then fails, If-None-Match holds. A date that cannot be
+/// parsed is ignored, as is one where the representation has no modification date. An If-Range that cannot be parsed
+/// does not match. `rangeApplies` says nothing about whether the range is satisfiable.
+///
+/// - Parameters:
+///   - request: The request's fields.
+///   - method: The request's method; Range and If-Range mean something for GET only (§14.2).
+///   - validators: Those of the stored response that would be the answer.
+///   - exists: Whether there is a current representation at all.
+///   - now: For two-digit years: see ``HTTPDate/init(_:now:)``.
+/// - Returns: How to answer.
+public func evaluatePreconditions(
+    _ request: HTTPFields, method: HTTPRequest.Method = .get, validators: Validators, exists: Bool = true,
+    now: HTTPDate? = nil
+) -> PreconditionResult {
+    let isRead = method == .get || method == .head
+    if let value = request[.ifMatch] {
+        let condition = EntityTagCondition(value)
+        guard condition?.stronglyMatches(validators.etag, exists: exists) == true else { return .preconditionFailed }
+    } else if let limit = request[.ifUnmodifiedSince].flatMap({ HTTPDate($0, now: now) }) {
+        if let modified = validators.lastModified, modified > limit { return .preconditionFailed }
+    }
+    if let value = request[.ifNoneMatch] {
+        let condition = EntityTagCondition(value)
+        if condition?.weaklyMatches(validators.etag, exists: exists) == true {
+            return isRead ? .notModified : .preconditionFailed
+        }
+    } else if isRead, let limit = request[.ifModifiedSince].flatMap({ HTTPDate($0, now: now) }) {
+        if let modified = validators.lastModified, modified <= limit { return .notModified }
+    }
+    guard method == .get, let range = request[.range], RangeField(range) != nil else {
+        return .proceed(rangeApplies: false)
+    }
+    guard let value = request[.ifRange] else { return .proceed(rangeApplies: true) }
+    return .proceed(rangeApplies: IfRange(value, now: now)?.matches(validators) == true)
+}

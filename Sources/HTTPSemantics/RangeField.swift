@@ -1,0 +1,52 @@
+/// The value of a Range field in bytes: one or more parts of a representation (RFC 9110 §14.2).
+public struct RangeField: Sendable, Hashable {
+    /// Most parts that a value may name; more is an attack (RFC 9110 §17.15), not a player.
+    public static let mostSpecs = 128
+
+    /// The parts in the order of the field; never empty, at most ``mostSpecs``.
+    public let specs: [RangeSpec]
+
+    /// The only part, or `nil` if there are several.
+    public var single: RangeSpec? { specs.count == 1 ? specs.first : nil }
+
+    /// Parses a field value; `nil` means that the recipient ignores the field.
+    ///
+    /// That is so for another range unit, for invalid syntax, for a first position above the last one (RFC 9110
+    /// §14.1.1, §14.2), for more than ``mostSpecs`` parts and for more than 8 KiB. The unit's case does not matter. Empty
+    /// list elements are passed over (§5.6.1.2). Numbers above `Int64.max` saturate.
+    public init?(_ value: String) {
+        guard var scanner = FieldScanner(value), let unit = scanner.token(), unit.lowercased() == "bytes",
+            scanner.skip("=")
+        else { return nil }
+        var specs: [RangeSpec] = []
+        let isValid = scanner.list { scanner in
+            guard specs.count < Self.mostSpecs, let spec = RangeSpec(scanning: &scanner) else { return false }
+            specs.append(spec)
+            return true
+        }
+        guard isValid, !specs.isEmpty else { return nil }
+        self.specs = specs
+    }
+
+    /// A field that asks for one part.
+    ///
+    /// - Precondition: `spec` is neither empty nor negative; such a one cannot be printed.
+    public init(_ spec: RangeSpec) {
+        precondition(spec.isPrintable, "A Range field needs a range of at least one byte, from a non-negative offset")
+        specs = [spec]
+    }
+
+    /// A field that asks for the bytes of a half-open range.
+    ///
+    /// - Precondition: `range` is not empty and starts at 0 or later.
+    public init(_ range: Range<Int64>) {
+        self.init(.bounded(range))
+    }
+}
+
+extension RangeField: CustomStringConvertible {
+    /// The field value, `bytes=0-499,-500`.
+    public var description: String {
+        "bytes=" + specs.map(\.description).joined(separator: ",")
+    }
+}

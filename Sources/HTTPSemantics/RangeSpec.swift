@@ -1,0 +1,67 @@
+/// One part of a representation as a client asks for it, before its length is known (RFC 9110 §14.1.2).
+public enum RangeSpec: Sendable, Hashable {
+    /// From the lower bound up to, not including, the upper one: `0-499` is `.bounded(0..<500)`.
+    case bounded(Range<Int64>)
+    /// From this offset to the end: `500-`.
+    case from(Int64)
+    /// The last bytes, this many: `-500`.
+    case suffix(Int64)
+
+    /// The bytes that the spec selects from a representation of `completeLength` bytes, or `nil` if it selects none.
+    ///
+    /// An end beyond the representation is clipped. A start at or beyond it, a suffix of no bytes, and any spec on an
+    /// empty representation are unsatisfiable: RFC 9110 §14.1.2. (There a suffix of an empty representation counts as
+    /// satisfiable, but no Content-Range could express the answer.) Negative numbers select nothing.
+    public func resolve(completeLength: Int64) -> Range<Int64>? {
+        switch self {
+        case .bounded(let range):
+            guard range.lowerBound >= 0, range.lowerBound < completeLength, !range.isEmpty else { return nil }
+            return range.lowerBound..<min(range.upperBound, completeLength)
+        case .from(let start):
+            guard start >= 0, start < completeLength else { return nil }
+            return start..<completeLength
+        case .suffix(let length):
+            guard length > 0, completeLength > 0 else { return nil }
+            return (completeLength - min(length, completeLength))..<completeLength
+        }
+    }
+
+    /// Whether the printed form would be valid: not empty, not negative.
+    var isPrintable: Bool {
+        switch self {
+        case .bounded(let range): range.lowerBound >= 0 && !range.isEmpty
+        case .from(let number), .suffix(let number): number >= 0
+        }
+    }
+
+    /// Reads `first-last`, `first-` or `-length`.
+    ///
+    /// The largest representable end is `Int64.max`, exclusive; a larger last position means the same. A first position
+    /// that large lies beyond every representation, hence `.from(.max)`, which nothing satisfies.
+    init?(scanning scanner: inout FieldScanner) {
+        guard let first = Decimal(scanning: &scanner) else {
+            guard scanner.skip("-"), let length = Decimal(scanning: &scanner) else { return nil }
+            self = .suffix(length.clamped(to: .max))
+            return
+        }
+        guard scanner.skip("-") else { return nil }
+        let start = first.clamped(to: .max)
+        guard let last = Decimal(scanning: &scanner) else {
+            self = .from(start)
+            return
+        }
+        guard first <= last else { return nil }
+        self = start == .max ? .from(.max) : .bounded(start..<last.clamped(to: .max - 1) + 1)
+    }
+}
+
+extension RangeSpec: CustomStringConvertible {
+    /// The spec as it stands in a Range field, with an inclusive end.
+    public var description: String {
+        switch self {
+        case .bounded(let range): "\(range.lowerBound)-\(range.upperBound &- 1)"
+        case .from(let start): "\(start)-"
+        case .suffix(let length): "-\(length)"
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import HTTPTypes
+
+/// One response under judgement; a method per status code that needs more than a line.
+struct ResponseValidation {
+    let request: FetchRequest
+    let generation: GenerationIdentity?
+    let policy: GenerationPolicy
+    let response: HTTPResponse
+    let finalHost: String?
+    let storage: StoragePolicy
+
+    private var fields: HTTPFields { response.headerFields }
+
+    /// 200: the whole representation, whatever was asked (RFC 9110 §15.3.1).
+    func ok() -> ResponseAction {
+        let length: Int64?
+        switch ResponseFraming(fields) {
+        case .declared(let declared): length = declared
+        case .open: length = nil
+        case .invalid: return .reject(.contentLength)
+        }
+        let change = change(completeLength: length, confirmed: false)
+        if let reason = passThroughReason(continues: change == nil) { return .passThrough(reason) }
+        var placement = BodyPlacement(
+            start: 0, end: length, completeLength: length,
+            rangesSupported: rangesSupported(completeLength: length, continues: change == nil))
+        if let change { return .newGeneration(placement, change) }
+        placement.completeLength = length ?? generation?.completeLength
+        return .fill(placement)
+    }
+
+    /// 206: the part that Content-Range names (RFC 9110 §15.3.7).
+    func partialContent() -> ResponseAction {
+        guard let asked = request.range else { return .reject(.unrequestedPartialContent) }
+        if MediaType(fields[.contentType])?.isMultipartByteRanges == true { return .reject(.multipart) }
+        guard let value = fields[.contentRange],
+            case .satisfied(let range, let declaredLength) = ContentRange(value)
+        else { return .reject(.invalidContentRange) }
+        switch ResponseFraming(fields) {
+        case .declared(let length) where length != range.upperBound - range.lowerBound: return .reject(.contentLength)
+        case .invalid: return .reject(.contentLength)
+        default: break
+        }
+        var change = change(completeLength: declaredLength, confirmed: request.sentIfRange)
+        if let known = generation?.completeLength, range.upperBound > known { change = .lengthChanged }
+        let length = declaredLength ?? (change == nil ? generation?.completeLength : nil)
+        guard isPlaced(range, asAskedBy: asked, completeLength: length, continues: change == nil) else {
+            return .reject(.wrongStart)
+        }
+        if let reason = passThroughReason(continues: change == nil) { return .passThrough(reason) }
+        let placement = BodyPlacement(
+            start: range.lowerBound, end: range.upperBound, completeLength: length, rangesSupported: true)
+        return change.map { .newGeneration(placement, $0) } ?? .fill(placement)
+    }
+
+    /// 304: only an answer to a condition, and only about the state that the condition named (RFC 9111 §4.3.4).
+    func notModified() -> ResponseAction {
+        guard request.sentCondition else { return .reject(.unrequestedNotModified) }
+        guard let generation else { return .refusal }
+        return generation.contradicts(Validators(fields)) ? .generationChanged(.validatorChanged) : .notModified
+    }
+
+    /// 416: `*/N` tells the current length (RFC 9110 §15.5.17).
+    func rangeNotSatisfiable() -> ResponseAction {
+        guard let asked = request.range else { return .refusal }
+        if let generation, generation.contradicts(Validators(etag: Validators(fields).etag)), policy != .immutable {
+            return .generationChanged(.validatorChanged)
+        }
+        guard let value = fields[.contentRange], case .unsatisfied(let length) = ContentRange(value) else {
+            return .retryWithoutRange
+        }
+        if let known = generation?.completeLength, known != length { return .generationChanged(.lengthChanged) }
+        return asked.resolve(completeLength: length) == nil
+            ? .unsatisfiable(completeLength: length) : .retryWithoutRange
+    }
+
+    private func change(completeLength: Int64?, confirmed: Bool) -> GenerationChange? {
+        guard let generation else { return .noGeneration }
+        let current = GenerationIdentity(
+            validators: Validators(fields), completeLength: completeLength, mediaType: fields[.contentType],
+            finalHost: finalHost)
+        return generation.change(to: current, policy: policy, confirmed: confirmed)
+    }
+
+    /// Whether a part may be taken at its own word.
+    ///
+    /// It may if it begins where asked. If it begins earlier and covers the place, its validator must vouch for it;
+    /// where nothing is stored, nothing can be mixed up.
+    private func isPlaced(
+        _ range: Range<Int64>, asAskedBy asked: RangeSpec, completeLength: Int64?, continues: Bool
+    ) -> Bool {
+        let start: Int64
+        switch asked {
+        case .bounded(let bounds): start = bounds.lowerBound
+        case .from(let offset): start = offset
+        case .suffix:
+            guard let completeLength else { return true }
+            guard let resolved = asked.resolve(completeLength: completeLength) else { return false }
+            start = resolved.lowerBound
+        }
+        return range.lowerBound == start || range.contains(start) && (continues || generation == nil)
+    }
+
+    /// A 200 to a Range says that ranges are ignored, unless If-Range made it so or the whole was asked for.
+    private func rangesSupported(completeLength: Int64?, continues: Bool) -> Bool? {
+        let declared = fields[.acceptRanges].flatMap { AcceptRanges($0)?.supportsBytes }
+        guard let asked = request.range else { return declared }
+        if request.sentIfRange && !continues { return declared }
+        let isWhole = asked == .from(0) || completeLength.map { asked.resolve(completeLength: $0) == 0..<$0 } == true
+        return isWhole && declared == true
+    }
+
+    /// What forbids to store the body; HTML is allowed where the validator proves that it always was the content.
+    private func passThroughReason(continues: Bool) -> PassThroughReason? {
+        if fields[values: .contentEncoding].contains(where: { !isIdentity($0) }) { return .contentEncoding }
+        if fields[values: .vary].contains(where: { $0.utf8.contains(UInt8(ascii: "*")) }) { return .varyAny }
+        if fields.contains(where: { $0.name.canonicalName == "icy-metaint" }) { return .icyMetadata }
+        let control = CacheControl(fields)
+        if control.noStore && storage.honoursNoStore { return .noStore }
+        if control.isPrivate && storage.isShared { return .isPrivate }
+        return isUnexpectedHTML(continues: continues) ? .unexpectedHTML : nil
+    }
+
+    private func isUnexpectedHTML(continues: Bool) -> Bool {
+        guard MediaType(fields[.contentType])?.isHTML == true else { return false }
+        if request.expectsMedia { return true }
+        guard let stored = MediaType(generation?.mediaType), !stored.isHTML else { return false }
+        return !continues || policy == .immutable
+    }
+
+    private func isIdentity(_ coding: String) -> Bool {
+        guard var scanner = FieldScanner(coding) else { return false }
+        return scanner.list { $0.token()?.lowercased() == "identity" }
+    }
+}

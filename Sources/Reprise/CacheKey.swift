@@ -1,0 +1,61 @@
+import Crypto
+
+/// Selects the stored responses of a resource. Never contains a range (RFC 9111 §2).
+public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
+    /// The key itself; by default the URL.
+    public let text: String
+
+    /// Creates a key from any text.
+    public init(_ text: String) { self.text = text }
+
+    /// SHA-256 of the text, in lower-case hexadecimal: what file names and the index use.
+    ///
+    /// Computed at each call.
+    public var hash: String {
+        let digits = Array("0123456789abcdef".utf8)
+        var characters: [UInt8] = []
+        characters.reserveCapacity(64)
+        for byte in SHA256.hash(data: Array(text.utf8)) {
+            characters.append(digits[Int(byte >> 4)])
+            characters.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: characters, as: UTF8.self)
+    }
+
+    /// The key's text.
+    public var description: String { text }
+}
+
+/// How a URL becomes a cache key.
+public struct CacheKeyPolicy: Sendable {
+    private let makeKey: @Sendable (ResourceURL) -> String
+
+    /// A policy of your own. URLs for which `makeKey` returns the same text share one entry: vouch that they name one
+    /// representation.
+    public init(_ makeKey: @escaping @Sendable (ResourceURL) -> String) { self.makeKey = makeKey }
+
+    /// The whole URL: the default.
+    public static let url = CacheKeyPolicy { $0.description }
+
+    /// The URL without any query.
+    public static let droppingQuery = CacheKeyPolicy { url in
+        let text = url.description
+        return String(text.prefix { $0 != "?" })
+    }
+
+    /// The URL without the query items of these names, such as the signature and expiry of a signed URL.
+    ///
+    /// Names compare exactly, before any percent-decoding. The order of the items that stay is kept.
+    public static func droppingQueryItems(_ names: Set<String>) -> CacheKeyPolicy {
+        CacheKeyPolicy { url in
+            let text = url.description
+            guard let question = text.firstIndex(of: "?") else { return text }
+            let kept = text[text.index(after: question)...].split(separator: "&", omittingEmptySubsequences: false)
+                .filter { item in !names.contains(String(item.prefix { $0 != "=" })) }
+            return text[..<question] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))
+        }
+    }
+
+    /// The key of `url`.
+    public func key(for url: ResourceURL) -> CacheKey { CacheKey(makeKey(url)) }
+}

@@ -1,0 +1,65 @@
+public import HTTPSemantics
+public import HTTPTypes
+
+/// What is known of a representation besides its bytes.
+public struct ContentInformation: Sendable {
+    /// Complete length in bytes; `nil` while unknown (a chunked response that has not ended).
+    public var completeLength: Int64?
+    /// Media type as the origin gave it, parameters included.
+    public var mediaType: String?
+    /// Whether the origin answers ranges; `nil` while nobody knows.
+    public var rangesSupported: Bool?
+    /// Entity tag, modification date and date of the response.
+    public var validators: Validators
+    /// The response's end-to-end fields, unknown ones too.
+    public var fields: HTTPFields
+    /// Names the generation: changes whenever the representation does. Empty for a response that is not stored.
+    public var generation: String
+    /// When the response came, in seconds since 1970; `nil` for a response that is not stored.
+    public var responseTime: Int64?
+
+    init(_ record: GenerationRecord) {
+        completeLength = record.completeLength
+        mediaType = record.fields[.contentType]
+        rangesSupported = record.rangesSupported
+        validators = Validators(record.fields)
+        fields = record.fields
+        generation = String(UInt64(bitPattern: record.id), radix: 16)
+        responseTime = record.responseTime
+    }
+
+    init(response: HTTPResponse, completeLength: Int64?, rangesSupported: Bool?) {
+        let fields = response.headerFields.endToEnd
+        self.completeLength = completeLength
+        self.rangesSupported = rangesSupported
+        self.fields = fields
+        mediaType = fields[.contentType]
+        validators = Validators(fields)
+        generation = ""
+    }
+}
+
+/// An entry of the cache, as `list` shows it.
+public struct CacheEntry: Sendable {
+    /// The key.
+    public let key: CacheKey
+    /// The URL that filled the entry first.
+    public let url: ResourceURL
+    /// What is known of the representation.
+    public let information: ContentInformation
+    /// Bytes on disk.
+    public let storedBytes: Int64
+    /// Last use, in seconds since 1970.
+    public let lastUsed: Double
+
+    init(record: GenerationRecord, storedBytes: Int64, lastUsed: Double) {
+        key = record.key
+        url = record.url
+        information = ContentInformation(record)
+        self.storedBytes = storedBytes
+        self.lastUsed = lastUsed
+    }
+
+    /// Whether every byte is stored.
+    public var isComplete: Bool { information.completeLength == storedBytes }
+}

@@ -1,0 +1,113 @@
+import ByteRanges
+import HTTPSemantics
+import HTTPTypes
+import Synchronization
+
+/// What every part of one cache shares: where bytes come from, where they go, time, numbers; and the live resources.
+final class Engine: Sendable {
+    let origin: any Origin
+    let configuration: MediaCache.Configuration
+    /// `nil` when nothing can be stored at all.
+    let store: Store?
+    let journal: Journal
+    let timings = OriginTimings()
+
+    private struct State {
+        var resources: [CacheKey: ResourceCore] = [:]
+        var isClosed = false
+    }
+
+    /// Guards the table only; taken before a resource's own lock, never after it.
+    private let state = Mutex(State())
+    /// Resources kept open in memory before the idle ones are let go.
+    private static let capacity = 512
+
+    init(origin: any Origin, configuration: MediaCache.Configuration, store: Store?, journal: Journal) {
+        self.origin = origin
+        self.configuration = configuration
+        self.store = store
+        self.journal = journal
+    }
+
+    /// The one core of `key`.
+    func resource(_ key: CacheKey, url: ResourceURL) throws(RepriseError) -> ResourceCore {
+        let core: ResourceCore? = state.withLock { state in
+            guard !state.isClosed else { return nil }
+            if let core = state.resources[key] { return core }
+            if state.resources.count >= Self.capacity { state.resources = state.resources.filter { !$0.value.isDisposable } }
+            let core = ResourceCore(key: key, url: url, engine: self)
+            state.resources[key] = core
+            return core
+        }
+        guard let core else { throw RepriseError(.closed, "The cache was closed.") }
+        return core
+    }
+
+    func liveResource(_ key: CacheKey) -> ResourceCore? { state.withLock { $0.resources[key] } }
+
+    /// Takes the resource out of the table if nobody reads or fills it, or in any case if `force` says so.
+    private func detach(_ key: CacheKey, force: Bool) -> (isRemoved: Bool, core: ResourceCore?) {
+        state.withLock { state in
+            guard let core = state.resources[key] else { return (true, nil) }
+            guard force || core.isUnused else { return (false, nil) }
+            state.resources[key] = nil
+            return (true, core)
+        }
+    }
+
+    /// Removes what is stored under `key`; `nil` if it is in use and `force` is off.
+    func remove(_ key: CacheKey, force: Bool) async throws(RepriseError) -> Int64? {
+        guard let store else { return 0 }
+        let (isRemoved, core) = detach(key, force: force)
+        guard isRemoved else { return nil }
+        core?.markRemoved()
+        let removed = try await store.recorder.remove(key)
+        let live = core?.liveGeneration
+        var bytes = removed.storedBytes
+        if let live {
+            let unrecorded = live.storedRanges.byteCount
+            bytes = removed.generations.contains(live.id) ? max(bytes, unrecorded) : bytes + unrecorded
+        }
+        for generation in Set(removed.generations + (live.map { [$0.id] } ?? [])) {
+            Files.remove(store.path(keyHash: key.hash, generation: generation))
+        }
+        store.quota.release(bytes)
+        return bytes
+    }
+
+    /// Reserves room for `bytes`, evicting as needed.
+    func reserve(_ bytes: Int64, in store: Store) async -> Bool {
+        if store.quota.reserve(bytes) { return true }
+        return await store.evictor.reserve(bytes) { key in
+            guard let freed = try? await remove(key, force: false) else { return false }
+            journal.tell(.evicted(key, bytes: freed))
+            return true
+        }
+    }
+
+    func close() -> [ResourceCore] {
+        state.withLock { state in
+            state.isClosed = true
+            defer { state.resources = [:] }
+            return Array(state.resources.values)
+        }
+    }
+
+    // MARK: - The origin
+
+    /// Sends one request for `range` (`nil` = the whole, without a Range field) and measures the time to its head.
+    func send(
+        _ url: ResourceURL, range: RangeSpec?, ifRange: String?, fields: HTTPFields
+    ) async throws -> (response: OriginResponse, requestTime: Int64) {
+        var fields = fields
+        fields[.range] = range.map { RangeField($0).description }
+        fields[.ifRange] = ifRange
+        fields[.acceptEncoding] = "identity"
+        let requestTime = Int64(configuration.clock.now())
+        let start = configuration.clock.elapsed()
+        journal.count { $0.originRequests += 1 }
+        let response = try await origin.send(OriginRequest(url: url, fields: fields))
+        timings.noteFirstByte(configuration.clock.elapsed() - start, from: url.authority)
+        return (response, requestTime)
+    }
+}

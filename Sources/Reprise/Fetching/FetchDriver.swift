@@ -1,0 +1,194 @@
+import HTTPSemantics
+import HTTPTypes
+
+/// A response that has been checked against the generation which it is going to fill.
+struct FetchResponse: Sendable {
+    let response: OriginResponse
+    let placement: BodyPlacement
+}
+
+/// Runs one fetch: sends, checks, writes, publishes, retries. Lives on the disk executor, because it writes.
+struct FetchDriver: Sendable {
+    let id: GenerationMachine.FetchID
+    let core: GenerationCore
+    let fields: HTTPFields
+
+    private var engine: Engine { core.engine }
+
+    /// How a try ended, other than by an error.
+    private enum Outcome { case done(reachedEnd: Bool), over(RepriseError?) }
+
+    /// Runs to the end of the fetch's range, beginning with `response` if the first one is here already.
+    func run(_ response: FetchResponse?) async {
+        var budget = RetryBudget(engine.configuration.retry)
+        var response = response
+        var writer = ChunkWriter(core: core)
+        let start = core.remainder(of: id)
+        engine.journal.tell(.fetchStarted(core.key, range: start ?? 0..<0))
+        while true {
+            do {
+                let outcome = try await attempt(response, &writer)
+                writer.finish()
+                switch outcome {
+                case .done(let reachedEnd): end(writer, reachedEnd: reachedEnd, failure: nil)
+                case .over(let failure): end(writer, reachedEnd: false, failure: failure)
+                }
+                return
+            } catch {
+                writer.finish()
+                let error = error as? RepriseError
+                guard let error, core.isAwaited(id), let delay = budget.delay(after: error, bytes: writer.received) else {
+                    end(writer, reachedEnd: false, failure: core.isCancelled(id) ? nil : error)
+                    return
+                }
+                engine.journal.tell(.fetchRetried(core.key, after: delay, error: error))
+                try? await engine.configuration.clock.sleep(delay)
+                response = nil
+            }
+        }
+    }
+
+    private func end(_ writer: ChunkWriter, reachedEnd: Bool, failure: RepriseError?) {
+        core.end(id, reachedEnd: reachedEnd, failure: failure)
+        core.store.recorder.note(core, bytes: 0, isLast: true)
+        engine.journal.tell(.fetchEnded(core.key, bytes: writer.received, error: failure))
+    }
+
+    private func attempt(_ ready: FetchResponse?, _ writer: inout ChunkWriter) async throws -> Outcome {
+        if let ready { return try await drain(ready, &writer) }
+        guard let range = core.remainder(of: id) else { return .done(reachedEnd: false) }
+        let record = core.record
+        let spec: RangeSpec? =
+            record.rangesSupported == false ? nil : range.upperBound == .max ? .from(range.lowerBound) : .bounded(range)
+        let ifRange = spec == nil ? nil : record.identity.validators.ifRangeValue
+        let (response, _) = try await engine.send(core.url, range: spec, ifRange: ifRange, fields: fields)
+        guard core.attach(response.body, to: id) else {
+            response.body.cancel()
+            return .done(reachedEnd: false)
+        }
+        let request = FetchRequest(range: spec, sentIfRange: ifRange != nil, sentCondition: false)
+        let action = validate(
+            request, against: record.identity, policy: engine.configuration.generationPolicy, response: response.head)
+        if case .fill(let placement) = action {
+            core.learn(placement)
+            return try await drain(FetchResponse(response: response, placement: placement), &writer)
+        }
+        return try await decline(action, response)
+    }
+
+    /// Every response that does not continue this generation.
+    private func decline(_ action: ResponseAction, _ response: OriginResponse) async throws -> Outcome {
+        if case .refusal = action {
+            let refusal = try await OriginRefusal.collect(response)
+            throw RepriseError(
+                .originRefused, "The origin answered \(response.head.status.code) for \(core.url.redacted).", refusal: refusal)
+        }
+        response.body.cancel()
+        switch action {
+        case .newGeneration(_, let reason), .generationChanged(let reason):
+            core.replace(reason: String(describing: reason))
+            return .done(reachedEnd: false)
+        case .unsatisfiable:
+            core.replace(reason: "The origin has fewer bytes than before.")
+            return .done(reachedEnd: false)
+        case .passThrough(let reason):
+            core.closeStore(reason: String(describing: reason))
+            return .done(reachedEnd: false)
+        default:
+            return .over(RepriseError(.originMisbehaved, "The origin's response cannot be used: \(action)."))
+        }
+    }
+
+    /// Pulls the body, writes it, publishes it; as fast as readers want it.
+    private func drain(_ source: FetchResponse, _ writer: inout ChunkWriter) async throws -> Outcome {
+        let body = source.response.body
+        var position = source.placement.start
+        var reading = Duration.zero
+        let startBytes = writer.received
+        defer { engine.timings.noteRate(bytes: writer.received - startBytes, in: reading, from: core.url.authority) }
+        while true {
+            let before = engine.configuration.clock.elapsed()
+            guard let chunk = try await body.next() else { break }
+            reading += engine.configuration.clock.elapsed() - before
+            let range = position..<position + Int64(chunk.count)
+            position = range.upperBound
+            engine.journal.count { $0.bytesFetched += Int64(chunk.count) }
+            writer.received += Int64(chunk.count)
+            switch try await store(chunk, range, &writer) {
+            case .finished:
+                if position < source.placement.end ?? .max { body.cancel() }
+                _ = try? await body.next()
+                return .done(reachedEnd: false)
+            case .pause: await waitForDemand()
+            case .go: break
+            }
+        }
+        guard !core.isCancelled(id) else { return .done(reachedEnd: false) }
+        if let end = source.placement.end, position < end {
+            throw RepriseError(
+                .originBodyTruncated, "The origin ended the body after \(position) of \(end) bytes.", range: position..<end)
+        }
+        return .done(reachedEnd: source.placement.end == nil || position == core.record.completeLength)
+    }
+
+    private func waitForDemand() async {
+        while core.verdict(id) == .pause { await core.parkFetch(id) }
+    }
+
+    /// Writes the part of `chunk` that is wanted and missing.
+    private func store(
+        _ chunk: any ByteChunk, _ range: Range<Int64>, _ writer: inout ChunkWriter
+    ) async throws -> GenerationMachine.Verdict {
+        let (cursor, limit, holes) = core.writable(range, for: id)
+        for hole in holes {
+            guard await engine.reserve(hole.upperBound - hole.lowerBound, in: core.store) else {
+                core.closeStore(reason: "The limit of \(core.store.quota.limit) bytes leaves no room.")
+                return .finished
+            }
+            do throws(RepriseError) {
+                try writer.write(chunk, at: range.lowerBound, part: hole)
+            } catch {
+                core.store.quota.release(hole.upperBound - hole.lowerBound)
+                core.closeStore(reason: error.description)
+                return .finished
+            }
+        }
+        let upper = min(range.upperBound, limit)
+        guard upper > cursor else { return core.verdict(id) }
+        return core.advance(id, by: upper - cursor)
+    }
+}
+
+/// Writes a fetch's bytes to the data file and keeps their checksums.
+struct ChunkWriter {
+    let core: GenerationCore
+    /// Body bytes that came in, wanted or not.
+    var received: Int64 = 0
+    private var cutter = ChunkCutter()
+
+    init(core: GenerationCore) { self.core = core }
+
+    /// Writes `part` of `chunk`, whose first byte lies at `start` in the representation.
+    mutating func write(_ chunk: any ByteChunk, at start: Int64, part: Range<Int64>) throws(RepriseError) {
+        let result: Result<[Chunk], RepriseError> = chunk.withUnsafeBytes { bytes in
+            let lower = Int(part.lowerBound - start)
+            let slice = UnsafeRawBufferPointer(rebasing: bytes[lower..<lower + Int(part.upperBound - part.lowerBound)])
+            do throws(RepriseError) {
+                try core.file.write(slice, at: part.lowerBound)
+            } catch {
+                return .failure(error)
+            }
+            return .success(cutter.append(slice, at: part.lowerBound))
+        }
+        record(try result.get())
+    }
+
+    /// Ends the open chunk: the download stopped.
+    mutating func finish() { record(cutter.finish().map { [$0] } ?? []) }
+
+    private func record(_ chunks: [Chunk]) {
+        guard !chunks.isEmpty else { return }
+        core.ledger.add(chunks)
+        core.store.recorder.note(core, bytes: chunks.reduce(0) { $0 + Int64($1.length) }, isLast: false)
+    }
+}

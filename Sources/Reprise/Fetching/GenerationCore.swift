@@ -1,0 +1,450 @@
+import ByteRanges
+import HTTPSemantics
+import HTTPTypes
+import Synchronization
+
+/// One generation at work: its machine under a lock, its file, its fetches.
+///
+/// Lock order: `state` before the leaves (ledger, quota, journal, timings, recorder's pending). Continuations are resumed
+/// and tasks cancelled outside the lock.
+final class GenerationCore: Sendable {
+    private struct FetchHandle {
+        var task: Task<Void, Never>?
+        var body: (any OriginBody)?
+        var parked: CheckedContinuation<Void, Never>?
+        var lingerTimer: Task<Void, Never>?
+        var isCancelled = false
+        var isResumed = false
+
+        mutating func takeParked() -> CheckedContinuation<Void, Never>? {
+            defer { parked = nil }
+            return parked
+        }
+    }
+
+    private struct State {
+        var machine: GenerationMachine
+        var record: GenerationRecord
+        var readerFields: [GenerationMachine.ReaderID: HTTPFields] = [:]
+        var parkedReaders: [GenerationMachine.ReaderID: CheckedContinuation<Void, Never>] = [:]
+        var handles: [GenerationMachine.FetchID: FetchHandle] = [:]
+        var isRemoved = false
+        /// Made once, as long as nothing new is learnt: hits ask for it at each request.
+        private var cachedInformation: ContentInformation?
+
+        init(machine: GenerationMachine, record: GenerationRecord) {
+            self.machine = machine
+            self.record = record
+        }
+
+        mutating func information() -> ContentInformation {
+            if let cachedInformation, cachedInformation.completeLength == machine.completeLength,
+                cachedInformation.rangesSupported == machine.rangesSupported
+            {
+                return cachedInformation
+            }
+            let information = ContentInformation(currentRecord)
+            cachedInformation = information
+            return information
+        }
+
+        /// The record with what the machine has learnt since.
+        var currentRecord: GenerationRecord {
+            var record = record
+            record.completeLength = machine.completeLength
+            record.rangesSupported = machine.rangesSupported
+            return record
+        }
+    }
+
+    let id: Int64
+    let key: CacheKey
+    let url: ResourceURL
+    let engine: Engine
+    let store: Store
+    let file: DataFile
+    let ledger: ChunkLedger
+    private let state: Mutex<State>
+    /// Called when the origin turns out to have another representation.
+    private let onReplaced: @Sendable (GenerationCore, String) -> Void
+
+    init(
+        record: GenerationRecord, file: DataFile, ledger: ChunkLedger, engine: Engine, store: Store,
+        onReplaced: @escaping @Sendable (GenerationCore, String) -> Void
+    ) {
+        id = record.id
+        key = record.key
+        url = record.url
+        self.engine = engine
+        self.store = store
+        self.file = file
+        self.ledger = ledger
+        self.onReplaced = onReplaced
+        let machine = GenerationMachine(
+            completeLength: record.completeLength, rangesSupported: record.rangesSupported, stored: ledger.ranges)
+        state = Mutex(State(machine: machine, record: record))
+    }
+
+    // MARK: - What is known
+
+    var record: GenerationRecord { state.withLock { $0.currentRecord } }
+    var information: ContentInformation { state.withLock { $0.information() } }
+    var storedRanges: ByteRangeSet { state.withLock { $0.machine.stored } }
+    var isIdle: Bool { state.withLock { $0.machine.isIdle } }
+    var isFrozen: Bool { state.withLock { $0.machine.isFrozen } }
+
+    /// Whether a new response may fill this generation's holes (RFC 9110 §15.3.7.3, or the policy that the caller named).
+    private static func isJoinable(_ identity: GenerationIdentity, _ policy: GenerationPolicy) -> Bool {
+        switch policy {
+        case .immutable: true
+        case .strict: identity.validators.ifRangeValue != nil
+        case .lengthAndDate:
+            identity.validators.ifRangeValue != nil
+                || identity.validators.lastModified != nil && identity.completeLength != nil
+        }
+    }
+
+    /// Whether all of `range` can be had without asking for a representation that might be another one.
+    private static func canServe(_ state: borrowing State, _ range: Range<Int64>, policy: GenerationPolicy) -> Bool {
+        if isJoinable(state.record.identity, policy) { return true }
+        return state.machine.stored.holes(in: range).allSatisfy { hole in
+            state.machine.fetches.values.contains { fetch in
+                fetch.phase != .ending && fetch.cursor <= hole.lowerBound && (fetch.limit ?? .max) >= hole.upperBound
+            }
+        }
+    }
+
+    // MARK: - Readers
+
+    /// Begins a read of `spec`, or returns `nil` if this generation cannot serve it and a new response must.
+    func openReader(_ spec: RangeSpec?, fields: HTTPFields) throws(RepriseError) -> OpenedReader? {
+        let result: Result<OpenedReader?, RepriseError> = state.withLock { state in
+            guard !state.machine.isFrozen else { return .success(nil) }
+            let length = state.machine.completeLength
+            guard let extent = Self.extent(of: spec, completeLength: length) else {
+                return .failure(Self.notSatisfiable(length ?? 0))
+            }
+            let range = extent.start..<max(extent.start, extent.end ?? length ?? .max)
+            guard Self.canServe(state, range, policy: engine.configuration.generationPolicy) else { return .success(nil) }
+            let stored = state.machine.stored
+            let id = state.machine.addReader(extent.start, extent.end)
+            state.readerFields[id] = fields
+            let holes = length == nil && extent.end == nil ? 1 : stored.holes(in: range).count
+            let anyStored = !stored.spans(in: range).isEmpty
+            return .success(
+                OpenedReader(
+                    id: id, start: extent.start, end: extent.end ?? length, information: state.information(),
+                    disposition: holes == 0 ? .hit : anyStored ? .partial : .miss,
+                    isCollapsed: holes > 0 && state.machine.fetches.values.contains { $0.covers(extent.start) }))
+        }
+        let opened = try result.get()
+        if opened != nil {
+            engine.journal.count { $0.reads += 1 }
+            store.recorder.noteUse(key)
+        }
+        return opened
+    }
+
+    static func notSatisfiable(_ length: Int64) -> RepriseError {
+        RepriseError(.rangeNotSatisfiable, "The range lies outside the \(length) bytes of the representation.")
+    }
+
+    /// `spec` in bytes; `nil` when unsatisfiable. A suffix of an unknown length is the whole (RFC 9110 §14.2: a server may
+    /// ignore the range).
+    static func extent(of spec: RangeSpec?, completeLength: Int64?) -> (start: Int64, end: Int64?)? {
+        guard let spec else { return (0, completeLength) }
+        if let completeLength {
+            guard let range = spec.resolve(completeLength: completeLength) else { return nil }
+            return (range.lowerBound, range.upperBound)
+        }
+        switch spec {
+        case .bounded(let range): return (range.lowerBound, range.upperBound)
+        case .from(let start): return (start, nil)
+        case .suffix: return (0, nil)
+        }
+    }
+
+    /// All of `spec` if it is stored and verified: the path on which nothing waits.
+    func storedRegion(_ spec: RangeSpec?) -> (region: StoredRegion, information: ContentInformation)? {
+        state.withLock { state -> (region: StoredRegion, information: ContentInformation)? in
+            guard !state.machine.isFrozen, let length = state.machine.completeLength,
+                let extent = Self.extent(of: spec, completeLength: length), let end = extent.end, end > extent.start,
+                state.machine.verified.contains(extent.start..<end)
+            else { return nil }
+            return (StoredRegion(range: extent.start..<end, file: file), state.information())
+        }
+    }
+
+    func removeReader(_ id: GenerationMachine.ReaderID) {
+        let effects = state.withLock { state in
+            state.readerFields[id] = nil
+            return state.machine.removeReader(id)
+        }
+        perform(effects)
+    }
+
+    enum Step: Sendable {
+        case piece(MediaPiece, PieceSource)
+        case end
+        case direct(from: Int64, to: Int64?)
+    }
+
+    /// The next piece for `reader`; waits until its next byte is there.
+    func next(_ reader: GenerationMachine.ReaderID) async throws -> Step {
+        while true {
+            try Task.checkCancellation()
+            let patience = engine.timings.patience(for: url.authority)
+            let (next, effects) = state.withLock { $0.machine.next(reader, patience: patience) }
+            perform(effects)
+            switch next {
+            case .piece(let range, let source):
+                engine.journal.countPiece(source, Int(range.upperBound - range.lowerBound))
+                return .piece(.stored(StoredRegion(range: range, file: file)), source)
+            case .verify(let range): await verify(range)
+            case .wait: await park(reader)
+            case .end: return .end
+            case .direct(let from, let to): return .direct(from: from, to: to)
+            case .fail(let error): throw error
+            }
+        }
+    }
+
+    private func park(_ reader: GenerationMachine.ReaderID) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let mustWait = state.withLock { state in
+                    guard state.machine.readers[reader]?.waitingOn != nil, !Task.isCancelled else { return false }
+                    state.parkedReaders[reader] = continuation
+                    return true
+                }
+                if !mustWait { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.parkedReaders.removeValue(forKey: reader) }?.resume()
+        }
+    }
+
+    /// Checks the stored chunks in `range` against their checksums, off the cooperative pool; wrong ones become holes.
+    private func verify(_ range: Range<Int64>) async {
+        await withTaskExecutorPreference(DiskExecutor.shared) {
+            var wrong: [Chunk] = []
+            for chunk in ledger.chunks(overlapping: range) {
+                let bytes = try? file.read(at: chunk.start, count: Int(chunk.length))
+                let isRight = bytes.map { bytes in
+                    bytes.count == Int(chunk.length)
+                        && bytes.withUnsafeBytes { XXHash64.checksum(of: $0) } == chunk.checksum
+                }
+                if isRight == true {
+                    state.withLock { $0.machine.markVerified(chunk.range) }
+                } else {
+                    wrong.append(chunk)
+                }
+            }
+            guard !wrong.isEmpty else { return }
+            ledger.discard(wrong)
+            state.withLock { state in wrong.forEach { state.machine.discard($0.range) } }
+            for chunk in wrong {
+                store.quota.release(Int64(chunk.length))
+                engine.journal.tell(.verificationFailed(key, range: chunk.range))
+            }
+            store.recorder.note(self, bytes: 0, isLast: false)
+        }
+    }
+
+    // MARK: - Effects
+
+    private func perform(_ effects: [GenerationMachine.Effect]) {
+        for effect in effects { perform(effect) }
+    }
+
+    private func perform(_ effect: GenerationMachine.Effect) {
+        switch effect {
+        case .start(let id, let range): start(id, range, response: nil)
+        case .resume(let id):
+            state.withLock { state in
+                state.handles[id]?.lingerTimer?.cancel()
+                state.handles[id]?.lingerTimer = nil
+                state.handles[id]?.isResumed = true
+                return state.handles[id]?.takeParked()
+            }?.resume()
+        case .linger(let id):
+            let timer = Task { [clock = engine.configuration.clock, linger = engine.configuration.linger] in
+                try? await clock.sleep(linger)
+                guard !Task.isCancelled else { return }
+                self.perform(self.state.withLock { $0.machine.lingerExpired(id) })
+            }
+            state.withLock { $0.handles[id]?.lingerTimer = timer }
+        case .cancel(let id):
+            let handle = state.withLock { state in
+                state.handles[id]?.isCancelled = true
+                let handle = state.handles[id]
+                state.handles[id]?.parked = nil
+                return handle
+            }
+            handle?.lingerTimer?.cancel()
+            if let body = handle?.body { body.cancel() } else { handle?.task?.cancel() }
+            handle?.parked?.resume()
+        case .wake(let reader):
+            state.withLock { $0.parkedReaders.removeValue(forKey: reader) }?.resume()
+        }
+    }
+
+    private func start(_ id: GenerationMachine.FetchID, _ range: Range<Int64>, response: FetchResponse?) {
+        state.withLock { state in
+            let owner = state.machine.fetches[id]?.owner
+            let fields = owner.flatMap { state.readerFields[$0] } ?? [:]
+            var handle = FetchHandle()
+            handle.body = response?.response.body
+            let driver = FetchDriver(id: id, core: self, fields: fields)
+            handle.task = Task(executorPreference: DiskExecutor.shared) { await driver.run(response) }
+            state.handles[id] = handle
+        }
+    }
+
+    /// Takes over the response that began this generation: it fills from `placement.start` and works for the first reader.
+    func adopt(_ response: FetchResponse, spec: RangeSpec?, fields: HTTPFields) throws(RepriseError) -> OpenedReader? {
+        let placement = response.placement
+        let (opened, id) = state.withLock { state -> (OpenedReader?, GenerationMachine.FetchID) in
+            let extent = Self.extent(of: spec, completeLength: state.machine.completeLength)
+            var opened: OpenedReader?
+            if let extent {
+                let reader = state.machine.addReader(extent.start, extent.end)
+                state.readerFields[reader] = fields
+                opened = OpenedReader(
+                    id: reader, start: extent.start, end: extent.end ?? state.machine.completeLength,
+                    information: state.information(), disposition: .miss, isCollapsed: false)
+            }
+            return (opened, state.machine.adoptFetch(start: placement.start, limit: placement.end, owner: opened?.id))
+        }
+        engine.journal.count { $0.reads += opened == nil ? 0 : 1 }
+        start(id, placement.start..<(placement.end ?? .max), response: response)
+        return opened
+    }
+
+    // MARK: - What a fetch reports
+
+    /// The rest of a fetch's range, or `nil` when it is cancelled or has nothing left to bring.
+    func remainder(of id: GenerationMachine.FetchID) -> Range<Int64>? {
+        state.withLock { state in
+            guard let fetch = state.machine.fetches[id], state.handles[id]?.isCancelled == false,
+                fetch.cursor < fetch.limit ?? .max
+            else { return nil }
+            return fetch.cursor..<(fetch.limit ?? .max)
+        }
+    }
+
+    /// The fetch reads from `body` now. False when it was cancelled meanwhile.
+    func attach(_ body: any OriginBody, to id: GenerationMachine.FetchID) -> Bool {
+        state.withLock { state in
+            guard state.handles[id]?.isCancelled == false else { return false }
+            state.handles[id]?.body = body
+            return true
+        }
+    }
+
+    func learn(_ placement: BodyPlacement) {
+        state.withLock {
+            $0.machine.learn(completeLength: placement.completeLength, rangesSupported: placement.rangesSupported)
+        }
+    }
+
+    /// The parts of `range` that the fetch should write: inside its limit, not stored yet.
+    func writable(_ range: Range<Int64>, for id: GenerationMachine.FetchID) -> (cursor: Int64, limit: Int64, holes: [Range<Int64>]) {
+        state.withLock { state in
+            guard let fetch = state.machine.fetches[id] else { return (range.upperBound, range.upperBound, []) }
+            let limit = fetch.limit ?? .max
+            let lower = max(range.lowerBound, fetch.cursor)
+            let upper = min(range.upperBound, limit)
+            guard lower < upper else { return (fetch.cursor, limit, []) }
+            return (fetch.cursor, limit, state.machine.stored.holes(in: lower..<upper))
+        }
+    }
+
+    func advance(_ id: GenerationMachine.FetchID, by count: Int64) -> GenerationMachine.Verdict {
+        let (verdict, effects) = state.withLock { state in
+            state.handles[id]?.isResumed = false
+            return state.machine.advance(id, by: count)
+        }
+        perform(effects)
+        return verdict
+    }
+
+    func verdict(_ id: GenerationMachine.FetchID) -> GenerationMachine.Verdict {
+        let (verdict, effects) = state.withLock { state in
+            state.handles[id]?.isResumed = false
+            return state.machine.verdict(id)
+        }
+        perform(effects)
+        return verdict
+    }
+
+    /// Waits until somebody wants more of the fetch, or it is cancelled.
+    func parkFetch(_ id: GenerationMachine.FetchID) async {
+        await withCheckedContinuation { continuation in
+            let mustWait = state.withLock { state in
+                guard let handle = state.handles[id], !handle.isCancelled, !handle.isResumed else { return false }
+                state.handles[id]?.parked = continuation
+                return true
+            }
+            if !mustWait { continuation.resume() }
+        }
+    }
+
+    func isAwaited(_ id: GenerationMachine.FetchID) -> Bool {
+        state.withLock { $0.machine.isAwaited(id) && $0.handles[id]?.isCancelled == false }
+    }
+
+    func isCancelled(_ id: GenerationMachine.FetchID) -> Bool {
+        state.withLock { $0.handles[id]?.isCancelled ?? true }
+    }
+
+    func end(_ id: GenerationMachine.FetchID, reachedEnd: Bool, failure: RepriseError?) {
+        let effects = state.withLock { state in
+            state.handles[id]?.lingerTimer?.cancel()
+            state.handles[id] = nil
+            return state.machine.end(id, reachedEnd: reachedEnd, failure: failure)
+        }
+        perform(effects)
+    }
+
+    /// The origin has another representation: readers end at their first hole, new reads start afresh.
+    func replace(reason: String) {
+        perform(state.withLock { $0.machine.freeze() })
+        engine.journal.tell(.generationReplaced(key, reason: reason))
+        onReplaced(self, reason)
+    }
+
+    /// Nothing more can be stored here; readers stream past the store.
+    func closeStore(reason: String) {
+        perform(state.withLock { $0.machine.closeStore() })
+        engine.journal.tell(.storeBypassed(key, reason: reason))
+    }
+
+    /// The cache closes: fetches end, keeping what arrived; readers end at their next hole.
+    func stopFetches() async {
+        let (effects, tasks) = state.withLock { state in
+            (state.machine.freeze(), state.handles.values.compactMap(\.task))
+        }
+        perform(effects)
+        for task in tasks { await task.value }
+    }
+
+    // MARK: - Recording
+
+    /// The entry was removed: record nothing more, serve nothing new.
+    func markRemoved() {
+        perform(
+            state.withLock { state in
+                state.isRemoved = true
+                return state.machine.freeze()
+            })
+    }
+
+    /// What the catalogue does not know yet.
+    func takeUnrecorded() -> Catalogue.Batch.Generation? {
+        guard let (record, stored) = state.withLock({ state in
+            state.isRemoved ? nil : (state.currentRecord, state.machine.stored.byteCount)
+        }) else { return nil }
+        return Catalogue.Batch.Generation(record: record, storedBytes: stored, blocks: ledger.takeUnrecorded())
+    }
+}

@@ -1,0 +1,378 @@
+import ByteRanges
+
+/// What happens to the bytes of one generation: who reads, what is on its way, who waits for what.
+///
+/// Pure: events in, actions out. Its owner holds it under a lock and performs the actions outside. A *reader* moves a
+/// position through a range; a *fetch* owns a range of the representation and fills it from its cursor on. Readers never
+/// own bytes: one that pauses holds up nobody but a fetch that works for it alone.
+struct GenerationMachine: Sendable {
+    struct ReaderID: Hashable, Sendable { let number: UInt64 }
+    struct FetchID: Hashable, Sendable { let number: UInt64 }
+
+    /// A consumer of `start ..< end`.
+    struct Reader: Sendable {
+        let start: Int64
+        /// End of the wanted range, exclusive; `nil` = to the end of a representation of unknown length.
+        let end: Int64?
+        /// Everything before is consumed: the caller came back for more.
+        var consumed: Int64
+        /// Everything before is handed out.
+        var delivered: Int64
+        /// What was stored when the read began; tells hits from joined bytes.
+        let stored: ByteRangeSet
+        /// What this reader's own fetches brought.
+        var own = ByteRangeSet()
+        var waitingOn: FetchID?
+        var failure: RepriseError?
+    }
+
+    /// A request to the origin that is under way.
+    struct Fetch: Sendable {
+        enum Phase: Sendable {
+            /// Readers want it; it runs as fast as they read.
+            case active
+            /// Nobody wants it, but so little is missing that it ends by itself.
+            case finishing
+            /// Nobody wants it. Its socket is not read; a player that comes back within the linger time takes it over.
+            case lingering
+            /// Cancelled; what had already arrived is still being stored.
+            case ending
+        }
+
+        let start: Int64
+        /// Next byte to arrive.
+        var cursor: Int64
+        /// End of its range, exclusive; moves down when another fetch takes the tail. `nil` = unknown end.
+        var limit: Int64?
+        let owner: ReaderID?
+        var phase = Phase.active
+
+        var remaining: Int64 { (limit ?? .max) - cursor }
+        /// Whether `position` will be reached if nobody interferes.
+        func covers(_ position: Int64) -> Bool { cursor <= position && position < (limit ?? .max) }
+    }
+
+    /// What the owner has to do outside the lock.
+    enum Effect: Sendable, Equatable {
+        /// Send a request for `range` and report to the fetch. An upper bound of `Int64.max` means the end.
+        case start(FetchID, Range<Int64>)
+        /// A parked fetch may go on.
+        case resume(FetchID)
+        /// Cancel after `linger` unless somebody wants it again.
+        case linger(FetchID)
+        /// Cancel now; keep what has arrived.
+        case cancel(FetchID)
+        /// A waiting reader should ask again.
+        case wake(ReaderID)
+    }
+
+    /// The answer to a reader that asks for its next piece.
+    enum Next: Sendable {
+        case piece(Range<Int64>, PieceSource)
+        /// These stored bytes must be checked first.
+        case verify(Range<Int64>)
+        case wait
+        case end
+        /// Nothing can be stored: stream the rest past the store.
+        case direct(from: Int64, to: Int64?)
+        case fail(RepriseError)
+    }
+
+    /// What a fetch does after it has stored some bytes.
+    enum Verdict: Sendable, Equatable { case go, pause, finished }
+
+    /// Largest piece, so that a stream holds at most 1 MiB (DESIGN I3).
+    static let maximumPiece: Int64 = 1 << 20
+    /// A reader is given a lead of 1/64 of what it has consumed, within these bounds: one that leaves early has cost the
+    /// origin at most this much, one that stays gets its full 1 MiB.
+    static let leadDivisor: Int64 = 64
+    static let leadBounds: ClosedRange<Int64> = 64 << 10...1 << 20
+    /// A fetch that nobody wants any more and that lacks less than this is let finish: the connection stays usable.
+    static let finishThreshold: Int64 = 64 << 10
+
+    private(set) var completeLength: Int64?
+    private(set) var rangesSupported: Bool?
+    private(set) var stored: ByteRangeSet
+    private(set) var verified = ByteRangeSet()
+    private(set) var readers: [ReaderID: Reader] = [:]
+    private(set) var fetches: [FetchID: Fetch] = [:]
+    /// The representation has changed at the origin: only stored bytes are served (DESIGN §4).
+    private(set) var isFrozen = false
+    /// Nothing more can be stored; holes are streamed past the store.
+    private(set) var isStoreClosed = false
+    private var nextNumber: UInt64 = 0
+
+    init(completeLength: Int64?, rangesSupported: Bool?, stored: ByteRangeSet = ByteRangeSet()) {
+        self.completeLength = completeLength
+        self.rangesSupported = rangesSupported
+        self.stored = stored
+    }
+
+    var isIdle: Bool { readers.isEmpty && fetches.isEmpty }
+
+    private mutating func makeNumber() -> UInt64 {
+        nextNumber += 1
+        return nextNumber
+    }
+}
+
+// MARK: - Readers
+
+extension GenerationMachine {
+    mutating func addReader(_ start: Int64, _ end: Int64?) -> ReaderID {
+        let id = ReaderID(number: makeNumber())
+        readers[id] = Reader(start: start, end: end, consumed: start, delivered: start, stored: stored)
+        return id
+    }
+
+    /// `reader` has consumed what it was given and wants more. `patience` is how far behind the wanted byte a running
+    /// fetch may be for the reader to wait for it (DESIGN §4, wait or connect).
+    mutating func next(_ id: ReaderID, patience: Int64) -> (Next, [Effect]) {
+        guard var reader = readers[id] else { return (.end, []) }
+        reader.consumed = reader.delivered
+        reader.waitingOn = nil
+        if let failure = reader.failure {
+            reader.failure = nil
+            readers[id] = reader
+            return (.fail(failure), [])
+        }
+        readers[id] = reader
+        var effects = resumable()
+        let position = reader.delivered
+        if let end = reader.end ?? completeLength, position >= end { return (.end, effects) }
+        let prefix = stored.storedPrefix(from: position)
+        if !prefix.isEmpty {
+            return (piece(id, prefix, end: reader.end), effects)
+        }
+        if isFrozen {
+            return (.fail(RepriseError(.validatorChanged, Self.changed, range: position..<position + 1)), effects)
+        }
+        if isStoreClosed { return (.direct(from: position, to: reader.end ?? completeLength), effects) }
+        effects += wait(id, at: position, patience: patience)
+        return (.wait, effects)
+    }
+
+    private static let changed = "The file changed at the origin while it was being read. Open it again."
+
+    private mutating func piece(_ id: ReaderID, _ prefix: Range<Int64>, end: Int64?) -> Next {
+        guard let reader = readers[id] else { return .end }
+        let position = prefix.lowerBound
+        var upper = min(prefix.upperBound, end ?? .max, position + Self.maximumPiece)
+        let checked = verified.storedPrefix(from: position)
+        guard !checked.isEmpty else { return .verify(position..<upper) }
+        upper = min(upper, checked.upperBound)
+        let source: PieceSource
+        let before = reader.stored.storedPrefix(from: position)
+        let mine = reader.own.storedPrefix(from: position)
+        if !before.isEmpty {
+            source = .store
+            upper = min(upper, before.upperBound)
+        } else if !mine.isEmpty {
+            source = .origin
+            upper = min(upper, mine.upperBound)
+        } else {
+            source = .joined
+            upper = [reader.stored, reader.own].compactMap { set in
+                set.spans(in: position..<upper).first?.lowerBound
+            }.min() ?? upper
+        }
+        readers[id]?.delivered = upper
+        return .piece(position..<upper, source)
+    }
+
+    /// Joins the fetch that will bring `position` soon, or starts one.
+    private mutating func wait(_ id: ReaderID, at position: Int64, patience: Int64) -> [Effect] {
+        let candidates = fetches.filter { $0.value.covers(position) }
+        if let (fetchID, fetch) = candidates.max(by: { $0.value.cursor < $1.value.cursor }),
+            rangesSupported == false || position - fetch.cursor <= patience
+        {
+            readers[id]?.waitingOn = fetchID
+            guard fetch.phase != .ending else { return [] }
+            let wasIdle = fetch.phase != .active
+            fetches[fetchID]?.phase = .active
+            return wasIdle || position > fetch.cursor ? [.resume(fetchID)] : []
+        }
+        var effects: [Effect] = []
+        for (fetchID, _) in candidates { fetches[fetchID]?.limit = position }
+        let fetchID = FetchID(number: makeNumber())
+        var start = position
+        var upper: Int64?
+        if rangesSupported == false {
+            start = 0
+        } else {
+            let wanted = position..<max(readers[id]?.end ?? completeLength ?? .max, position + 1)
+            upper = stored.spans(in: wanted).first?.lowerBound ?? wanted.upperBound
+            for fetch in fetches.values where fetch.cursor > position { upper = min(upper ?? .max, fetch.cursor) }
+        }
+        effects.append(.start(fetchID, start..<(upper ?? .max)))
+        if upper == .max { upper = nil }
+        fetches[fetchID] = Fetch(start: start, cursor: start, limit: upper, owner: id)
+        readers[id]?.waitingOn = fetchID
+        effects += cancelUnwanted(except: fetchID)
+        return effects
+    }
+
+    mutating func removeReader(_ id: ReaderID) -> [Effect] {
+        guard readers.removeValue(forKey: id) != nil else { return [] }
+        return settleUnwanted()
+    }
+
+    /// A stored chunk was read and its checksum is right.
+    mutating func markVerified(_ range: Range<Int64>) { verified.insert(range) }
+
+    /// A stored chunk was read and its checksum is wrong: a hole again.
+    mutating func discard(_ range: Range<Int64>) { stored.remove(range) }
+}
+
+// MARK: - Fetches
+
+extension GenerationMachine {
+    /// Takes in a fetch whose response is already here: the one that began this generation.
+    mutating func adoptFetch(start: Int64, limit: Int64?, owner: ReaderID?) -> FetchID {
+        let id = FetchID(number: makeNumber())
+        fetches[id] = Fetch(start: start, cursor: start, limit: limit, owner: owner)
+        if let owner { readers[owner]?.waitingOn = id }
+        return id
+    }
+
+    /// `count` bytes at the fetch's cursor are on disk.
+    mutating func advance(_ id: FetchID, by count: Int64) -> (Verdict, [Effect]) {
+        guard var fetch = fetches[id] else { return (.finished, []) }
+        let range = fetch.cursor..<fetch.cursor + count
+        stored.insert(range)
+        verified.insert(range)
+        fetch.cursor = range.upperBound
+        fetches[id] = fetch
+        if let owner = fetch.owner { readers[owner]?.own.insert(range) }
+        var effects: [Effect] = []
+        for (readerID, reader) in readers where reader.waitingOn == id && reader.delivered < fetch.cursor {
+            readers[readerID]?.waitingOn = nil
+            effects.append(.wake(readerID))
+        }
+        if let limit = fetch.limit, fetch.cursor >= limit { return (.finished, effects) }
+        let (verdict, more) = verdict(id)
+        return (verdict, effects + more)
+    }
+
+    /// Whether the fetch may read on.
+    mutating func verdict(_ id: FetchID) -> (Verdict, [Effect]) {
+        guard let fetch = fetches[id] else { return (.finished, []) }
+        if let limit = fetch.limit, fetch.cursor >= limit { return (.finished, []) }
+        switch fetch.phase {
+        case .ending: return (.go, [])
+        case .finishing: return (.go, [])
+        case .lingering: return (.pause, [])
+        case .active:
+            let interest = interest(in: fetch, id)
+            if interest == .none { return (.pause, settleUnwanted()) }
+            return (interest == .now ? .go : .pause, [])
+        }
+    }
+
+    /// The fetch is over; `failure` if it did not bring what it was to bring.
+    mutating func end(_ id: FetchID, reachedEnd: Bool, failure: RepriseError?) -> [Effect] {
+        guard let fetch = fetches.removeValue(forKey: id) else { return [] }
+        if reachedEnd, failure == nil, completeLength == nil { completeLength = fetch.cursor }
+        var effects: [Effect] = []
+        for (readerID, reader) in readers where reader.waitingOn == id {
+            readers[readerID]?.waitingOn = nil
+            readers[readerID]?.failure = failure
+            effects.append(.wake(readerID))
+        }
+        return effects
+    }
+
+    /// The linger time of the fetch is over.
+    mutating func lingerExpired(_ id: FetchID) -> [Effect] {
+        guard fetches[id]?.phase == .lingering else { return [] }
+        fetches[id]?.phase = .ending
+        return [.cancel(id)]
+    }
+
+    /// Somebody waits for bytes of this fetch right now: an error must be retried or reported.
+    func isAwaited(_ id: FetchID) -> Bool { readers.values.contains { $0.waitingOn == id } }
+
+    /// The origin has another representation now.
+    mutating func freeze() -> [Effect] {
+        isFrozen = true
+        return cancelAll() + wakeAll()
+    }
+
+    /// Nothing more can be stored.
+    mutating func closeStore() -> [Effect] {
+        isStoreClosed = true
+        return cancelAll() + wakeAll()
+    }
+
+    /// A response told the length or whether ranges work.
+    mutating func learn(completeLength length: Int64?, rangesSupported supported: Bool?) {
+        completeLength = completeLength ?? length
+        rangesSupported = supported ?? rangesSupported
+    }
+
+    private mutating func wakeAll() -> [Effect] {
+        readers.filter { $0.value.waitingOn != nil }.map { id, _ in
+            readers[id]?.waitingOn = nil
+            return .wake(id)
+        }
+    }
+
+    private mutating func cancelAll() -> [Effect] {
+        fetches.filter { $0.value.phase != .ending }.map { id, _ in
+            fetches[id]?.phase = .ending
+            return .cancel(id)
+        }
+    }
+
+    private enum Interest { case none, later, now }
+
+    /// Who wants the next byte of `fetch`: somebody at once, somebody who is still busy with earlier bytes, or nobody.
+    private func interest(in fetch: Fetch, _ id: FetchID) -> Interest {
+        var interest = Interest.none
+        for reader in readers.values {
+            if reader.waitingOn == id { return .now }
+            guard reader.consumed <= fetch.cursor, (reader.end ?? .max) > fetch.cursor else { continue }
+            guard reader.consumed == fetch.cursor
+                || stored.storedPrefix(from: reader.consumed).upperBound >= fetch.cursor
+            else { continue }
+            let lead = (reader.consumed - reader.start) / Self.leadDivisor
+            let bounded = min(max(lead, Self.leadBounds.lowerBound), Self.leadBounds.upperBound)
+            if fetch.cursor - reader.consumed < bounded { return .now }
+            interest = .later
+        }
+        return interest
+    }
+
+    /// Parked fetches that may go on because a reader has moved.
+    private func resumable() -> [Effect] {
+        fetches.compactMap { id, fetch in
+            fetch.phase == .active && interest(in: fetch, id) == .now ? .resume(id) : nil
+        }
+    }
+
+    /// Lets go of the fetches that nobody wants: nearly done ones finish, others linger; if another is wanted they
+    /// would only halve its rate, so they end at once.
+    private mutating func settleUnwanted() -> [Effect] {
+        let unwanted = fetches.filter { $0.value.phase == .active && interest(in: $0.value, $0.key) == .none }
+        guard !unwanted.isEmpty else { return [] }
+        let othersWanted = fetches.contains { $0.value.phase == .active && unwanted[$0.key] == nil }
+        return unwanted.map { id, fetch in
+            if fetch.remaining <= Self.finishThreshold {
+                fetches[id]?.phase = .finishing
+                return .resume(id)
+            }
+            fetches[id]?.phase = othersWanted ? .ending : .lingering
+            return othersWanted ? .cancel(id) : .linger(id)
+        }
+    }
+
+    /// A far seek: what nobody wants any more ends before the new request competes with it.
+    private mutating func cancelUnwanted(except new: FetchID) -> [Effect] {
+        fetches.compactMap { id, fetch in
+            guard id != new, fetch.phase == .lingering || fetch.phase == .active else { return nil }
+            guard interest(in: fetch, id) == .none else { return nil }
+            fetches[id]?.phase = .ending
+            return .cancel(id)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+public import HTTPTypes
+import ByteRanges
+
+/// A cache of remote media on disk: what was read is stored, what is stored is not fetched again.
+///
+/// ```swift
+/// let cache = try await MediaCache.open(directory: path, origin: origin)
+/// for try await piece in try await cache.resource(for: url).read() { … }
+/// ```
+/// Open one per directory and process; a second one is refused. Call ``close()`` before the process ends so that the last
+/// second's records reach the disk (without it at most 1 MiB or 1 s of each running download is fetched again).
+public final class MediaCache: Sendable {
+    private let engine: Engine
+
+    private init(_ engine: Engine) { self.engine = engine }
+
+    deinit { _ = engine.close() }
+
+    /// Opens the cache in `directory`, creating it if need be.
+    ///
+    /// Throws ``RepriseError``: `storageLocked` when another process has it, `storageUnavailable` when it cannot be written
+    /// or its index is damaged or newer than this version.
+    public static func open(
+        directory: String, origin: any Origin, configuration: Configuration = Configuration()
+    ) async throws -> MediaCache {
+        let journal = Journal()
+        let store = try await withTaskExecutorPreference(DiskExecutor.shared) {
+            try Store(
+                directory: directory, limit: configuration.limit, journal: journal, clock: configuration.clock)
+        }
+        Task(executorPreference: DiskExecutor.shared) { store.removeOrphans() }
+        return MediaCache(Engine(origin: origin, configuration: configuration, store: store, journal: journal))
+    }
+
+    /// A cache that stores nothing: reads stream straight from the origin. For when no directory can be written.
+    public static func withoutStore(
+        origin: any Origin, configuration: Configuration = Configuration()
+    ) -> MediaCache {
+        MediaCache(Engine(origin: origin, configuration: configuration, store: nil, journal: Journal()))
+    }
+
+    /// Whether anything can be stored.
+    public var isStoring: Bool { engine.store != nil }
+
+    /// The resource at `url`. Throws ``RepriseError`` with code `closed` after ``close()``.
+    ///
+    /// `fields` go to the origin with every request for it (authorisation, cookies) and are never logged.
+    public func resource(for url: ResourceURL, fields: HTTPFields = [:]) throws(RepriseError) -> MediaResource {
+        let key = engine.configuration.keyPolicy.key(for: url)
+        return MediaResource(url: url, key: key, fields: fields, core: try engine.resource(key, url: url))
+    }
+
+    /// The resource at the URL in `text`. Throws ``RepriseError`` with code `invalidURL` or `closed`.
+    public func resource(for text: String, fields: HTTPFields = [:]) throws(RepriseError) -> MediaResource {
+        try resource(for: ResourceURL(text), fields: fields)
+    }
+
+    /// What is stored, the most recently used first. Waits for the disk.
+    public func entries() async throws -> [CacheEntry] {
+        guard let store = engine.store else { return [] }
+        await store.recorder.flush()
+        return try store.catalogue.entries()
+    }
+
+    /// Removes what is stored under `key`, also while it is being read: such reads end at their next hole.
+    ///
+    /// Returns the bytes freed; 0 if there was nothing.
+    @discardableResult
+    public func remove(_ key: CacheKey) async throws -> Int64 {
+        await engine.store?.recorder.flush()
+        return try await engine.remove(key, force: true) ?? 0
+    }
+
+    /// Bytes of media on disk.
+    public var storedBytes: Int64 { engine.store?.quota.usedBytes ?? 0 }
+
+    /// Counts since this cache was opened.
+    public var statistics: CacheStatistics { engine.journal.current }
+
+    /// Counts over the whole life of the directory.
+    public func lifetimeStatistics() async throws -> CacheStatistics {
+        guard let store = engine.store else { return statistics }
+        await store.recorder.flush()
+        return CacheStatistics(totals: try store.catalogue.totals())
+    }
+
+    /// What happens from now on. A consumer that falls 1,024 events behind loses the oldest; ``statistics`` never does.
+    public func events() -> AsyncStream<CacheEvent> { engine.journal.events() }
+
+    /// Counts a region that was served through ``MediaResource/storedRegion(_:)``.
+    package func noteServed(_ resource: MediaResource, bytes: Int) {
+        engine.journal.count { statistics in
+            statistics.reads += 1
+            statistics.bytesFromStore += Int64(bytes)
+        }
+        engine.store?.recorder.noteUse(resource.key)
+    }
+
+    /// Ends every fetch, records everything, and lets go of the directory when the last read is gone.
+    public func close() async {
+        for resource in engine.close() { await resource.liveGeneration?.stopFetches() }
+        if let store = engine.store {
+            await store.recorder.flush()
+            try? await store.catalogue.checkpoint()
+        }
+        engine.journal.finish()
+    }
+}

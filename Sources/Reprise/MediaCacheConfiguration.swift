@@ -1,0 +1,69 @@
+public import HTTPSemantics
+
+extension MediaCache {
+    /// Settings of a cache; the defaults suit a player on one user's machine.
+    public struct Configuration: Sendable {
+        /// Most bytes of media on disk. Above it the least recently used entries go. 2 GB (2,000,000,000 bytes) by default.
+        public var limit: Int64 = 2_000_000_000
+        /// How a URL becomes a cache key; the whole URL by default.
+        public var keyPolicy = CacheKeyPolicy.url
+        /// When ranges of different responses may be joined; only under a strong validator by default (RFC 9110 §15.3.7.3).
+        public var generationPolicy = GenerationPolicy.strict
+        /// How long a fetch that nobody reads any more is kept, paused, for a player that comes back. 250 ms by default:
+        /// in recorded traces 95 % of the reopenings come within 90 ms, the next 3 % only after seconds.
+        public var linger = Duration.milliseconds(250)
+        /// How failed fetches are retried.
+        public var retry = RetryPolicy()
+        /// Time; the system's clocks by default.
+        public var clock = CacheClock.system
+
+        /// The defaults.
+        public init() {}
+    }
+}
+
+/// How often and how soon a fetch that failed goes on from the byte it had reached.
+public struct RetryPolicy: Sendable {
+    /// Attempts without progress before readers see the error; 5 by default.
+    public var attempts = 5
+    /// Upper bound of the first delay; doubles with each attempt. 250 ms by default. The delay drawn is anywhere between
+    /// zero and the bound ("full jitter").
+    public var firstDelay = Duration.milliseconds(250)
+    /// Upper bound of every delay; 8 s by default.
+    public var maximumDelay = Duration.seconds(8)
+    /// Bytes that must arrive for the count to start again; 64 KiB by default.
+    public var progress: Int64 = 64 << 10
+    /// Attempts for a response of 500, 502, 503, 504 or 429, after which it is handed on. 2 by default.
+    public var refusals = 2
+
+    /// The defaults.
+    public init() {}
+}
+
+/// Counts the attempts of one fetch.
+struct RetryBudget: Sendable {
+    private let policy: RetryPolicy
+    private var failures = 0
+    private var bytesAtFailure: Int64 = 0
+
+    init(_ policy: RetryPolicy) { self.policy = policy }
+
+    /// The delay before the next attempt after `error`, or `nil` when the budget is used up or a retry cannot help.
+    mutating func delay(after error: RepriseError, bytes: Int64) -> Duration? {
+        if bytes - bytesAtFailure >= policy.progress { failures = 0 }
+        bytesAtFailure = bytes
+        guard failures < Self.attempts(for: error, policy) else { return nil }
+        let bound = min(policy.maximumDelay, policy.firstDelay * (1 << min(failures, 16)))
+        failures += 1
+        if let wanted = error.refusal?.retryAfter, wanted > bound { return wanted <= policy.maximumDelay ? wanted : nil }
+        return bound * Double.random(in: 0...1)
+    }
+
+    private static func attempts(for error: RepriseError, _ policy: RetryPolicy) -> Int {
+        switch error.code {
+        case .originUnreachable, .originTimedOut, .originBodyTruncated: policy.attempts
+        case .originRefused: error.refusal?.isTransient == true ? policy.refusals : 0
+        default: 0
+        }
+    }
+}

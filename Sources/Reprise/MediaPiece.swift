@@ -1,0 +1,55 @@
+/// Some bytes of a read, in order: on disk, or in memory.
+public enum MediaPiece: Sendable {
+    /// A region of a file; a server may hand it to `sendfile`.
+    case stored(StoredRegion)
+    /// Bytes that are not on disk: the store is off, full, broken, or the response must not be stored.
+    case memory(any ByteChunk)
+
+    /// Number of bytes.
+    public var count: Int {
+        switch self {
+        case .stored(let region): region.count
+        case .memory(let chunk): chunk.count
+        }
+    }
+
+    /// The bytes, read from disk if need be. Blocks; throws ``RepriseError`` with code `storageUnavailable`.
+    public func bytes() throws(RepriseError) -> [UInt8] {
+        switch self {
+        case .stored(let region): try region.bytes()
+        case .memory(let chunk): chunk.withUnsafeBytes { [UInt8]($0) }
+        }
+    }
+}
+
+/// A verified region of a data file. Holds the file open, so that eviction cannot take the bytes away.
+public struct StoredRegion: Sendable {
+    /// Which bytes of the representation, and of the file: they are the same.
+    public let range: Range<Int64>
+    package let file: DataFile
+
+    /// Number of bytes.
+    public var count: Int { Int(range.upperBound - range.lowerBound) }
+
+    /// The open file's descriptor; valid while this value lives.
+    public var fileDescriptor: Int32 { file.descriptor }
+
+    /// The bytes. Blocks; throws ``RepriseError`` with code `storageUnavailable`.
+    public func bytes() throws(RepriseError) -> [UInt8] {
+        let bytes = try file.read(at: range.lowerBound, count: count)
+        guard bytes.count == count else {
+            throw RepriseError(.storageUnavailable, "\(file.path) is shorter than its records.", range: range)
+        }
+        return bytes
+    }
+}
+
+/// Where the bytes of a piece came from.
+public enum PieceSource: String, Sendable, CaseIterable {
+    /// They were on disk before the read began.
+    case store
+    /// Another reader's fetch brought them meanwhile.
+    case joined
+    /// This read's own fetch brought them.
+    case origin
+}

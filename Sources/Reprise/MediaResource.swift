@@ -1,0 +1,66 @@
+public import ByteRanges
+public import HTTPSemantics
+public import HTTPTypes
+
+/// One remote file, as the cache sees it.
+public struct MediaResource: Sendable {
+    /// The URL that is asked for.
+    public let url: ResourceURL
+    /// What selects its entry.
+    public let key: CacheKey
+    private let fields: HTTPFields
+    private let core: ResourceCore
+
+    init(url: ResourceURL, key: CacheKey, fields: HTTPFields, core: ResourceCore) {
+        self.url = url
+        self.key = key
+        self.fields = fields
+        self.core = core
+    }
+
+    /// Begins a read of `range`, or of the whole representation.
+    ///
+    /// Returns when the head is known: at once if something is stored, else with the origin's response to exactly this
+    /// request. `fields` are added to the resource's own and go to the origin if this read has to fetch.
+    ///
+    /// Throws ``RepriseError``: `rangeNotSatisfiable` (RFC 9110 §15.5.17), `originRefused` with the origin's response,
+    /// any other `origin…` code; or `CancellationError`.
+    public func read(_ range: RangeSpec? = nil, fields extra: HTTPFields = [:]) async throws -> MediaRead {
+        try await core.open(range, fields: extra.isEmpty ? fields : fields.merging(extra))
+    }
+
+    /// What is known of the representation; asks the origin with a request for the first byte if nothing is.
+    public func contentInformation() async throws -> ContentInformation {
+        if let information = storedInformation { return information }
+        return try await read(.bounded(0..<1)).information
+    }
+
+    /// Asks the origin with HEAD and returns its head as it came; nothing is stored.
+    ///
+    /// Throws ``RepriseError`` with an `origin…` code, or `CancellationError`.
+    public func head(fields extra: HTTPFields = [:]) async throws -> HTTPResponse {
+        try await core.head(fields: extra.isEmpty ? fields : fields.merging(extra))
+    }
+
+    /// What is known without asking anybody.
+    public var storedInformation: ContentInformation? { core.liveGeneration?.information }
+
+    /// Which bytes are stored, as far as this process knows: empty before the first read.
+    public var storedRanges: ByteRangeSet { core.liveGeneration?.storedRanges ?? ByteRangeSet() }
+
+    /// All of `range` in one region, if it is stored and verified. Never waits.
+    ///
+    /// Counts as a read from the store.
+    public func storedRegion(_ range: RangeSpec? = nil) -> (region: StoredRegion, information: ContentInformation)? {
+        core.storedRegion(range)
+    }
+}
+
+extension HTTPFields {
+    /// These fields with `other`'s put in place of those of the same name.
+    fileprivate func merging(_ other: HTTPFields) -> HTTPFields {
+        var merged = self
+        for name in Set(other.map(\.name)) { merged[values: name] = other[values: name] }
+        return merged
+    }
+}

@@ -1,0 +1,31 @@
+public import HTTPTypes
+
+/// A final response that is no media: 3xx without a target, 4xx, 5xx. Handed on, never stored.
+public struct OriginRefusal: Sendable {
+    /// Status and fields as they came.
+    public let head: HTTPResponse
+    /// The body, cut after ``maximumBody`` bytes.
+    public let body: [UInt8]
+
+    /// Most bytes of an error page that are kept: 1 MiB.
+    public static let maximumBody = 1 << 20
+
+    /// Whether asking again may help: 429, 500, 502, 503, 504.
+    var isTransient: Bool { [429, 500, 502, 503, 504].contains(head.status.code) }
+
+    /// `Retry-After` in seconds, where the origin gave one (RFC 9110 §10.2.3).
+    var retryAfter: Duration? {
+        guard let value = head.headerFields[.retryAfter], let seconds = Int(value), seconds >= 0 else { return nil }
+        return .seconds(min(seconds, 86_400))
+    }
+
+    /// Reads the body of `response` to its end or to the limit.
+    static func collect(_ response: OriginResponse) async throws -> OriginRefusal {
+        var body: [UInt8] = []
+        while body.count < maximumBody, let chunk = try await response.body.next() {
+            chunk.withUnsafeBytes { body.append(contentsOf: $0.prefix(maximumBody - body.count)) }
+        }
+        response.body.cancel()
+        return OriginRefusal(head: response.head, body: body)
+    }
+}

@@ -1,0 +1,165 @@
+public import HTTPTypes
+import HTTPSemantics
+import Synchronization
+
+/// The bytes of one read, in order, pulled by one consumer.
+///
+/// Nothing is fetched that the consumer does not ask for, beyond a small lead. Ends with an error of type ``RepriseError``
+/// (`validatorChanged` when the representation changed and a hole remains, `originBodyTruncated`, …) or
+/// `CancellationError`. Letting go of the read, or ``cancel()``, ends it; what arrived stays stored.
+public final class MediaRead: AsyncSequence, Sendable {
+    /// A piece: a region of a file, or bytes in memory.
+    public typealias Element = MediaPiece
+
+    /// What is known of the representation.
+    public let information: ContentInformation
+    /// First byte of the read.
+    public let start: Int64
+    /// End of the read, exclusive; `nil` while the representation's length is unknown.
+    public let end: Int64?
+    /// How the read began.
+    public let disposition: ReadDisposition
+    /// Whether another reader's fetch brings its first byte.
+    public let isCollapsed: Bool
+    /// The origin's head, for a response that is handed on exactly as it came (content coding, `no-store`, …): then the
+    /// pieces are its body, and `start` and `end` say nothing.
+    public let passedThrough: HTTPResponse?
+
+    private enum Source {
+        case generation(GenerationCore, GenerationMachine.ReaderID)
+        case direct(DirectStream)
+        case ended
+    }
+
+    private struct State {
+        var source: Source
+        var served: [PieceSource: Int64] = [:]
+    }
+
+    private let state: Mutex<State>
+    private let resource: ResourceCore
+    private let fields: HTTPFields
+
+    init(_ opened: OpenedReader, generation: GenerationCore, resource: ResourceCore, fields: HTTPFields) {
+        information = opened.information
+        start = opened.start
+        end = opened.end
+        disposition = opened.disposition
+        isCollapsed = opened.isCollapsed
+        passedThrough = nil
+        state = Mutex(State(source: .generation(generation, opened.id)))
+        self.resource = resource
+        self.fields = fields
+    }
+
+    /// A read past the store, from a response that is already here.
+    init(_ exchange: ResourceCore.Exchange, spec: RangeSpec?, resource: ResourceCore, fields: HTTPFields) throws {
+        let response = exchange.response
+        self.resource = resource
+        self.fields = fields
+        disposition = .bypass
+        isCollapsed = false
+        resource.journal.count { $0.reads += 1 }
+        guard case .newGeneration(let placement, _) = exchange.action else {
+            information = ContentInformation(response: response.head, completeLength: nil, rangesSupported: nil)
+            start = 0
+            end = nil
+            passedThrough = response.head
+            let stream = DirectStream(
+                response, start: 0, from: 0, to: nil, expectedEnd: nil, journal: resource.journal)
+            state = Mutex(State(source: .direct(stream)))
+            return
+        }
+        let length = placement.completeLength
+        information = ContentInformation(
+            response: response.head, completeLength: length, rangesSupported: placement.rangesSupported)
+        guard let extent = GenerationCore.extent(of: spec, completeLength: length) else {
+            response.body.cancel()
+            throw GenerationCore.notSatisfiable(length ?? 0)
+        }
+        start = extent.start
+        end = extent.end ?? length
+        passedThrough = nil
+        let stream = DirectStream(
+            response, start: placement.start, from: extent.start, to: end, expectedEnd: placement.end,
+            journal: resource.journal)
+        state = Mutex(State(source: .direct(stream)))
+    }
+
+    deinit { cancel() }
+
+    /// Number of bytes of the read; `nil` while unknown.
+    public var count: Int64? { end.map { $0 - start } }
+
+    /// Ends the read. Its fetch is kept for a moment in case the player comes back, then cancelled.
+    public func cancel() {
+        let (source, served) = state.withLock { state in
+            defer { state.source = .ended }
+            return (state.source, state.served)
+        }
+        switch source {
+        case .generation(let generation, let reader): generation.removeReader(reader)
+        case .direct(let stream): stream.cancel()
+        case .ended: return
+        }
+        resource.journal.tell(
+            .readEnded(
+                resource.key, store: served[.store] ?? 0, joined: served[.joined] ?? 0, origin: served[.origin] ?? 0))
+    }
+
+    /// The next piece; `nil` at the end of the read. One call at a time.
+    public func next() async throws -> MediaPiece? {
+        do {
+            let piece = try await step()
+            if piece == nil { cancel() }
+            return piece
+        } catch {
+            cancel()
+            throw error
+        }
+    }
+
+    private func step() async throws -> MediaPiece? {
+        while true {
+            switch state.withLock({ $0.source }) {
+            case .ended: return nil
+            case .direct(let stream):
+                try Task.checkCancellation()
+                guard let chunk = try await stream.next() else { return nil }
+                resource.journal.countPiece(.origin, chunk.count)
+                note(.origin, chunk.count)
+                return .memory(chunk)
+            case .generation(let generation, let reader):
+                switch try await generation.next(reader) {
+                case .end: return nil
+                case .piece(let piece, let source):
+                    note(source, piece.count)
+                    return piece
+                case .direct(let from, let to):
+                    let stream = try await resource.resumeDirect(generation, from: from, to: to, fields: fields)
+                    let isStillOpen = state.withLock { state in
+                        guard case .generation = state.source else { return false }
+                        state.source = .direct(stream)
+                        return true
+                    }
+                    if isStillOpen { generation.removeReader(reader) } else { stream.cancel() }
+                }
+            }
+        }
+    }
+
+    private func note(_ source: PieceSource, _ count: Int) {
+        state.withLock { $0.served[source, default: 0] += Int64(count) }
+    }
+
+    /// The iterator; a read is iterated once.
+    public struct Iterator: AsyncIteratorProtocol {
+        let read: MediaRead
+
+        /// The next piece.
+        public func next() async throws -> MediaPiece? { try await read.next() }
+    }
+
+    /// Starts iterating.
+    public func makeAsyncIterator() -> Iterator { Iterator(read: self) }
+}

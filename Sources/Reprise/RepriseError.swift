@@ -1,0 +1,79 @@
+/// The one error type of Reprise; every public function throws this or `CancellationError`.
+public struct RepriseError: Error, Sendable, CustomStringConvertible {
+    /// What kind of thing went wrong. New kinds may be added: match with `==` and a default.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The name, as it stands in logs and JSON.
+        public let description: String
+
+        init(_ name: String) { description = name }
+    }
+
+    /// What kind of thing went wrong.
+    public let code: Code
+    /// What happened and how to remedy it, for people. Holds no query string and no header value.
+    public let message: String
+    /// The error underneath, if there is one.
+    public let cause: (any Error)?
+    /// The bytes that were wanted, half-open, if the error concerns a range.
+    public let range: Range<Int64>?
+
+    /// The origin's response, for code `originRefused`.
+    public let refusal: OriginRefusal?
+
+    /// Creates an error.
+    public init(
+        _ code: Code, _ message: String, cause: (any Error)? = nil, range: Range<Int64>? = nil,
+        refusal: OriginRefusal? = nil
+    ) {
+        self.refusal = refusal
+        self.code = code
+        self.message = message
+        self.cause = cause
+        self.range = range
+    }
+
+    /// One line: code, message, cause.
+    public var description: String {
+        let reason = cause.map { " (\($0))" } ?? ""
+        return "\(code): \(message)\(reason)"
+    }
+}
+
+extension RepriseError.Code {
+    /// A URL that cannot be fetched: scheme, host, port or characters.
+    public static let invalidURL = Self("invalidURL")
+    /// An argument outside its documented domain.
+    public static let invalidArgument = Self("invalidArgument")
+    /// The origin's name could not be resolved.
+    public static let originNotFound = Self("originNotFound")
+    /// No connection: refused, unreachable, reset before a response.
+    public static let originUnreachable = Self("originUnreachable")
+    /// TLS failed: the certificate is not trusted, or the protocol broke.
+    public static let originNotTrusted = Self("originNotTrusted")
+    /// The origin took longer than the configured time to connect, answer or go on.
+    public static let originTimedOut = Self("originTimedOut")
+    /// The connection ended before the declared end of the body.
+    public static let originBodyTruncated = Self("originBodyTruncated")
+    /// What came is not HTTP, or contradicts the request or itself.
+    public static let originMisbehaved = Self("originMisbehaved")
+    /// More than ten redirects, or one to something that is not HTTP.
+    public static let originRedirectRefused = Self("originRedirectRefused")
+    /// The target is one that policy forbids: a private address, a host not on the list.
+    public static let originForbidden = Self("originForbidden")
+    /// The origin answered with an error status; ``RepriseError/refusal`` has the response.
+    public static let originRefused = Self("originRefused")
+    /// The representation changed at the origin while it was being read; RFC 9110 §8.8.
+    public static let validatorChanged = Self("validatorChanged")
+    /// The wanted range lies outside the representation; RFC 9110 §15.5.17.
+    public static let rangeNotSatisfiable = Self("rangeNotSatisfiable")
+    /// The cache directory or its index cannot be opened or written.
+    public static let storageUnavailable = Self("storageUnavailable")
+    /// Another process uses the cache directory.
+    public static let storageLocked = Self("storageLocked")
+    /// The limit leaves no room for the bytes, even after eviction.
+    public static let storageFull = Self("storageFull")
+    /// Nothing is stored under that key.
+    public static let notStored = Self("notStored")
+    /// The cache was closed.
+    public static let closed = Self("closed")
+}

@@ -1,0 +1,104 @@
+import ByteRanges
+import Synchronization
+
+/// What is recorded, or about to be, of one generation: its chunks, by blocks of 1 MiB, a catalogue row each.
+///
+/// One row a block keeps the index at 16 bytes for 64 KiB of media, and a row is rewritten only while its block grows.
+/// The lock guards plain values only; it is a leaf: no other lock is taken under it.
+final class ChunkLedger: Sendable {
+    /// Bytes of media that one catalogue row describes.
+    static let blockSize: Int64 = 1 << 20
+
+    private struct State {
+        var blocks: [Int64: [Chunk]] = [:]
+        var unrecorded: Set<Int64> = []
+    }
+
+    private let state: Mutex<State>
+
+    init(blocks: [Int64: [Chunk]] = [:]) {
+        state = Mutex(State(blocks: blocks))
+    }
+
+    /// Adds finished chunks, to be recorded with the next batch.
+    func add(_ chunks: [Chunk]) {
+        state.withLock { state in
+            for chunk in chunks {
+                let block = chunk.start / Self.blockSize
+                state.blocks[block, default: []].append(chunk)
+                state.unrecorded.insert(block)
+            }
+        }
+    }
+
+    /// The rows that changed since the last call, complete.
+    func takeUnrecorded() -> [(block: Int64, chunks: [Chunk])] {
+        state.withLock { state in
+            defer { state.unrecorded = [] }
+            return state.unrecorded.map { ($0, state.blocks[$0] ?? []) }
+        }
+    }
+
+    /// Whether the catalogue lacks something.
+    var hasUnrecorded: Bool { state.withLock { !$0.unrecorded.isEmpty } }
+
+    /// The chunks that share a byte with `range`, in order.
+    func chunks(overlapping range: Range<Int64>) -> [Chunk] {
+        guard !range.isEmpty else { return [] }
+        return state.withLock { state in
+            (range.lowerBound / Self.blockSize...(range.upperBound - 1) / Self.blockSize)
+                .flatMap { state.blocks[$0] ?? [] }
+                .filter { $0.range.overlaps(range) }
+                .sorted { $0.start < $1.start }
+        }
+    }
+
+    /// Forgets chunks whose bytes turned out wrong; their rows are recorded anew.
+    func discard(_ chunks: [Chunk]) {
+        let gone = Set(chunks)
+        state.withLock { state in
+            for block in Set(chunks.map { $0.start / Self.blockSize }) {
+                state.blocks[block]?.removeAll { gone.contains($0) }
+                state.unrecorded.insert(block)
+            }
+        }
+    }
+
+    /// Every recorded byte.
+    var ranges: ByteRangeSet {
+        state.withLock { state in
+            ByteRangeSet(state.blocks.values.joined().map(\.range).sorted { $0.lowerBound < $1.lowerBound })
+        }
+    }
+}
+
+extension [Chunk] {
+    /// The catalogue's form: 16 bytes a chunk, little-endian: offset in the block, length, checksum.
+    var packed: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count * 16)
+        for chunk in self {
+            let offset = UInt32(truncatingIfNeeded: chunk.start % ChunkLedger.blockSize)
+            Swift.withUnsafeBytes(of: offset.littleEndian) { bytes.append(contentsOf: $0) }
+            Swift.withUnsafeBytes(of: chunk.length.littleEndian) { bytes.append(contentsOf: $0) }
+            Swift.withUnsafeBytes(of: chunk.checksum.littleEndian) { bytes.append(contentsOf: $0) }
+        }
+        return bytes
+    }
+
+    /// Reads the catalogue's form; records that make no sense are left out, and their bytes count as holes.
+    init(packed bytes: [UInt8], block: Int64) {
+        self = []
+        guard block >= 0, block < Int64.max / ChunkLedger.blockSize else { return }
+        bytes.withUnsafeBytes { raw in
+            for index in 0..<raw.count / 16 {
+                let offset = UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: index * 16, as: UInt32.self))
+                let length = Int32(littleEndian: raw.loadUnaligned(fromByteOffset: index * 16 + 4, as: Int32.self))
+                let checksum = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index * 16 + 8, as: UInt64.self))
+                guard Int64(offset) < ChunkLedger.blockSize, (1...Int32(Chunk.alignment)).contains(length) else { continue }
+                let start = block * ChunkLedger.blockSize + Int64(offset)
+                append(Chunk(start: start, length: length, checksum: checksum))
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Keeps other processes out of a cache directory: an advisory lock that dies with its process.
+final class DirectoryLock: Sendable {
+    private let descriptor: Int32
+
+    /// Locks `directory`. Throws ``RepriseError`` with code `storageLocked` naming the holder's process.
+    init(directory: String) throws(RepriseError) {
+        let path = directory + "/lock"
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw RepriseError(.storageUnavailable, "Cannot write in \(directory).", cause: SystemError(errno))
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let holder = Self.holder(descriptor)
+            close(descriptor)
+            throw RepriseError(
+                .storageLocked,
+                "The cache in \(directory) is in use by \(holder). Stop it, or choose another directory.")
+        }
+        let text = "\(getpid())\n"
+        _ = ftruncate(descriptor, 0)
+        _ = text.withCString { pwrite(descriptor, $0, strlen($0), 0) }
+    }
+
+    deinit { close(descriptor) }
+
+    private static func holder(_ descriptor: Int32) -> String {
+        var buffer = [UInt8](repeating: 0, count: 32)
+        let count = pread(descriptor, &buffer, buffer.count, 0)
+        let digits = buffer.prefix(max(count, 0)).prefix { (0x30...0x39).contains($0) }
+        return digits.isEmpty ? "another process" : "process \(String(decoding: digits, as: UTF8.self))"
+    }
+}

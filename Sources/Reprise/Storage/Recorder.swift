@@ -1,0 +1,96 @@
+import Synchronization
+
+/// Brings what changed in memory to the catalogue, in batches: after 1 MiB of media, after 1 s, and at the end.
+///
+/// An actor whose calls reach SQLite in the order in which they were made, so that a removal is never overtaken by an
+/// older record.
+actor Recorder {
+    /// Media bytes that make a batch.
+    static let batchBytes: Int64 = 1 << 20
+    /// Longest time that a finished chunk waits.
+    static let batchDelay = Duration.seconds(1)
+
+    private struct Pending {
+        var generations: [Int64: GenerationCore] = [:]
+        var lastUsed: [CacheKey: Double] = [:]
+        var bytes: Int64 = 0
+        var isScheduled = false
+        var isUrgent = false
+    }
+
+    /// Leaf lock; filled from the hot path without waiting for the actor.
+    private let pending = Mutex(Pending())
+    private let catalogue: Catalogue
+    private let journal: Journal
+    private let clock: CacheClock
+
+    init(catalogue: Catalogue, journal: Journal, clock: CacheClock) {
+        self.catalogue = catalogue
+        self.journal = journal
+        self.clock = clock
+    }
+
+    /// `generation` has `bytes` more that are worth recording.
+    nonisolated func note(_ generation: GenerationCore, bytes: Int64, isLast: Bool) {
+        schedule { pending in
+            pending.generations[generation.id] = generation
+            pending.bytes += bytes
+            return isLast || pending.bytes >= Self.batchBytes
+        }
+    }
+
+    /// `key` was used now. Kept in memory until the next batch.
+    nonisolated func noteUse(_ key: CacheKey) {
+        let now = clock.now()
+        pending.withLock { $0.lastUsed[key] = now }
+    }
+
+    private nonisolated func schedule(_ change: (inout Pending) -> Bool) {
+        let start: Duration? = pending.withLock { pending in
+            let isUrgent = change(&pending)
+            if isUrgent, !pending.isUrgent {
+                pending.isUrgent = true
+                pending.isScheduled = true
+                return .zero
+            }
+            guard !pending.isScheduled else { return nil }
+            pending.isScheduled = true
+            return Self.batchDelay
+        }
+        guard let start else { return }
+        Task(executorPreference: DiskExecutor.shared) { [weak self, clock] in
+            if start > .zero { try? await clock.sleep(start) }
+            await self?.flush()
+        }
+    }
+
+    /// Writes everything noted so far.
+    func flush() async {
+        let taken = pending.withLock { pending in
+            defer { pending = Pending() }
+            return pending
+        }
+        var batch = Catalogue.Batch()
+        batch.lastUsed = taken.lastUsed
+        for generation in taken.generations.values {
+            if let part = generation.takeUnrecorded() { batch.generations.append(part) }
+        }
+        batch.totals = journal.takeUnrecorded().totals
+        guard !batch.isEmpty else { return }
+        do {
+            try await catalogue.write(batch)
+        } catch {
+            journal.tell(.storeBypassed(nil, reason: "The index could not be written: \(error.description)"))
+        }
+    }
+
+    /// Forgets everything stored under `key`; returns the freed generations and bytes.
+    func remove(_ key: CacheKey) async throws(RepriseError) -> (generations: [Int64], storedBytes: Int64) {
+        try await catalogue.remove(key)
+    }
+
+    /// Forgets one generation; returns the bytes that the catalogue counted for it.
+    func remove(generation: Int64) async throws(RepriseError) -> Int64 {
+        try await catalogue.remove(generation: generation)
+    }
+}

@@ -1,0 +1,214 @@
+import HTTPSemantics
+import HTTPTypes
+import Logging
+import NIOCore
+import Reprise
+
+/// One client connection: parses, answers hits on the event loop, hands everything else to an ``Exchange``.
+///
+/// Everything here runs on the channel's event loop; one request is answered at a time, pipelined ones wait.
+final class ConnectionHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = IOData
+
+    /// Bytes of further requests that may wait while one is answered.
+    private static let maximumBacklog = 128 << 10
+    /// Targets remembered per connection.
+    private static let memory = 64
+
+    private let service: ProxyService
+    private var parser = RequestParser()
+    private var exchange: Task<Void, Never>?
+    private var isClosing = false
+    private var timeout: Scheduled<Void>?
+    private var known: [String: KnownResource] = [:]
+
+    /// What was worked out for a target, so that the next request for it costs less.
+    private struct KnownResource {
+        let resource: MediaResource
+        var generation = ""
+        var common = ByteBuffer()
+        var file: SharedFile?
+    }
+
+    init(service: ProxyService) { self.service = service }
+
+    func channelActive(context: ChannelHandlerContext) {
+        arm(context, seconds: service.configuration.headTimeout)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timeout?.cancel()
+        exchange?.cancel()
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        service.logger.debug("connection failed", metadata: ["error": "\(error)"])
+        context.close(promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        parser.append(unwrapInboundIn(data))
+        if exchange != nil, parser.bufferedBytes > Self.maximumBacklog {
+            context.close(promise: nil)
+            return
+        }
+        process(context)
+    }
+
+    /// Answers what is complete; flushes once for all of it.
+    private func process(_ context: ChannelHandlerContext) {
+        var hasAnswered = false
+        while exchange == nil, !isClosing {
+            do throws(RequestParser.Refusal) {
+                guard let head = try parser.next() else { break }
+                timeout?.cancel()
+                answer(head, context)
+                hasAnswered = true
+            } catch {
+                refuse(error.status, error.reason, context)
+                hasAnswered = true
+            }
+        }
+        if hasAnswered { context.flush() }
+        if exchange == nil, !isClosing, hasAnswered { arm(context, seconds: service.configuration.idleTimeout) }
+    }
+
+    private func arm(_ context: ChannelHandlerContext, seconds: Int) {
+        timeout?.cancel()
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        timeout = context.eventLoop.scheduleTask(in: .seconds(Int64(seconds))) { bound.value.close(promise: nil) }
+    }
+
+    // MARK: - One request
+
+    private func answer(_ head: RequestHead, _ context: ChannelHandlerContext) {
+        guard head.count("content-length") == 0 || head.value("content-length") == "0", head.count("transfer-encoding") == 0
+        else { return refuse(413, "Requests with a body are not accepted.", context) }
+        guard head.count("host") == 1 || (!head.isHTTP11 && head.count("host") == 0) else {
+            return refuse(400, "A request has exactly one Host field (RFC 9112 §3.2).", context)
+        }
+        guard service.accepts(host: head.value("host")) else {
+            return refuse(403, "Host does not name this machine. Use http://127.0.0.1 or http://localhost.", context)
+        }
+        switch head.method {
+        case .options:
+            return write(
+                ResponseHead.text(204, "", fields: [("Allow", Self.methods)], keepAlive: head.keepsAlive), head, context)
+        case .other(let name):
+            let text = "\(name.prefix(32)) is not supported; this cache answers \(Self.methods).\n"
+            let answer = ResponseHead.text(405, text, fields: [("Allow", Self.methods)], keepAlive: head.keepsAlive)
+            return write(answer, head, context)
+        case .get, .head: break
+        }
+        if known[head.target] == nil {
+            do throws(ProxyTarget.Refusal) {
+                guard let resource = try service.resolve(head.target) else {
+                    let page = ResponseHead.text(
+                        200, service.indexPage, keepAlive: head.keepsAlive, isHead: head.method == .head)
+                    return write(page, head, context)
+                }
+                if known.count >= Self.memory { known = [:] }
+                known[head.target] = KnownResource(resource: resource)
+            } catch {
+                let answer = ResponseHead.text(
+                    error.status, error.reason + "\n", keepAlive: head.keepsAlive, isHead: head.method == .head)
+                return write(answer, head, context)
+            }
+        }
+        if !answerFromStore(head, context) { begin(head, context) }
+    }
+
+    private static let methods = "GET, HEAD, OPTIONS"
+
+    /// Answers with a region that is stored and verified; false if more than that is needed.
+    private func answerFromStore(_ head: RequestHead, _ context: ChannelHandlerContext) -> Bool {
+        guard head.method == .get, var known = known[head.target] else { return false }
+        let information = RequestPlan.isConditional(head) ? known.resource.storedInformation : nil
+        guard information != nil || !RequestPlan.isConditional(head),
+            case .send(let spec) = RequestPlan(head, information),
+            let (region, information) = known.resource.storedRegion(spec)
+        else { return false }
+        if known.generation != information.generation || known.file == nil {
+            guard let file = try? SharedFile(region, generation: information.generation) else { return false }
+            known.file = file
+            known.generation = information.generation
+            known.common = ResponseHead.commonFields(information)
+            self.known[head.target] = known
+        }
+        guard let file = known.file else { return false }
+        var buffer = ResponseHead.media(
+            known.common, isPartial: spec != nil, range: (region.range.lowerBound, region.range.upperBound),
+            completeLength: information.completeLength, status: CacheStatus(.hit), information: information,
+            keepAlive: head.keepsAlive, now: service.wallClock())
+        buffer.writeStaticString("\r\n")
+        service.cache.noteServed(known.resource, bytes: region.count)
+        context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        // The write holds the descriptor until it is over.
+        promise.futureResult.whenComplete { _ in withExtendedLifetime(file) {} }
+        context.write(wrapOutboundOut(.fileRegion(file.region(region.range))), promise: promise)
+        log(head, known.resource, 206, "hit")
+        if !head.keepsAlive { closeAfterFlush(context) }
+        return true
+    }
+
+    /// Starts the exchange of a request that may have to wait.
+    private func begin(_ head: RequestHead, _ context: ChannelHandlerContext) {
+        guard let resource = known[head.target]?.resource else { return }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let loop = context.eventLoop
+        let exchange = Exchange(head: head, resource: resource, service: service, channel: context.channel)
+        self.exchange = Task {
+            let keepAlive = await exchange.run()
+            loop.execute {
+                let (handler, context) = bound.value
+                handler.exchangeEnded(keepAlive: keepAlive, context)
+            }
+        }
+    }
+
+    private func exchangeEnded(keepAlive: Bool, _ context: ChannelHandlerContext) {
+        exchange = nil
+        guard keepAlive, context.channel.isActive else {
+            isClosing = true
+            context.close(promise: nil)
+            return
+        }
+        arm(context, seconds: service.configuration.idleTimeout)
+        process(context)
+    }
+
+    private func log(_ head: RequestHead, _ resource: MediaResource, _ status: Int, _ outcome: String) {
+        service.logger.info(
+            "request",
+            metadata: [
+                "method": "\(head.method)", "url": "\(resource.url.redacted)", "range": "\(head.value("range") ?? "-")",
+                "status": "\(status)", "cache": "\(outcome)",
+            ])
+    }
+
+    // MARK: - Writing
+
+    private func write(_ buffer: ByteBuffer, _ head: RequestHead, _ context: ChannelHandlerContext) {
+        context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
+        if !head.keepsAlive { closeAfterFlush(context) }
+    }
+
+    private func refuse(_ status: Int, _ reason: String, _ context: ChannelHandlerContext) {
+        let buffer = ResponseHead.text(status, reason + "\n", keepAlive: false)
+        context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
+        closeAfterFlush(context)
+    }
+
+    /// Closes once everything written before has left.
+    private func closeAfterFlush(_ context: ChannelHandlerContext) {
+        isClosing = true
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        context.writeAndFlush(wrapOutboundOut(.byteBuffer(ByteBuffer()))).whenComplete { _ in
+            bound.value.close(promise: nil)
+        }
+    }
+}

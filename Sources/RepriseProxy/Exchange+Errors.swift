@@ -1,0 +1,57 @@
+import HTTPSemantics
+import HTTPTypes
+import Logging
+import NIOCore
+import Reprise
+
+extension Exchange {
+    /// Answers a request whose read could not begin.
+    func answer(_ error: RepriseError) async -> Bool {
+        service.logger.notice(
+            "request failed", metadata: ["url": "\(resource.url.redacted)", "error": "\(error.code): \(error.message)"])
+        let buffer: ByteBuffer
+        switch error.code {
+        case .originRefused: buffer = relay(error)
+        case .rangeNotSatisfiable: buffer = notSatisfiable(error)
+        case .originTimedOut: buffer = text(504, error)
+        case .originForbidden: buffer = text(403, error)
+        case .closed: buffer = text(503, error)
+        case .storageUnavailable, .storageFull: buffer = text(500, error)
+        default: buffer = text(502, error)
+        }
+        do {
+            try await channel.writeAndFlush(IOData.byteBuffer(buffer)).get()
+            return head.keepsAlive
+        } catch {
+            return false
+        }
+    }
+
+    private func text(_ status: Int, _ error: RepriseError) -> ByteBuffer {
+        let cache = CacheStatus(.forwarded(.uriMiss), detail: "\(error.code)")
+        return ResponseHead.text(
+            status, "\(error.message)\n", fields: [("Cache-Status", "\(cache)")], keepAlive: head.keepsAlive,
+            isHead: head.method == .head)
+    }
+
+    /// RFC 9110 §15.5.17.
+    private func notSatisfiable(_ error: RepriseError) -> ByteBuffer {
+        let length = resource.storedInformation?.completeLength ?? error.range?.upperBound
+        let fields = length.map { [("Content-Range", "bytes */\($0)")] } ?? []
+        return ResponseHead.text(416, "\(error.message)\n", fields: fields, keepAlive: head.keepsAlive)
+    }
+
+    /// The origin's own answer, as it came.
+    private func relay(_ error: RepriseError) -> ByteBuffer {
+        guard let refusal = error.refusal else { return text(502, error) }
+        var buffer = ByteBuffer()
+        ResponseHead.writeStatus(refusal.head.status.code, to: &buffer)
+        var fields = refusal.head.headerFields.endToEnd
+        fields[.contentLength] = "\(refusal.body.count)"
+        fields.append(CacheStatus(.forwarded(.uriMiss, status: refusal.head.status.code)))
+        for field in fields { ResponseHead.write(field, to: &buffer) }
+        buffer.writeString(head.keepsAlive ? "\r\n" : "Connection: close\r\n\r\n")
+        if head.method != .head { buffer.writeBytes(refusal.body) }
+        return buffer
+    }
+}

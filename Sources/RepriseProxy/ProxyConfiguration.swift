@@ -1,0 +1,38 @@
+public import Logging
+
+/// Settings of a ``ProxyServer``. The defaults serve one user on this machine and nobody else.
+public struct ProxyConfiguration: Sendable {
+    /// Address to listen on; `127.0.0.1` by default. Anything but a loopback address needs ``token`` or ``allowedHosts``.
+    public var host = "127.0.0.1"
+    /// Port; 0, the default, lets the system choose a free one.
+    public var port = 0
+    /// If set, every path must begin with this text as its first segment.
+    public var token: String?
+    /// If not empty, only these origin hosts are served; an entry that begins with a dot also means every subdomain.
+    public var allowedHosts: [String] = []
+    /// Most connections at once; further ones are closed. 1,024 by default.
+    public var maximumConnections = 1024
+    /// How long a client may take to send a request head, in seconds; 15 by default.
+    public var headTimeout = 15
+    /// How long an idle connection is kept, in seconds; 75 by default.
+    public var idleTimeout = 75
+    /// Event loop threads; 2 by default.
+    public var threads = 2
+    /// Where requests and faults are logged. URLs appear without their queries, header values never.
+    public var logger = Logger(label: "reprise.proxy")
+
+    /// The defaults.
+    public init() {}
+
+    /// Whether ``host`` can be reached from this machine only.
+    public var isLoopback: Bool {
+        host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
+    }
+
+    func allows(_ origin: String) -> Bool {
+        allowedHosts.isEmpty
+            || allowedHosts.contains { entry in
+                entry.hasPrefix(".") ? origin.hasSuffix(entry) || origin == entry.dropFirst() : origin == entry
+            }
+    }
+}

@@ -1,0 +1,93 @@
+import NIOCore
+import NIOPosix
+public import Reprise
+
+/// The loopback HTTP proxy: serves a ``MediaCache`` to any player.
+///
+/// `http://127.0.0.1:PORT/https/host/path` stands for `https://host/path`. Nothing but GET, HEAD and OPTIONS is answered.
+public final class ProxyServer: Sendable {
+    private let service: ProxyService
+    private let group: MultiThreadedEventLoopGroup
+    private let channel: any Channel
+
+    /// The port that is listened on.
+    public let port: Int
+    /// What to put before `/https/host/path`, for example `http://127.0.0.1:8080`.
+    public let address: String
+
+    private init(
+        service: ProxyService, group: MultiThreadedEventLoopGroup, channel: any Channel, port: Int, address: String
+    ) {
+        self.service = service
+        self.group = group
+        self.channel = channel
+        self.port = port
+        self.address = address
+    }
+
+    /// Starts serving `cache`.
+    ///
+    /// Throws ``RepriseError``: `invalidArgument` when the address reaches beyond this machine without a token or a list
+    /// of hosts, or is none of this machine's, or the port is taken.
+    public static func start(
+        _ cache: MediaCache, configuration: ProxyConfiguration = ProxyConfiguration()
+    ) async throws -> ProxyServer {
+        guard configuration.isLoopback || configuration.token != nil || !configuration.allowedHosts.isEmpty else {
+            throw RepriseError(
+                .invalidArgument,
+                "Listening on \(configuration.host) would let others use this proxy. Give a token or a list of hosts.")
+        }
+        let service = ProxyService(cache: cache, configuration: configuration, wallClock: CacheClock.system.wallClock)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, configuration.threads))
+        do {
+            let channel = try await bootstrap(service, group).bind(host: configuration.host, port: configuration.port).get()
+            let port = channel.localAddress?.port ?? configuration.port
+            let name = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+            return ProxyServer(
+                service: service, group: group, channel: channel, port: port,
+                address: "http://\(name):\(port)" + (configuration.token.map { "/\($0)" } ?? ""))
+        } catch {
+            try? await group.shutdownGracefully()
+            throw RepriseError(
+                .invalidArgument,
+                "Cannot listen on \(configuration.host), port \(configuration.port). If the port is taken, choose another.",
+                cause: error)
+        }
+    }
+
+    /// Bytes that may wait in the kernel of a connection before the write counts as unfinished. Without it the kernel
+    /// takes megabytes ahead of a slow client, and a client that leaves has cost the origin as much.
+    private static let unsentLowWater = 256 << 10
+
+    private static func bootstrap(_ service: ProxyService, _ group: MultiThreadedEventLoopGroup) -> ServerBootstrap {
+        ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 512)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.notSentLowWater), value: unsentLowWater)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    guard service.add(channel) else {
+                        channel.close(promise: nil)
+                        return
+                    }
+                    try channel.pipeline.syncOperations.addHandler(ConnectionHandler(service: service))
+                }
+            }
+    }
+
+    /// Stops listening, breaks off what is being sent, and returns when all is closed. The cache stays open.
+    public func stop() async {
+        try? await channel.close().get()
+        for channel in service.beginClosing() { try? await channel.close().get() }
+        try? await group.shutdownGracefully()
+    }
+}
+
+extension NIOBSDSocket.Option {
+    /// `TCP_NOTSENT_LOWAT`.
+    #if canImport(Darwin)
+    fileprivate static let notSentLowWater = NIOBSDSocket.Option(rawValue: 0x201)
+    #else
+    fileprivate static let notSentLowWater = NIOBSDSocket.Option(rawValue: 25)
+    #endif
+}

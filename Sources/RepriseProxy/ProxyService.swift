@@ -1,0 +1,103 @@
+import HTTPSemantics
+import HTTPTypes
+import Logging
+import NIOCore
+import Reprise
+import Synchronization
+
+/// What all connections of one proxy share.
+final class ProxyService: Sendable {
+    let cache: MediaCache
+    let configuration: ProxyConfiguration
+    let logger: Logger
+    let wallClock: @Sendable () -> Double
+
+    private struct State {
+        var channels: [ObjectIdentifier: any Channel] = [:]
+        var isClosing = false
+    }
+
+    private let state = Mutex(State())
+
+    init(cache: MediaCache, configuration: ProxyConfiguration, wallClock: @escaping @Sendable () -> Double) {
+        self.cache = cache
+        self.configuration = configuration
+        self.wallClock = wallClock
+        logger = configuration.logger
+    }
+
+    /// Takes in a connection; false when there are too many or the proxy is closing.
+    func add(_ channel: any Channel) -> Bool {
+        let isAdded = state.withLock { state in
+            guard !state.isClosing, state.channels.count < configuration.maximumConnections else { return false }
+            state.channels[ObjectIdentifier(channel)] = channel
+            return true
+        }
+        if isAdded {
+            channel.closeFuture.whenComplete { _ in
+                self.state.withLock { _ = $0.channels.removeValue(forKey: ObjectIdentifier(channel)) }
+            }
+        }
+        return isAdded
+    }
+
+    /// Refuses new connections and returns the open ones.
+    func beginClosing() -> [any Channel] {
+        state.withLock { state in
+            state.isClosing = true
+            return Array(state.channels.values)
+        }
+    }
+
+    /// The resource that `target` names.
+    func resolve(_ target: String) throws(ProxyTarget.Refusal) -> MediaResource? {
+        switch try ProxyTarget.parse(target, token: configuration.token) {
+        case .index: return nil
+        case .resource(let url):
+            guard configuration.allows(url.host) else {
+                throw ProxyTarget.Refusal(status: 403, reason: "The host \(url.host) is not on this proxy's list.")
+            }
+            do { return try cache.resource(for: url) } catch {
+                throw ProxyTarget.Refusal(status: 503, reason: "The proxy is shutting down.")
+            }
+        }
+    }
+
+    /// A page in a browser elsewhere must not use the proxy through a name that it points at 127.0.0.1 (DNS rebinding):
+    /// on loopback, `Host` must name this machine.
+    func accepts(host: String?) -> Bool {
+        guard configuration.isLoopback, configuration.token == nil, let host else { return true }
+        let name = host.hasPrefix("[") ? host.prefix { $0 != "]" }.dropFirst() : host.prefix { $0 != ":" }
+        return name.lowercased() == "localhost" || name == "::1" || name == configuration.host
+            || name.hasPrefix("127.") && name.allSatisfy { $0.isNumber || $0 == "." }
+    }
+
+    /// Fields of the client's request that go to the origin: end-to-end ones, without those that are the cache's business.
+    func originFields(_ head: RequestHead) -> HTTPFields {
+        var fields = head.fields.endToEnd
+        for name in Self.notForwarded { fields[name] = nil }
+        return fields
+    }
+
+    /// `Icy-MetaData` would have metadata interleaved into the bytes; conditions are evaluated here.
+    private static let notForwarded = [
+        "Host", "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
+        "Accept-Encoding", "Icy-MetaData", "Content-Length", "Expect", "Forwarded", "X-Forwarded-For", "Origin", "Referer",
+    ].compactMap { HTTPField.Name($0) }
+
+    /// The page at `/`.
+    var indexPage: String {
+        let statistics = cache.statistics
+        let saved = statistics.bytesFromStore + statistics.bytesFromJoinedFetch
+        return """
+            Reprise media cache
+
+            Put this proxy's address before a media URL, scheme as the first segment:
+              http://HOST:PORT/https/example.com/song.mp3
+
+            Since the start: \(statistics.reads) reads, \(statistics.bytesServed) bytes served, \
+            \(saved) of them without the origin, \(statistics.bytesFetched) fetched. On disk: \(cache.storedBytes) bytes.
+
+            """
+    }
+}

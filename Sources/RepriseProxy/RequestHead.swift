@@ -1,0 +1,83 @@
+import HTTPTypes
+import NIOCore
+
+/// The head of one HTTP/1.1 request, checked: RFC 9112 §2–§6 without the leniencies that request smuggling lives on.
+///
+/// Fields are kept as places in the received bytes; most requests need only three of them.
+struct RequestHead: Sendable {
+    enum Method: Equatable, Sendable {
+        case get, head, options
+        case other(String)
+    }
+
+    let method: Method
+    /// The request target as it came.
+    let target: String
+    /// False for HTTP/1.0.
+    let isHTTP11: Bool
+    private let bytes: ByteBuffer
+    private let places: [Place]
+
+    struct Place: Sendable {
+        let nameStart: Int, nameEnd: Int, valueStart: Int, valueEnd: Int
+    }
+
+    init(method: Method, target: String, isHTTP11: Bool, bytes: ByteBuffer, places: [Place]) {
+        self.method = method
+        self.target = target
+        self.isHTTP11 = isHTTP11
+        self.bytes = bytes
+        self.places = places
+    }
+
+    /// The value of the field `name` (lower case), several joined with a comma (RFC 9110 §5.3).
+    func value(_ name: StaticString) -> String? {
+        bytes.withUnsafeReadableBytes { raw in
+            var result: String?
+            for place in places where Self.equal(raw[place.nameStart..<place.nameEnd], name) {
+                let value = String(decoding: raw[place.valueStart..<place.valueEnd], as: UTF8.self)
+                result = result.map { $0 + ", " + value } ?? value
+            }
+            return result
+        }
+    }
+
+    /// How many fields are called `name` (lower case).
+    func count(_ name: StaticString) -> Int {
+        bytes.withUnsafeReadableBytes { raw in
+            places.count { Self.equal(raw[$0.nameStart..<$0.nameEnd], name) }
+        }
+    }
+
+    /// Every field. Values that HTTPTypes would not take are left out.
+    var fields: HTTPFields {
+        bytes.withUnsafeReadableBytes { raw in
+            var fields = HTTPFields()
+            for place in places {
+                let name = String(decoding: raw[place.nameStart..<place.nameEnd], as: UTF8.self)
+                guard let name = HTTPField.Name(name) else { continue }
+                let value = String(decoding: raw[place.valueStart..<place.valueEnd], as: UTF8.self)
+                fields.append(HTTPField(name: name, value: value))
+            }
+            return fields
+        }
+    }
+
+    /// Whether the connection stays open after the response (RFC 9112 §9.3).
+    var keepsAlive: Bool {
+        guard let connection = value("connection")?.lowercased() else { return isHTTP11 }
+        if connection.contains("close") { return false }
+        return isHTTP11 || connection.contains("keep-alive")
+    }
+
+    private static func equal(_ bytes: Slice<UnsafeRawBufferPointer>, _ name: StaticString) -> Bool {
+        guard bytes.count == name.utf8CodeUnitCount else { return false }
+        var pointer = name.utf8Start
+        for byte in bytes {
+            let lower = (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+            guard lower == pointer.pointee else { return false }
+            pointer += 1
+        }
+        return true
+    }
+}
