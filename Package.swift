@@ -9,7 +9,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-let nio = ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOConcurrencyHelpers"].map { name in
+let nio = ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOConcurrencyHelpers", "NIOTLS"].map { name in
     Target.Dependency.product(name: name, package: "swift-nio", condition: .when(traits: ["Proxy"]))
 }
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Proxy"]))
@@ -65,13 +65,38 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "RepriseCLI",
-            dependencies: ["Reprise", "RepriseHTTPClient", "RepriseProxy", "HTTPSemantics", argumentParser, logging],
+            dependencies: [
+                "ByteRanges", "HTTPSemantics", "Reprise", "RepriseHTTPClient", "RepriseProxy", httpTypes, argumentParser, logging,
+            ],
             swiftSettings: strict),
         .target(
             name: "RepriseTesting", dependencies: ["Reprise", "ByteRanges", "HTTPSemantics", httpTypes] + nio,
             swiftSettings: strict),
         .testTarget(name: "ByteRangesTests", dependencies: ["ByteRanges"], swiftSettings: strict),
-        .testTarget(name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics"], swiftSettings: strict),
+        .testTarget(name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", httpTypes], swiftSettings: strict),
+        .testTarget(
+            name: "RepriseTests",
+            dependencies: [
+                "ByteRanges", "HTTPSemantics", "Reprise", "RepriseHTTPClient", "RepriseTesting", httpTypes,
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RepriseHTTPClientTests",
+            dependencies: ["Reprise", "RepriseHTTPClient", "RepriseTesting", httpTypes, nioSSL] + nio, swiftSettings: strict),
+        .testTarget(
+            name: "RepriseProxyTests",
+            dependencies: [
+                "ByteRanges", "HTTPSemantics", "Reprise", "RepriseHTTPClient", "RepriseProxy", "RepriseTesting", httpTypes,
+                logging,
+            ] + nio,
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RepriseCLITests", dependencies: ["ByteRanges", "Reprise", "RepriseCLI", "RepriseTesting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RepriseTestingTests", dependencies: ["ByteRanges", "RepriseTesting", httpTypes] + nio, swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

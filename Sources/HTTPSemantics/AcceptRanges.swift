@@ -3,7 +3,7 @@ public enum AcceptRanges: Sendable, Hashable {
     /// Bytes, perhaps other units too.
     case bytes
     /// `none`: do not bother to ask for a part.
-    case none
+    case unsupported
     /// Only units that nobody here knows, in lower case.
     case other([String])
 
@@ -20,7 +20,7 @@ public enum AcceptRanges: Sendable, Hashable {
         if units.contains("bytes") {
             self = .bytes
         } else if units.contains("none") {
-            self = .none
+            self = .unsupported
         } else {
             self = .other(units)
         }
@@ -30,7 +30,7 @@ public enum AcceptRanges: Sendable, Hashable {
     public var supportsBytes: Bool? {
         switch self {
         case .bytes: true
-        case .none: false
+        case .unsupported: false
         case .other: nil
         }
     }
@@ -41,7 +41,7 @@ extension AcceptRanges: CustomStringConvertible {
     public var description: String {
         switch self {
         case .bytes: "bytes"
-        case .none: "none"
+        case .unsupported: "none"
         case .other(let units): units.joined(separator: ", ")
         }
     }

@@ -29,7 +29,8 @@ public struct ProxyConfiguration: Sendable {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
     }
 
-    func allows(_ origin: String) -> Bool {
+    /// Whether `origin`, a host name in lower case, may be asked.
+    public func allows(_ origin: String) -> Bool {
         allowedHosts.isEmpty
             || allowedHosts.contains { entry in
                 entry.hasPrefix(".") ? origin.hasSuffix(entry) || origin == entry.dropFirst() : origin == entry

@@ -88,6 +88,9 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     deinit { cancel() }
 
+    /// Bytes handed out so far that came from `source`.
+    public func servedBytes(from source: PieceSource) -> Int64 { state.withLock { $0.served[source] ?? 0 } }
+
     /// Number of bytes of the read; `nil` while unknown.
     public var count: Int64? { end.map { $0 - start } }
 

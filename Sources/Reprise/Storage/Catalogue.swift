@@ -11,7 +11,24 @@ struct Catalogue: Sendable {
     /// Written to `user_version`. A newer format is refused, an older one migrated.
     static let formatVersion = 1
 
-    private let pool: DatabasePool
+    private let pool: any DatabaseWriter
+
+    /// Opens the index in `directory` for reading only, also while another process writes it; `nil` if there is none.
+    init?(readOnly directory: String) throws(RepriseError) {
+        let path = directory + "/catalogue.sqlite"
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        do {
+            pool = try DatabaseQueue(path: path, configuration: configuration)
+            _ = try pool.read { try Self.checkVersion($0) }
+        } catch let error as RepriseError {
+            throw error
+        } catch {
+            throw RepriseError(.storageUnavailable, "Cannot open the index in \(directory).", cause: error)
+        }
+    }
 
     /// Opens or creates the index in `directory`.
     init(directory: String) throws(RepriseError) {
@@ -28,7 +45,7 @@ struct Catalogue: Sendable {
         }
     }
 
-    private static func migrate(_ database: Database) throws {
+    private static func checkVersion(_ database: Database) throws -> Int {
         let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         guard version <= formatVersion else {
             throw RepriseError(
@@ -36,7 +53,11 @@ struct Catalogue: Sendable {
                 "The cache was written by a newer Reprise (format \(version), this one reads \(formatVersion)). "
                     + "Update Reprise, or choose another directory.")
         }
-        guard version == 0 else { return }
+        return version
+    }
+
+    private static func migrate(_ database: Database) throws {
+        guard try checkVersion(database) == 0 else { return }
         try database.execute(
             sql: """
                 CREATE TABLE entry (

@@ -1,0 +1,48 @@
+import ArgumentParser
+
+/// A number of bytes as people write it: `2GB`, `500 MB`, `1.5GiB`, `4096`.
+struct ByteCount: ExpressibleByArgument, Sendable, Equatable, CustomStringConvertible {
+    let bytes: Int64
+
+    init(_ bytes: Int64) { self.bytes = bytes }
+
+    /// Decimal units (kB, MB, GB, TB) are powers of 1,000, binary ones (KiB, MiB, GiB, TiB) of 1,024.
+    init?(argument: String) {
+        let text = argument.lowercased().filter { $0 != " " && $0 != "_" }
+        let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+        guard let value = Double(number), value >= 0, let unit = Self.units[String(text.dropFirst(number.count))] else {
+            return nil
+        }
+        let bytes = value * unit
+        guard bytes < Double(Int64.max) else { return nil }
+        self.bytes = Int64(bytes)
+    }
+
+    private static let units: [String: Double] = [
+        "": 1, "b": 1, "k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6, "g": 1e9, "gb": 1e9, "t": 1e12, "tb": 1e12,
+        "kib": 1_024, "mib": 1_048_576, "gib": 1_073_741_824, "tib": 1_099_511_627_776,
+    ]
+
+    /// Three significant digits and a decimal unit.
+    var description: String {
+        guard bytes >= 1000 || bytes <= -1000 else { return "\(bytes) B" }
+        var value = Double(bytes)
+        var unit = ""
+        for next in ["kB", "MB", "GB", "TB", "PB"] where value.magnitude >= 999.5 {
+            value /= 1000
+            unit = next
+        }
+        let digits = value.magnitude < 9.995 ? 2 : value.magnitude < 99.95 ? 1 : 0
+        return "\(Self.fixed(value, digits)) \(unit)"
+    }
+
+    /// `value` with so many digits after the point, without Foundation's locale.
+    static func fixed(_ value: Double, _ digits: Int) -> String {
+        guard digits > 0 else { return String(Int64(value.rounded())) }
+        let scale = digits == 1 ? 10.0 : 100.0
+        let scaled = Int64((value * scale).rounded())
+        let fraction = String(scaled.magnitude % UInt64(scale))
+        let padding = String(repeating: "0", count: max(0, digits - fraction.count))
+        return "\(scaled < 0 ? "-" : "")\(scaled.magnitude / UInt64(scale)).\(padding)\(fraction)"
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import Foundation
+import Logging
+import Reprise
+
+/// Options that every subcommand shares.
+struct CacheOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Directory of the cache; REPRISE_CACHE_DIR.",
+            discussion: "By default $XDG_CACHE_HOME/reprise or ~/.cache/reprise; on macOS ~/Library/Caches/reprise.",
+            valueName: "dir"))
+    var cacheDir: String?
+
+    @Option(help: ArgumentHelp("How much is logged; REPRISE_LOG_LEVEL. (default: notice)", valueName: "level"))
+    var logLevel: LogLevel?
+
+    /// The directory to use.
+    var directory: String {
+        let environment = ProcessInfo.processInfo.environment
+        let text = cacheDir ?? environment["REPRISE_CACHE_DIR"] ?? Self.defaultDirectory(environment)
+        let path = (text as NSString).expandingTildeInPath
+        return path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+
+    static func defaultDirectory(_ environment: [String: String]) -> String {
+        let home = environment["HOME"] ?? NSHomeDirectory()
+        #if os(macOS)
+        return home + "/Library/Caches/reprise"
+        #else
+        // XDG Base Directory Specification 0.8: relative paths are to be ignored.
+        if let base = environment["XDG_CACHE_HOME"], base.hasPrefix("/") { return base + "/reprise" }
+        return home + "/.cache/reprise"
+        #endif
+    }
+
+    /// A logger to standard error.
+    func logger(_ label: String) throws -> Logger {
+        let text = ProcessInfo.processInfo.environment["REPRISE_LOG_LEVEL"]
+        if logLevel == nil, let text, LogLevel(rawValue: text) == nil {
+            throw ValidationError("REPRISE_LOG_LEVEL is \"\(text)\"; it must be trace, debug, info, notice, warning or error.")
+        }
+        var logger = Logger(label: label) { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = (logLevel ?? text.flatMap { LogLevel(rawValue: $0) } ?? .notice).level
+        return logger
+    }
+}
+
+/// Options of the subcommands that open the cache for writing.
+struct StoreOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Most bytes on disk, such as 500MB or 2GB; REPRISE_LIMIT. (default: 2GB)", valueName: "size"))
+    var limit: ByteCount?
+
+    @Option(
+        help: ArgumentHelp(
+            "Query item that is not part of the cache key, such as a signature; may be repeated.", valueName: "name"))
+    var dropQueryItem: [String] = []
+
+    /// The engine's settings.
+    func configuration() throws -> MediaCache.Configuration {
+        var configuration = MediaCache.Configuration()
+        let text = ProcessInfo.processInfo.environment["REPRISE_LIMIT"]
+        if let limit = limit ?? text.flatMap({ ByteCount(argument: $0) }) {
+            configuration.limit = limit.bytes
+        } else if let text {
+            throw ValidationError("REPRISE_LIMIT is \"\(text)\"; write a size such as 500MB or 2GB.")
+        }
+        if !dropQueryItem.isEmpty { configuration.keyPolicy = .droppingQueryItems(Set(dropQueryItem)) }
+        return configuration
+    }
+}
+
+/// How much is logged.
+enum LogLevel: String, ExpressibleByArgument, CaseIterable {
+    case trace, debug, info, notice, warning, error
+
+    var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .notice }
+}

@@ -1,0 +1,24 @@
+import ArgumentParser
+
+/// The `reprise` command.
+@main
+struct RepriseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reprise",
+        abstract: "A media cache: plays remote audio and video while keeping every byte that passes.",
+        discussion: """
+            Start the proxy and point any player at it:
+
+              reprise serve --port 8090
+              mpv http://127.0.0.1:8090/https/example.com/film.mp4
+
+            What was played is on disk afterwards and is not fetched again.
+
+            Exit codes: 0 done; 1 something else failed; 64 wrong usage; 66 nothing stored under that URL;
+            69 the origin did not deliver; 74 the disk failed; 75 the cache is in use by another process.
+
+            Every option --NAME can also be given as the environment variable REPRISE_NAME where its help says so.
+            """,
+        version: "0.1.0",
+        subcommands: [Serve.self, Fetch.self, List.self, Show.self, Remove.self, Stats.self])
+}

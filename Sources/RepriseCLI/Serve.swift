@@ -1,0 +1,147 @@
+import ArgumentParser
+@preconcurrency import Dispatch
+import Foundation
+import Logging
+import Reprise
+import RepriseHTTPClient
+import RepriseProxy
+
+/// `reprise serve`.
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run the proxy for players until Ctrl-C.",
+        discussion: """
+            Examples:
+              reprise serve
+              reprise serve --port 8090 --limit 20GB
+              reprise serve --host 0.0.0.0 --allow-host media.example.com
+
+            Then play http://127.0.0.1:8090/https/host/path instead of https://host/path.
+            """)
+
+    @OptionGroup var cache: CacheOptions
+    @OptionGroup var store: StoreOptions
+
+    @Option(help: "Port to listen on, 0 for any free one; REPRISE_PORT. (default: 8090)")
+    var port: Int?
+
+    @Option(help: "Address to listen on. Anything but loopback needs --token or --allow-host.")
+    var host = "127.0.0.1"
+
+    @Option(help: "First segment that every path must have; REPRISE_TOKEN.")
+    var token: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Origin host that may be asked; may be repeated. With a leading dot, subdomains too.", valueName: "name"))
+    var allowHost: [String] = []
+
+    func validate() throws {
+        if let port, !(0...65_535).contains(port) { throw ValidationError("--port must be 0 to 65535.") }
+        if let token, token.isEmpty || token.contains("/") { throw ValidationError("--token must not be empty or hold \"/\".") }
+    }
+
+    func run() async throws {
+        let logger = try cache.logger("reprise")
+        var configuration = ProxyConfiguration()
+        configuration.host = host
+        configuration.port = try port ?? environmentPort() ?? 8090
+        configuration.token = token ?? ProcessInfo.processInfo.environment["REPRISE_TOKEN"]
+        configuration.allowedHosts = allowHost.map { $0.lowercased() }
+        configuration.logger = logger
+        let settings = try store.configuration()
+        try await Failure.reporting {
+            try await serve(configuration, settings, logger)
+        }
+    }
+
+    private func environmentPort() throws -> Int? {
+        guard let text = ProcessInfo.processInfo.environment["REPRISE_PORT"] else { return nil }
+        guard let port = Int(text), (0...65_535).contains(port) else {
+            throw ValidationError("REPRISE_PORT is \"\(text)\"; it must be 0 to 65535.")
+        }
+        return port
+    }
+
+    private func serve(
+        _ configuration: ProxyConfiguration, _ settings: MediaCache.Configuration, _ logger: Logger
+    ) async throws {
+        let signals = StopSignals()
+        var client = NIOOrigin.Configuration()
+        client.forbidsPrivateAddresses = !configuration.isLoopback
+        if !configuration.allowedHosts.isEmpty { client.allowsHost = { configuration.allows($0) } }
+        let origin = NIOOrigin(configuration: client)
+        let cache = try await openCache(origin, settings, logger)
+        let server: ProxyServer
+        do {
+            server = try await ProxyServer.start(cache, configuration: configuration)
+        } catch {
+            await cache.close()
+            await origin.shutdown()
+            throw error
+        }
+        announce(server, cache)
+        let events = Task { await Self.log(cache.events(), logger) }
+        await signals.wait()
+        Terminal.error("Stopping; the index is being written.")
+        await server.stop()
+        await cache.close()
+        await origin.shutdown()
+        await events.value
+    }
+
+    /// A cache that cannot be written must not stop playback: stream without it, and say so once.
+    private func openCache(
+        _ origin: NIOOrigin, _ settings: MediaCache.Configuration, _ logger: Logger
+    ) async throws -> MediaCache {
+        do {
+            return try await MediaCache.open(directory: cache.directory, origin: origin, configuration: settings)
+        } catch let error as RepriseError where error.code == .storageUnavailable {
+            logger.warning("nothing will be stored", metadata: ["reason": "\(error.description)"])
+            return MediaCache.withoutStore(origin: origin, configuration: settings)
+        }
+    }
+
+    private func announce(_ server: ProxyServer, _ cache: MediaCache) {
+        let place = cache.isStoring ? "\(self.cache.directory), \(ByteCount(cache.storedBytes)) stored" : "no store"
+        Terminal.print(
+            """
+            Reprise is listening on \(server.address)
+            Cache: \(place)
+            Put this before a media URL, scheme as the first segment, for example:
+              mpv \(server.address)/https/example.com/film.mp4
+            """)
+    }
+
+    private static func log(_ events: AsyncStream<CacheEvent>, _ logger: Logger) async {
+        for await event in events {
+            switch event {
+            case .storeBypassed, .verificationFailed, .generationReplaced:
+                logger.notice("cache", metadata: ["event": "\(event)"])
+            default: logger.debug("cache", metadata: ["event": "\(event)"])
+            }
+        }
+    }
+}
+
+/// Waits for SIGINT or SIGTERM.
+final class StopSignals: Sendable {
+    private let stream: AsyncStream<Void>
+    private let sources: [any DispatchSourceSignal]
+
+    init() {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        self.stream = stream
+        sources = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { continuation.yield() }
+            source.resume()
+            return source
+        }
+    }
+
+    func wait() async {
+        for await _ in stream { return }
+    }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import ByteRanges
+import Foundation
+import HTTPSemantics
+import Reprise
+
+/// `reprise show`.
+struct Show: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show which bytes of a URL are stored.",
+        discussion: """
+            Also works while the proxy runs. In the picture each cell is a share of the file: █ stored, ▓ ▒ ░ partly
+            stored, · missing.
+
+            Examples:
+              reprise show https://example.com/film.mp4
+              reprise show https://example.com/film.mp4 --json
+            """)
+
+    @OptionGroup var cache: CacheOptions
+    @Argument(help: "URL, or cache key, of the entry.")
+    var url: String
+    @Flag(help: "JSON, with the stored spans as [first, end) pairs.")
+    var json = false
+
+    /// Spans listed before the rest is only counted.
+    private static let listedSpans = 16
+
+    func run() async throws {
+        try await Failure.reporting {
+            let inspector = try CacheInspector(directory: cache.directory)
+            guard let entry = try inspector.entries().first(where: { $0.url.description == url || $0.key.text == url }) else {
+                throw RepriseError(.notStored, "Nothing is stored for \(url). See: reprise list")
+            }
+            let stored = try inspector.storedRanges(of: entry)
+            if json {
+                return try Terminal.printJSON(EntryReport(entry, spans: stored.map { [$0.lowerBound, $0.upperBound] }))
+            }
+            print("\(entry.url)")
+            let length = entry.information.completeLength
+            let share = length.map { $0 > 0 ? ", \(entry.storedBytes * 100 / $0) %" : "" } ?? ""
+            print("\(ByteCount(entry.storedBytes)) of \(length.map { "\(ByteCount($0))" } ?? "unknown length")\(share)")
+            print("[" + Bar.coverage(stored, length: length ?? stored.bounds?.upperBound ?? 0, width: Terminal.width - 2) + "]")
+            for span in stored.prefix(Self.listedSpans) {
+                let size = ByteCount(span.upperBound - span.lowerBound)
+                print("  \(span.lowerBound)-\(span.upperBound - 1)  (\(size))")
+            }
+            if stored.spanCount > Self.listedSpans { print("  and \(stored.spanCount - Self.listedSpans) more spans") }
+            describe(entry.information)
+        }
+    }
+
+    private func describe(_ information: ContentInformation) {
+        print("Type: \(information.mediaType ?? "unknown")")
+        print("ETag: \(information.validators.etag?.description ?? "none")")
+        print("Last-Modified: \(information.validators.lastModified?.description ?? "none")")
+        print("Ranges at the origin: \(information.rangesSupported.map { $0 ? "yes" : "no" } ?? "unknown")")
+    }
+}

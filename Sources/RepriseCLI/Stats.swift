@@ -1,0 +1,52 @@
+import ArgumentParser
+import Reprise
+
+/// `reprise stats`.
+struct Stats: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show how much was served, fetched and saved.",
+        discussion: """
+            Also works while the proxy runs; the numbers are at most a second old.
+
+            Examples:
+              reprise stats
+              reprise stats --json
+            """)
+
+    @OptionGroup var cache: CacheOptions
+    @Flag(help: "One JSON object, in bytes.")
+    var json = false
+
+    /// The numbers in JSON, in bytes.
+    private struct Report: Encodable {
+        let entries: Int
+        let storedBytes, servedBytes, storeBytes, joinedBytes, originBytes, fetchedBytes, savedBytes: Int64
+        let originRequests, reads: Int64
+    }
+
+    func run() async throws {
+        try await Failure.reporting {
+            let inspector = try CacheInspector(directory: cache.directory)
+            let entries = try inspector.entries()
+            let statistics = try inspector.statistics()
+            let stored = entries.reduce(0) { $0 + $1.storedBytes }
+            if json {
+                return try Terminal.printJSON(
+                    Report(
+                        entries: entries.count, storedBytes: stored, servedBytes: statistics.bytesServed,
+                        storeBytes: statistics.bytesFromStore, joinedBytes: statistics.bytesFromJoinedFetch,
+                        originBytes: statistics.bytesFromOrigin, fetchedBytes: statistics.bytesFetched,
+                        savedBytes: statistics.bytesSaved, originRequests: statistics.originRequests,
+                        reads: statistics.reads))
+            }
+            let share = statistics.bytesServed > 0 ? Double(statistics.bytesSaved) / Double(statistics.bytesServed) : 0
+            print(
+                """
+                Stored   \("\(ByteCount(stored))".leftPadded(9))  in \(entries.count) \(entries.count == 1 ? "entry" : "entries")
+                Served   \("\(ByteCount(statistics.bytesServed))".leftPadded(9))  in \(statistics.reads) reads
+                Fetched  \("\(ByteCount(statistics.bytesFetched))".leftPadded(9))  in \(statistics.originRequests) requests
+                Saved    \("\(ByteCount(statistics.bytesSaved))".leftPadded(9))  \(ByteCount.fixed(share * 100, 1)) % of what was served
+                """)
+        }
+    }
+}
