@@ -96,12 +96,13 @@ public final class MediaCache: Sendable {
         engine.store?.recorder.noteUse(resource.key)
     }
 
-    /// Ends every fetch, records everything, and lets go of the directory when the last read is gone.
+    /// Ends every fetch, records everything, and lets go of the directory. Reads still open end at their next hole.
     public func close() async {
         for resource in engine.close() { await resource.liveGeneration?.stopFetches() }
-        if let store = engine.store {
-            await store.recorder.flush()
-            try? await store.catalogue.checkpoint()
+        do {
+            try await engine.store?.close()
+        } catch {
+            engine.journal.tell(.storeBypassed(nil, reason: error.description))
         }
         engine.journal.finish()
     }

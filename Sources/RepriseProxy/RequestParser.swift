@@ -51,8 +51,9 @@ struct RequestParser: Sendable {
 
     /// RFC 9112 §2.2: a server should ignore at least one empty line before the request line.
     private mutating func skipEmptyLines() {
-        while searched == 0, let two = buffer.getInteger(at: buffer.readerIndex, as: UInt16.self), two == 0x0D0A {
+        while let two = buffer.getInteger(at: buffer.readerIndex, as: UInt16.self), two == 0x0D0A {
             buffer.moveReaderIndex(forwardBy: 2)
+            searched = max(0, searched - 2)
         }
     }
 

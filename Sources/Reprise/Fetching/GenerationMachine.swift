@@ -137,19 +137,16 @@ extension GenerationMachine {
             return (.fail(failure), [])
         }
         readers[id] = reader
-        var effects = resumable()
         let position = reader.delivered
-        if let end = reader.end ?? completeLength, position >= end { return (.end, effects) }
+        if let end = reader.end ?? completeLength, position >= end { return (.end, resumable()) }
         let prefix = stored.storedPrefix(from: position)
-        if !prefix.isEmpty {
-            return (piece(id, prefix, end: reader.end), effects)
-        }
+        if !prefix.isEmpty { return (piece(id, prefix, end: reader.end), resumable()) }
         if isFrozen {
-            return (.fail(RepriseError(.validatorChanged, Self.changed, range: position..<position + 1)), effects)
+            return (.fail(RepriseError(.validatorChanged, Self.changed, range: position..<position + 1)), [])
         }
-        if isStoreClosed { return (.direct(from: position, to: reader.end ?? completeLength), effects) }
-        effects += wait(id, at: position, patience: patience)
-        return (.wait, effects)
+        if isStoreClosed { return (.direct(from: position, to: reader.end ?? completeLength), []) }
+        let effects = wait(id, at: position, patience: patience)
+        return (.wait, effects + resumable())
     }
 
     private static let changed = "The file changed at the origin while it was being read. Open it again."
@@ -188,9 +185,8 @@ extension GenerationMachine {
         {
             readers[id]?.waitingOn = fetchID
             guard fetch.phase != .ending else { return [] }
-            let wasIdle = fetch.phase != .active
             fetches[fetchID]?.phase = .active
-            return wasIdle || position > fetch.cursor ? [.resume(fetchID)] : []
+            return []
         }
         var effects: [Effect] = []
         for (fetchID, _) in candidates { fetches[fetchID]?.limit = position }

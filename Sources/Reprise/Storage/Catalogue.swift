@@ -209,7 +209,7 @@ struct Catalogue: Sendable {
         }
     }
 
-    /// Merges the log into the database file: the last act before closing.
+    /// Merges the log into the database file: the last write before another process may come in.
     func checkpoint() async throws(RepriseError) {
         try await wrapAsync { _ = try await pool.writeWithoutTransaction { try $0.checkpoint(.truncate) } }
     }

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Darwin)
 import Darwin
 #else
@@ -7,11 +9,12 @@ import Glibc
 /// Keeps other processes out of a cache directory: an advisory lock that dies with its process.
 final class DirectoryLock: Sendable {
     private let descriptor: Int32
+    private let isReleased = Atomic(false)
 
     /// Locks `directory`. Throws ``RepriseError`` with code `storageLocked` naming the holder's process.
     init(directory: String) throws(RepriseError) {
         let path = directory + "/lock"
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw RepriseError(.storageUnavailable, "Cannot write in \(directory).", cause: SystemError(errno))
         }
@@ -22,12 +25,18 @@ final class DirectoryLock: Sendable {
                 .storageLocked,
                 "The cache in \(directory) is in use by \(holder). Stop it, or choose another directory.")
         }
+        self.descriptor = descriptor
         let text = "\(getpid())\n"
         _ = ftruncate(descriptor, 0)
         _ = text.withCString { pwrite(descriptor, $0, strlen($0), 0) }
     }
 
-    deinit { close(descriptor) }
+    deinit { release() }
+
+    /// Lets the next process in. Once is enough.
+    func release() {
+        if isReleased.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged { close(descriptor) }
+    }
 
     private static func holder(_ descriptor: Int32) -> String {
         var buffer = [UInt8](repeating: 0, count: 32)

@@ -23,6 +23,7 @@ actor Recorder {
     private let catalogue: Catalogue
     private let journal: Journal
     private let clock: CacheClock
+    private var isClosed = false
 
     init(catalogue: Catalogue, journal: Journal, clock: CacheClock) {
         self.catalogue = catalogue
@@ -64,8 +65,17 @@ actor Recorder {
         }
     }
 
+    /// Writes what is noted and nothing afterwards: the directory may be another process's then. False the second time.
+    func close() async -> Bool {
+        guard !isClosed else { return false }
+        await flush()
+        isClosed = true
+        return true
+    }
+
     /// Writes everything noted so far.
     func flush() async {
+        guard !isClosed else { return }
         let taken = pending.withLock { pending in
             defer { pending = Pending() }
             return pending

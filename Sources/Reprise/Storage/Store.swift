@@ -36,6 +36,13 @@ final class Store: Sendable {
         Self.path(in: directory, keyHash: keyHash, generation: generation)
     }
 
+    /// Records everything and lets go of the directory.
+    func close() async throws(RepriseError) {
+        defer { lock.release() }
+        guard await recorder.close() else { return }
+        try await catalogue.checkpoint()
+    }
+
     /// Removes data files that no record names: what a process left behind that died before its first record.
     func removeOrphans() {
         guard let living = try? catalogue.generationIDs() else { return }

@@ -177,7 +177,7 @@ import Testing
         #expect(machine.verdict(fetch).0 == .go)
     }
 
-    @Test func storedBytesAreVerifiedBeforeTheyAreServed() {
+    @Test func storedBytesAreVerifiedBeforeTheyAreServed() throws {
         var machine = GenerationMachine(completeLength: 100, rangesSupported: true, stored: [0..<100])
         let reader = machine.addReader(0, 100)
         #expect(next(&machine, reader).0 == "verify 0..<100")

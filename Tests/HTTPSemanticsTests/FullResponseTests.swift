@@ -1,0 +1,108 @@
+import HTTPSemantics
+import HTTPTypes
+import Testing
+
+@Suite("200 (D18)") struct FullResponseTests {
+    let noRange = FetchRequest()
+
+    @Test("With nothing stored a 200 begins a generation at byte 0: RFC 9110 §15.3.1")
+    func beginsGeneration() {
+        #expect(
+            action(for: response(200, [.contentLength: "1000"]), to: noRange, stored: nil)
+                == .newGeneration(whole(1000), .noGeneration))
+    }
+
+    @Test("A 200 under the same strong tag continues the generation: RFC 9110 §15.3.7.3")
+    func sameTagContinues() {
+        let same = response(200, [.contentLength: "1000", .eTag: "\"a\""])
+        #expect(action(for: same, to: noRange) == .fill(whole(1000)))
+    }
+
+    @Test("A 200 to a Range request is placed at byte 0 and says that ranges are ignored: RFC 9110 §14.2")
+    func ignoredRange() {
+        let same = response(200, [.contentLength: "1000", .eTag: "\"a\""])
+        #expect(action(for: same) == .fill(whole(1000, ranges: false)))
+        let other = response(200, [.contentLength: "1000", .eTag: "\"b\"", .acceptRanges: "bytes"])
+        #expect(action(for: other) == .newGeneration(whole(1000, ranges: false), .validatorChanged))
+        #expect(
+            action(for: same, to: FetchRequest(range: .from(0))) == .fill(whole(1000, ranges: false)))
+    }
+
+    @Test("A 200 to a range that is the whole says nothing against Accept-Ranges: RFC 9110 §14.2, §14.3")
+    func wholeRange() {
+        let same = response(200, [.contentLength: "1000", .eTag: "\"a\"", .acceptRanges: "bytes"])
+        for range in [RangeSpec.from(0), .bounded(0..<1000), .suffix(1000)] {
+            #expect(action(for: same, to: FetchRequest(range: range)) == .fill(whole(1000, ranges: true)))
+        }
+    }
+
+    @Test(
+        "Without a Range the field Accept-Ranges tells: RFC 9110 §14.3",
+        arguments: [("bytes", Bool?.some(true)), ("none", false), ("seconds", nil), ("", nil)])
+    func acceptRangesTells(value: String, expected: Bool?) {
+        let tagged = response(200, [.contentLength: "1000", .eTag: "\"a\"", .acceptRanges: value])
+        #expect(action(for: tagged, to: noRange) == .fill(whole(1000, ranges: expected)))
+    }
+
+    @Test("A 200 after If-Range means that the validator changed: RFC 9110 §13.1.5")
+    func afterIfRange() {
+        let conditional = FetchRequest(range: .bounded(100..<200), sentIfRange: true)
+        let other = response(200, [.contentLength: "1000", .eTag: "\"b\""])
+        #expect(action(for: other, to: conditional) == .newGeneration(whole(1000), .validatorChanged))
+        let silent = response(200, [.contentLength: "1000"])
+        #expect(action(for: silent, to: conditional) == .newGeneration(whole(1000), .noStrongValidator))
+    }
+
+    @Test("A 200 after If-Range under the same tag is an origin that ignores ranges: RFC 9110 §14.2")
+    func afterIfRangeUnchanged() {
+        let conditional = FetchRequest(range: .bounded(100..<200), sentIfRange: true)
+        let same = response(200, [.contentLength: "1000", .eTag: "\"a\""])
+        #expect(action(for: same, to: conditional) == .fill(whole(1000, ranges: false)))
+    }
+
+    @Test("Another length begins a generation: RFC 9110 §15.3.7.3")
+    func otherLength() {
+        let longer = response(200, [.contentLength: "1001", .eTag: "\"a\""])
+        #expect(action(for: longer, to: noRange) == .newGeneration(whole(1001), .lengthChanged))
+        #expect(action(for: longer, to: noRange, policy: .immutable) == .newGeneration(whole(1001), .lengthChanged))
+    }
+
+    @Test("An empty 200 where bytes are stored begins a generation of length 0: RFC 9110 §8.6")
+    func emptyBody() {
+        let empty = response(200, [.contentLength: "0", .eTag: "\"a\""])
+        #expect(action(for: empty, to: noRange) == .newGeneration(whole(0), .lengthChanged))
+    }
+
+    @Test("Without a length the end is unknown; the total may be known from before: RFC 9112 §6.3")
+    func unknownLength() {
+        let chunked: HTTPFields = [.transferEncoding: "chunked", .eTag: "\"a\""]
+        #expect(action(for: response(200, chunked), to: noRange) == .fill(whole(nil, of: 1000)))
+        #expect(
+            action(for: response(200, chunked), to: noRange, stored: nil) == .newGeneration(whole(nil), .noGeneration))
+        #expect(
+            action(for: response(200, [.transferEncoding: "chunked"]), to: noRange)
+                == .newGeneration(whole(nil), .noStrongValidator))
+    }
+
+    @Test(
+        "An invalid Content-Length is rejected: RFC 9110 §8.6",
+        arguments: ["x", "-1", "1, 2", "9223372036854775808", "1.0", "", "0x10", " "])
+    func invalidContentLength(value: String) {
+        #expect(action(for: response(200, [.contentLength: value]), to: noRange) == .reject(.contentLength))
+    }
+
+    @Test("Without a strong validator a new 200 never joins older bytes: RFC 9110 §15.3.7.3")
+    func noValidator() {
+        let plain = response(200, [.contentLength: "1000"])
+        #expect(
+            action(for: plain, to: noRange, stored: storedUnvalidated)
+                == .newGeneration(whole(1000), .noStrongValidator))
+        #expect(action(for: plain, to: noRange, stored: storedUnvalidated, policy: .immutable) == .fill(whole(1000)))
+    }
+
+    @Test("Content-Range in a 200 means nothing: RFC 9110 §14.4")
+    func contentRangeIsIgnored() {
+        let odd = response(200, [.contentLength: "1000", .eTag: "\"a\"", .contentRange: "bytes 100-199/5"])
+        #expect(action(for: odd, to: noRange) == .fill(whole(1000)))
+    }
+}

@@ -1,0 +1,86 @@
+import HTTPSemantics
+import HTTPTypes
+import Testing
+
+@Suite("What must not be stored (D18)") struct PassThroughTests {
+    let noRange = FetchRequest()
+
+    func full(_ fields: HTTPFields, type: String = "video/mp4") -> HTTPResponse {
+        var fields = fields
+        fields[.contentLength] = "1000"
+        fields[.contentType] = fields[.contentType] ?? type
+        return response(200, fields)
+    }
+
+    @Test("Coded content is passed through: RFC 9110 §8.4", arguments: ["gzip", "br", "identity, gzip", "x y", "GZIP"])
+    func codedContent(value: String) {
+        #expect(action(for: full([.contentEncoding: value]), to: noRange) == .passThrough(.contentEncoding))
+        #expect(
+            action(for: partial("bytes 100-199/1000", [.contentEncoding: value])) == .passThrough(.contentEncoding))
+    }
+
+    @Test("The coding identity is none: RFC 9110 §8.4.1", arguments: ["identity", "Identity", ""])
+    func identityIsNoCoding(value: String) {
+        #expect(action(for: full([.contentEncoding: value, .eTag: "\"a\""]), to: noRange) == .fill(whole(1000)))
+    }
+
+    @Test("Vary: * is passed through, other Vary is stored: RFC 9111 §4.1")
+    func varyAny() {
+        #expect(action(for: full([.vary: "*"]), to: noRange) == .passThrough(.varyAny))
+        #expect(action(for: full([.vary: "Origin, *"]), to: noRange) == .passThrough(.varyAny))
+        #expect(action(for: full([.vary: "Origin", .eTag: "\"a\""]), to: noRange) == .fill(whole(1000)))
+    }
+
+    @Test("no-store is honoured unless told otherwise: RFC 9111 §5.2.2.5")
+    func noStore() {
+        let fields: HTTPFields = [.cacheControl: "max-age=60, No-Store", .eTag: "\"a\""]
+        #expect(action(for: full(fields), to: noRange) == .passThrough(.noStore))
+        #expect(action(for: partial("bytes 100-199/1000", fields)) == .passThrough(.noStore))
+        #expect(
+            action(for: full(fields), to: noRange, storage: StoragePolicy(honoursNoStore: false)) == .fill(whole(1000)))
+    }
+
+    @Test("private is stored by one user's cache only: RFC 9111 §5.2.2.7")
+    func isPrivate() {
+        let fields: HTTPFields = [.cacheControl: "private", .eTag: "\"a\""]
+        #expect(action(for: full(fields), to: noRange) == .fill(whole(1000)))
+        #expect(
+            action(for: full(fields), to: noRange, storage: StoragePolicy(isShared: true)) == .passThrough(.isPrivate))
+    }
+
+    @Test("A body with ICY metadata in it is passed through")
+    func icyMetadata() {
+        let fields = HTTPFields([HTTPField(name: .eTag, value: "\"a\"")]).adding("Icy-MetaInt", "16000")
+        #expect(action(for: full(fields, type: "audio/mpeg"), to: noRange) == .passThrough(.icyMetadata))
+    }
+
+    @Test(
+        "HTML where media is stored is a captive portal: RFC 6585 §6.1",
+        arguments: ["text/html", "Text/HTML; charset=utf-8", "application/xhtml+xml"])
+    func captivePortal(type: String) {
+        #expect(action(for: full([:], type: type), to: noRange) == .passThrough(.unexpectedHTML))
+        #expect(action(for: full([:], type: type), to: noRange, policy: .immutable) == .passThrough(.unexpectedHTML))
+    }
+
+    @Test("HTML where media is expected is a captive portal even with nothing stored: RFC 6585 §6.1")
+    func captivePortalAtFirst() {
+        let html = full([:], type: "text/html")
+        #expect(action(for: html, to: FetchRequest(expectsMedia: true), stored: nil) == .passThrough(.unexpectedHTML))
+        #expect(action(for: html, to: noRange, stored: nil) == .newGeneration(whole(1000), .noGeneration))
+    }
+
+    @Test("HTML under the same strong tag, or where HTML is stored, is the content")
+    func htmlThatIsTheContent() {
+        #expect(action(for: full([.eTag: "\"a\""], type: "text/html"), to: noRange) == .fill(whole(1000)))
+        var page = storedVideo
+        page.mediaType = "text/html"
+        #expect(
+            action(for: full([.eTag: "\"b\""], type: "text/html"), to: noRange, stored: page)
+                == .newGeneration(whole(1000), .validatorChanged))
+    }
+
+    @Test("A broken 206 is rejected before anything else is asked: RFC 9110 §15.3.7")
+    func rejectionComesFirst() {
+        #expect(action(for: partial("bytes 0-9/1000", [.cacheControl: "no-store"])) == .reject(.wrongStart))
+    }
+}

@@ -1,0 +1,115 @@
+import HTTPSemantics
+import HTTPTypes
+import Testing
+
+@Suite("304, 412, 416 and other status codes (D18)") struct StatusTests {
+    let conditional = FetchRequest(sentCondition: true)
+
+    func unsatisfiable(_ contentRange: String?, etag: String? = nil) -> HTTPResponse {
+        var fields = HTTPFields()
+        fields[.contentRange] = contentRange
+        fields[.eTag] = etag
+        return response(416, fields)
+    }
+
+    @Test("304 to a condition keeps the bytes: RFC 9110 §15.4.5")
+    func notModified() {
+        #expect(action(for: response(304), to: conditional) == .notModified)
+        #expect(action(for: response(304, [.eTag: "\"a\""]), to: conditional) == .notModified)
+        #expect(action(for: response(304, [.eTag: "W/\"a\""]), to: conditional) == .notModified)
+    }
+
+    @Test("304 to a request without a condition is rejected: RFC 9110 §15.4.5")
+    func unrequestedNotModified() {
+        #expect(action(for: response(304)) == .reject(.unrequestedNotModified))
+        let ifRangeOnly = FetchRequest(range: .from(5), sentIfRange: true)
+        #expect(action(for: response(304), to: ifRangeOnly) == .reject(.unrequestedNotModified))
+    }
+
+    @Test("304 about another state does not freshen the stored one: RFC 9111 §4.3.4")
+    func notModifiedAboutAnotherState() {
+        #expect(action(for: response(304, [.eTag: "\"b\""]), to: conditional) == .generationChanged(.validatorChanged))
+        let dated = GenerationIdentity(validators: .init(lastModified: date("Sun, 06 Nov 1994 08:49:37 GMT")))
+        let older = response(304, [.lastModified: "Sat, 05 Nov 1994 08:49:37 GMT"])
+        #expect(action(for: older, to: conditional, stored: dated) == .generationChanged(.validatorChanged))
+    }
+
+    @Test("304 without anything stored answers the client's own condition: RFC 9110 §15.4.5")
+    func notModifiedWithoutGeneration() {
+        #expect(action(for: response(304), to: conditional, stored: nil) == .refusal)
+    }
+
+    @Test("412 means that the generation is out of date: RFC 9110 §15.5.13")
+    func preconditionFailed() {
+        #expect(action(for: response(412)) == .generationChanged(.preconditionFailed))
+        #expect(action(for: response(412), stored: nil) == .refusal)
+    }
+
+    @Test("416 with the known length, for a range beyond it, is the end: RFC 9110 §15.5.17")
+    func unsatisfiableAgrees() {
+        let beyond = FetchRequest(range: .from(1000))
+        #expect(action(for: unsatisfiable("bytes */1000"), to: beyond) == .unsatisfiable(completeLength: 1000))
+        #expect(
+            action(for: unsatisfiable("bytes */1000"), to: beyond, stored: nil) == .unsatisfiable(completeLength: 1000))
+        var open = storedVideo
+        open.completeLength = nil
+        #expect(action(for: unsatisfiable("bytes */7"), to: beyond, stored: open) == .unsatisfiable(completeLength: 7))
+        #expect(
+            action(for: unsatisfiable("bytes */0"), to: .init(range: .from(0)), stored: nil)
+                == .unsatisfiable(completeLength: 0))
+        #expect(
+            action(for: unsatisfiable("bytes */1000"), to: .init(range: .suffix(0)))
+                == .unsatisfiable(completeLength: 1000))
+    }
+
+    @Test("416 with another length means that the generation is out of date: RFC 9110 §15.5.17")
+    func unsatisfiableContradicts() {
+        #expect(action(for: unsatisfiable("bytes */50")) == .generationChanged(.lengthChanged))
+        #expect(action(for: unsatisfiable("bytes */2000")) == .generationChanged(.lengthChanged))
+        #expect(
+            action(for: unsatisfiable("bytes */1000", etag: "\"b\""), to: .init(range: .from(1000)))
+                == .generationChanged(.validatorChanged))
+    }
+
+    @Test(
+        "416 without a length is asked again without Range: RFC 9110 §15.5.17",
+        arguments: [nil, "", "bytes 0-9/10", "bytes */*"])
+    func unsatisfiableWithoutLength(value: String?) {
+        #expect(action(for: unsatisfiable(value)) == .retryWithoutRange)
+        #expect(action(for: unsatisfiable(value), stored: nil) == .retryWithoutRange)
+    }
+
+    @Test("416 to a range that its own length satisfies is asked again without Range: RFC 9110 §15.5.17")
+    func unsatisfiableContradictsItself() {
+        #expect(action(for: unsatisfiable("bytes */1000")) == .retryWithoutRange)
+        #expect(action(for: unsatisfiable("bytes */1000"), stored: nil) == .retryWithoutRange)
+    }
+
+    @Test("416 to a request without Range is an error like any other: RFC 9110 §15.5.17")
+    func unsatisfiableWithoutRange() {
+        #expect(action(for: unsatisfiable("bytes */1000"), to: FetchRequest()) == .refusal)
+    }
+
+    @Test(
+        "Errors and final redirects are never stored: RFC 9110 §15.4 to §15.6",
+        arguments: [300, 301, 302, 303, 307, 308, 399, 400, 401, 403, 404, 410, 429, 451, 500, 502, 503, 504, 599])
+    func refusals(status: Int) {
+        let fields: HTTPFields = [.contentLength: "1000", .eTag: "\"a\"", .contentType: "video/mp4"]
+        #expect(action(for: response(status, fields)) == .refusal)
+        #expect(action(for: response(status, fields), stored: nil, policy: .immutable) == .refusal)
+    }
+
+    @Test(
+        "Successes that carry something else are passed through: RFC 9110 §15.3",
+        arguments: [201, 202, 203, 204, 205, 226, 299])
+    func oddSuccesses(status: Int) {
+        #expect(action(for: response(status)) == .passThrough(.unexpectedStatus))
+    }
+
+    @Test(
+        "1xx is no final response, and other codes are none at all: RFC 9110 §15",
+        arguments: [0, 99, 100, 103, 199, 600, 999])
+    func invalidStatus(status: Int) {
+        #expect(action(for: response(status)) == .reject(.invalidStatus))
+    }
+}

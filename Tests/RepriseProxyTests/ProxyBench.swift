@@ -1,0 +1,35 @@
+import Logging
+import Reprise
+import RepriseProxy
+import RepriseTesting
+import TestSupport
+
+/// A proxy before a ``Bench``.
+struct ProxyBench {
+    let bench: Bench
+    let server: ProxyServer
+
+    /// Runs `body` with a fresh proxy, cache and origin.
+    static func run(
+        sendBufferSize: Int? = nil, configureProxy: (inout ProxyConfiguration) -> Void = { _ in },
+        configure: (inout MediaCache.Configuration) -> Void = { _ in }, _ body: (ProxyBench) async throws -> Void
+    ) async throws {
+        var configuration = ProxyConfiguration()
+        configuration.logger.logLevel = .critical
+        configureProxy(&configuration)
+        try await Bench.run(sendBufferSize: sendBufferSize, configure: configure) { bench async throws in
+            let server = try await ProxyServer.start(bench.cache, configuration: configuration)
+            let result: Result<Void, any Error>
+            do { result = .success(try await body(ProxyBench(bench: bench, server: server))) } catch { result = .failure(error) }
+            await server.stop()
+            try result.get()
+        }
+    }
+
+    /// What to ask the proxy for to get `path` of the origin.
+    func target(_ path: String) -> String { "/http/127.0.0.1:\(bench.origin.port)\(path)" }
+
+    func get(_ path: String, _ fields: [String] = [], method: String = "GET") async throws -> (head: RawClient.Head, body: [UInt8]) {
+        try await RawClient.exchange(port: server.port, target(path), fields, method: method)
+    }
+}

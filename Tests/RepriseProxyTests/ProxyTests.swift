@@ -1,0 +1,292 @@
+import HTTPTypes
+import Reprise
+import RepriseProxy
+import RepriseTesting
+import TestSupport
+import Testing
+
+/// The proxy on real sockets, as a client sees it.
+@Suite(.timeLimit(.minutes(2))) struct ProxyTests {
+    private static func pattern(_ range: Range<Int64>) -> [UInt8] { TestPattern.bytes(in: range, seed: 1) }
+
+    @Test func aMissStreamsAndAHitNeedsNoOrigin() async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/a.mp4", length: 300_000)
+            let miss = try await proxy.get("/a.mp4")
+            #expect(miss.head.status == 200)
+            #expect(miss.body == Self.pattern(0..<300_000))
+            #expect(miss.head.fields["cache-status"] == "reprise; fwd=uri-miss; stored")
+            #expect(miss.head.fields["content-type"] == "video/mp4")
+            #expect(miss.head.fields["accept-ranges"] == "bytes")
+            let hit = try await proxy.get("/a.mp4", ["Range: bytes=100-199"])
+            #expect(hit.head.status == 206)
+            #expect(hit.head.fields["content-range"] == "bytes 100-199/300000")
+            #expect(hit.head.fields["cache-status"] == "reprise; hit")
+            #expect(hit.head.fields["age"] != nil)
+            #expect(hit.body == Self.pattern(100..<200))
+            #expect(proxy.bench.origin.snapshot.requestCount == 1)
+        }
+    }
+
+    @Test(
+        "ranges of every form (RFC 9110 §14.1.2)",
+        arguments: [
+            ("bytes=0-0", 0..<1), ("bytes=500-", 500..<1000), ("bytes=-10", 990..<1000), ("bytes=990-5000", 990..<1000),
+            ("bytes=-5000", 0..<1000), ("BYTES=1-2", 1..<3),
+        ] as [(String, Range<Int64>)])
+    func rangeForms(field: String, expected: Range<Int64>) async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/a", length: 1000)
+            for _ in 0..<2 {
+                let answer = try await proxy.get("/a", ["Range: \(field)"])
+                #expect(answer.head.status == 206)
+                #expect(answer.head.fields["content-range"] == "bytes \(expected.lowerBound)-\(expected.upperBound - 1)/1000")
+                #expect(answer.body == Self.pattern(expected))
+            }
+        }
+    }
+
+    @Test("an unsatisfiable range is 416 with the length, cold and warm (RFC 9110 §15.5.17)")
+    func unsatisfiable() async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/a", length: 1000)
+            for _ in 0..<2 {
+                let answer = try await proxy.get("/a", ["Range: bytes=1000-"])
+                #expect(answer.head.status == 416)
+                #expect(answer.head.fields["content-range"] == "bytes */1000")
+                _ = try await proxy.get("/a")
+            }
+        }
+    }
+
+    @Test("an invalid Range is ignored (RFC 9110 §14.2)", arguments: ["bytes=5-2", "lines=1-2", "bytes=x"])
+    func invalidRange(field: String) async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/a", length: 1000)
+            let answer = try await proxy.get("/a", ["Range: \(field)"])
+            #expect(answer.head.status == 200)
+            #expect(answer.body.count == 1000)
+        }
+    }
+
+    @Test func bothFormsOfTheAddressAndTheQueryWork() async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/a b", length: 10)
+            proxy.bench.publish("/a", length: 1000)
+            let origin = "127.0.0.1:\(proxy.bench.origin.port)"
+            for target in ["/http/\(origin)/a?x=1&y=%2F", "/http://\(origin)/a?x=1&y=%2F", "/HTTP:/\(origin)/a?x=1&y=%2F"] {
+                let answer = try await RawClient.exchange(port: proxy.server.port, target)
+                #expect(answer.head.status == 200, "\(target)")
+            }
+            #expect(proxy.bench.origin.snapshot.requests.map(\.target) == ["/a?x=1&y=%2F"])
+        }
+    }
+
+    @Test(
+        "addresses that name nothing are 400 with a hint",
+        arguments: [
+            "/ftp/example.com/a", "/example.com/a", "/http/", "/http/exa mple/a", "/https/user:pw@host/a", "/http/host:99999/a",
+            "/http/host:x/a", "/http/%2Fetc/passwd", "/http/[::1/a", "/http/host/../../etc/passwd", "/http/host/%2e%2e/a",
+        ])
+    func badAddresses(target: String) async throws {
+        try await ProxyBench.run { proxy async throws in
+            let answer = try await RawClient.exchange(port: proxy.server.port, target)
+            #expect(answer.head.status == 400)
+            #expect(String(decoding: answer.body, as: UTF8.self).count > 20)
+        }
+    }
+
+    @Test func anOriginThatIsNotThereIs502AndOneThatIsTooSlowIs504() async throws {
+        try await ProxyBench.run { proxy async throws in
+            let gone = try await RawClient.exchange(port: proxy.server.port, "/http/127.0.0.1:1/a")
+            #expect(gone.head.status == 502)
+            #expect(String(decoding: gone.body, as: UTF8.self).contains("127.0.0.1:1"))
+            let unknown = try await RawClient.exchange(port: proxy.server.port, "/http/no-such-host.invalid/a")
+            #expect(unknown.head.status == 502)
+        }
+    }
+
+    @Test func errorsOfTheOriginPassThroughWithTheirFieldsAndAreNotStored() async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/gone", length: 10) {
+                $0.status = 410
+                $0.statusBody = Array("moved out".utf8)
+            }
+            let answer = try await proxy.get("/gone")
+            #expect(answer.head.status == 410)
+            #expect(answer.body == Array("moved out".utf8))
+            #expect(answer.head.fields["cache-status"]?.contains("fwd-status=410") == true)
+            #expect(proxy.bench.cache.storedBytes == 0)
+        }
+    }
+
+    @Test func unknownFieldsPassBothWaysAndHopByHopOnesStay() async throws {
+        try await ProxyBench.run { proxy async throws in
+            let name = try #require(HTTPField.Name("X-Whatever"))
+            let fields: HTTPFields = [name: "42", .connection: "keep-alive"]
+            proxy.bench.origin.set(TestOrigin.Resource(.pattern(seed: 1, length: 10), fields: fields), at: "/a")
+            let answer = try await proxy.get("/a", ["X-Asked: yes", "TE: trailers", "Icy-MetaData: 1", "Authorization: Bearer x"])
+            #expect(answer.head.fields["x-whatever"] == "42")
+            let asked = try #require(proxy.bench.origin.snapshot.requests.first)
+            #expect(asked.fields[try #require(HTTPField.Name("X-Asked"))] == "yes")
+            #expect(asked.fields[.authorization] == "Bearer x")
+            #expect(asked.fields[try #require(HTTPField.Name("TE"))] == nil)
+            #expect(asked.fields[try #require(HTTPField.Name("Icy-MetaData"))] == nil)
+        }
+    }
+
+    @Test func headAnswersFromTheStoreOrAsksTheOrigin() async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/a", length: 1000)
+            let cold = try await proxy.get("/a", method: "HEAD")
+            #expect(cold.head.status == 200)
+            #expect(cold.head.length == 1000)
+            _ = try await proxy.get("/a")
+            let warm = try await proxy.get("/a", method: "HEAD")
+            #expect(warm.head.length == 1000)
+            #expect(warm.head.fields["cache-status"] == "reprise; hit")
+            #expect(proxy.bench.origin.snapshot.requests.map(\.method) == ["HEAD", "GET"])
+        }
+    }
+
+    @Test func oneConnectionTakesManyRequestsAlsoPipelined() async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/a", length: 1000)
+            let client = try RawClient(port: proxy.server.port)
+            let request = { (range: String) in
+                "GET \(proxy.target("/a")) HTTP/1.1\r\nHost: localhost\r\nRange: bytes=\(range)\r\n\r\n"
+            }
+            try await client.send(request("0-9") + request("10-19") + request("20-29"))
+            for start in [0, 10, 20] as [Int64] {
+                #expect(try await client.head().status == 206)
+                #expect(try await client.body(10) == Self.pattern(start..<start + 10))
+            }
+        }
+    }
+
+    @Test("If-Range, If-None-Match and If-Match decide (RFC 9110 §13.2.2)")
+    func conditions() async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/a", length: 1000, etag: "\"v1\"")
+            for _ in 0..<2 {
+                #expect(try await proxy.get("/a", ["Range: bytes=0-9", "If-Range: \"v1\""]).head.status == 206)
+                #expect(try await proxy.get("/a", ["Range: bytes=0-9", "If-Range: \"v0\""]).head.status == 200)
+                #expect(try await proxy.get("/a", ["If-None-Match: \"v1\""]).head.status == 304)
+                #expect(try await proxy.get("/a", ["If-Match: \"v0\""]).head.status == 412)
+            }
+        }
+    }
+
+    @Test func aWeakTagBecomesAStrongAndStableOne() async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/a", length: 1000, etag: "W/\"v1\"")
+            let first = try await proxy.get("/a").head.fields["etag"]
+            #expect(first?.hasPrefix("\"") == true)
+            #expect(try await proxy.get("/a", ["If-Match: \(first ?? "")"]).head.status == 200)
+        }
+    }
+
+    @Test func anUnknownLengthIsChunkedAndNeverAsStarTotal() async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/live", length: 5000) {
+                $0.framing = .chunked
+                $0.ignoresRange = true
+            }
+            let client = try RawClient(port: proxy.server.port)
+            try await client.get(proxy.target("/live"), ["Range: bytes=0-", "Connection: close"])
+            let head = try await client.head()
+            #expect(head.status == 200)
+            #expect(head.fields["transfer-encoding"] == "chunked")
+            #expect(head.fields["content-range"] == nil)
+            #expect(String(decoding: try await client.upTo(1 << 20).suffix(5), as: UTF8.self) == "0\r\n\r\n")
+            #expect(try await proxy.get("/live", ["Range: bytes=10-19"]).body == Self.pattern(10..<20))
+        }
+    }
+
+    @Test func aBodyThatCannotBeWholeBreaksTheConnection() async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/a", length: 500_000, etag: nil) { $0.truncateAfter = 100_000 }
+            let answer = try await proxy.get("/a")
+            #expect(answer.head.length == 500_000)
+            #expect(answer.body.count < 500_000)
+            #expect(answer.body == Self.pattern(0..<Int64(answer.body.count)))
+        }
+    }
+
+    @Test func aClientThatVanishesLeavesNothingBehindButItsBytes() async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/film", length: 64 << 20)
+            let client = try RawClient(port: proxy.server.port)
+            try await client.get(proxy.target("/film"))
+            _ = try await client.head()
+            _ = try await client.body(100_000)
+            client.disconnect()
+            await proxy.bench.origin.waitUntil { $0.openConnections == 0 }
+            #expect(proxy.bench.cache.storedBytes >= 100_000)
+            let sent = proxy.bench.origin.snapshot["/film"].bodyBytesSent
+            let again = try await proxy.get("/film", ["Range: bytes=0-99999"])
+            #expect(again.body == Self.pattern(0..<100_000))
+            #expect(proxy.bench.origin.snapshot["/film"].bodyBytesSent == sent)
+        }
+    }
+
+    @Test func methodsThatAreNotServedAreRefusedClearly() async throws {
+        try await ProxyBench.run { proxy async throws in
+            let post = try await proxy.get("/a", method: "POST")
+            #expect(post.head.status == 405)
+            #expect(post.head.fields["allow"] == "GET, HEAD, OPTIONS")
+            #expect(try await proxy.get("/a", ["Content-Length: 5"]).head.status == 413)
+            #expect(try await proxy.get("/a", method: "OPTIONS").head.status == 204)
+        }
+    }
+
+    @Test func aPageElsewhereCannotUseTheProxyThroughAnotherName() async throws {
+        try await ProxyBench.run { proxy async throws in
+            let client = try RawClient(port: proxy.server.port)
+            try await client.send("GET \(proxy.target("/a")) HTTP/1.1\r\nHost: evil.example\r\n\r\n")
+            #expect(try await client.head().status == 403)
+        }
+    }
+
+    @Test func tokensAndListsOfHostsAreKept() async throws {
+        try await ProxyBench.run(configureProxy: { $0.token = "s3cret" }) { proxy async throws in
+            proxy.bench.publish("/a", length: 10)
+            #expect(try await proxy.get("/a").head.status == 403)
+            let answer = try await RawClient.exchange(port: proxy.server.port, "/s3cret" + proxy.target("/a"))
+            #expect(answer.head.status == 200)
+        }
+        try await ProxyBench.run(configureProxy: { $0.allowedHosts = ["media.example"] }) { proxy async throws in
+            #expect(try await proxy.get("/a").head.status == 403)
+        }
+    }
+
+    @Test func listeningForOthersNeedsATokenOrAList() async throws {
+        let cache = MediaCache.withoutStore(origin: NoOrigin())
+        var configuration = ProxyConfiguration()
+        configuration.host = "0.0.0.0"
+        let error = await #expect(throws: RepriseError.self) {
+            try await ProxyServer.start(cache, configuration: configuration)
+        }
+        #expect(error?.code == .invalidArgument)
+        configuration.token = "t"
+        let server = try await ProxyServer.start(cache, configuration: configuration)
+        await server.stop()
+    }
+
+    @Test func aPortThatIsTakenIsSaid() async throws {
+        try await ProxyBench.run { proxy async throws in
+            var configuration = ProxyConfiguration()
+            configuration.port = proxy.server.port
+            let error = await #expect(throws: RepriseError.self) {
+                try await ProxyServer.start(proxy.bench.cache, configuration: configuration)
+            }
+            #expect(error?.message.contains("\(proxy.server.port)") == true)
+        }
+    }
+
+    private struct NoOrigin: Origin {
+        func send(_ request: OriginRequest) async throws -> OriginResponse {
+            throw RepriseError(.originUnreachable, "There is no origin.")
+        }
+    }
+}
