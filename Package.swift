@@ -22,6 +22,8 @@ let package = Package(
     name: "reprise",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
     products: [
+        .library(name: "ByteRanges", targets: ["ByteRanges"]),
+        .library(name: "HTTPSemantics", targets: ["HTTPSemantics"]),
         .library(name: "Reprise", targets: ["Reprise"]),
         .library(name: "RepriseURLSession", targets: ["RepriseURLSession"]),
         .library(name: "RepriseHTTPClient", targets: ["RepriseHTTPClient"]),
@@ -45,12 +47,13 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
+        .target(name: "Locks", swiftSettings: strict),
         .target(name: "ByteRanges", swiftSettings: strict),
         .target(name: "HTTPSemantics", dependencies: [httpTypes], swiftSettings: strict),
         .target(
             name: "Reprise",
             dependencies: [
-                "ByteRanges", "HTTPSemantics", httpTypes,
+                "ByteRanges", "HTTPSemantics", "Locks", httpTypes,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -58,10 +61,10 @@ let package = Package(
         .target(
             name: "RepriseURLSession", dependencies: ["Reprise", "HTTPSemantics", httpTypes], swiftSettings: strict),
         .target(
-            name: "RepriseHTTPClient", dependencies: ["Reprise", "HTTPSemantics", httpTypes, nioSSL] + nio,
+            name: "RepriseHTTPClient", dependencies: ["Reprise", "HTTPSemantics", "Locks", httpTypes, nioSSL] + nio,
             swiftSettings: strict),
         .target(
-            name: "RepriseProxy", dependencies: ["Reprise", "HTTPSemantics", httpTypes, logging] + nio,
+            name: "RepriseProxy", dependencies: ["Reprise", "HTTPSemantics", "Locks", httpTypes, logging] + nio,
             swiftSettings: strict),
         .executableTarget(
             name: "RepriseCLI",
@@ -70,14 +73,19 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "RepriseTesting", dependencies: ["Reprise", "ByteRanges", "HTTPSemantics", httpTypes] + nio,
+            name: "RepriseTesting", dependencies: ["ByteRanges", "Locks", httpTypes] + nio,
+            swiftSettings: strict),
+        // What several test targets share.
+        .target(
+            name: "TestSupport",
+            dependencies: ["Reprise", "RepriseHTTPClient", "RepriseTesting", "HTTPSemantics", httpTypes], path: "Tests/Support",
             swiftSettings: strict),
         .testTarget(name: "ByteRangesTests", dependencies: ["ByteRanges"], swiftSettings: strict),
         .testTarget(name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", httpTypes], swiftSettings: strict),
         .testTarget(
             name: "RepriseTests",
             dependencies: [
-                "ByteRanges", "HTTPSemantics", "Reprise", "RepriseHTTPClient", "RepriseTesting", httpTypes,
+                "ByteRanges", "HTTPSemantics", "Reprise", "RepriseHTTPClient", "RepriseTesting", "TestSupport", httpTypes,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
@@ -87,16 +95,16 @@ let package = Package(
         .testTarget(
             name: "RepriseProxyTests",
             dependencies: [
-                "ByteRanges", "HTTPSemantics", "Reprise", "RepriseHTTPClient", "RepriseProxy", "RepriseTesting", httpTypes,
-                logging,
+                "ByteRanges", "HTTPSemantics", "Reprise", "RepriseHTTPClient", "RepriseProxy", "RepriseTesting", "TestSupport",
+                httpTypes, logging,
             ] + nio,
             resources: [.copy("Fixtures")],
             swiftSettings: strict),
         .testTarget(
-            name: "RepriseCLITests", dependencies: ["ByteRanges", "Reprise", "RepriseCLI", "RepriseTesting"],
+            name: "RepriseCLITests", dependencies: ["ByteRanges", "Reprise", "RepriseCLI", "RepriseTesting", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "RepriseTestingTests", dependencies: ["ByteRanges", "RepriseTesting", httpTypes] + nio, swiftSettings: strict),
+            name: "RepriseTestingTests", dependencies: ["ByteRanges", "HTTPSemantics", "RepriseTesting", httpTypes] + nio, swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -6,7 +6,8 @@ import Glibc
 
 /// Time as the engine sees it: a wall clock for dates, a monotonic one for delays. Injected, so that tests drive it.
 public struct CacheClock: Sendable {
-    let sleep: @Sendable (Duration) async throws -> Void
+    /// Waits; throws `CancellationError` when the task is cancelled meanwhile.
+    public let sleep: @Sendable (Duration) async throws -> Void
     let elapsed: @Sendable () -> Duration
     /// The wall clock, in seconds since 1970.
     public let wallClock: @Sendable () -> Double

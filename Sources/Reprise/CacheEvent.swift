@@ -1,4 +1,4 @@
-import Synchronization
+import Locks
 
 /// Something that happened in the cache, with truthful numbers. Names follow RFC 9211 where it has them.
 public enum CacheEvent: Sendable {
@@ -81,7 +81,7 @@ final class Journal: Sendable {
     private let statistics = Mutex(CacheStatistics())
     private let recorded = Mutex(CacheStatistics())
     private let subscribers = Mutex<[UInt64: AsyncStream<CacheEvent>.Continuation]>([:])
-    private let nextSubscriber = Atomic<UInt64>(0)
+    private let nextSubscriber = Mutex<UInt64>(0)
 
     var current: CacheStatistics { statistics.withLock { $0 } }
 
@@ -113,7 +113,10 @@ final class Journal: Sendable {
     /// A new stream of events; a consumer that falls 1,024 events behind loses the oldest.
     func events() -> AsyncStream<CacheEvent> {
         let (stream, continuation) = AsyncStream.makeStream(of: CacheEvent.self, bufferingPolicy: .bufferingNewest(1024))
-        let id = nextSubscriber.add(1, ordering: .relaxed).newValue
+        let id = nextSubscriber.withLock { next in
+            next += 1
+            return next
+        }
         subscribers.withLock { $0[id] = continuation }
         continuation.onTermination = { [weak self] _ in self?.subscribers.withLock { _ = $0.removeValue(forKey: id) } }
         return stream

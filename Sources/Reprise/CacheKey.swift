@@ -22,6 +22,9 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
         return String(decoding: characters, as: UTF8.self)
     }
 
+    /// The key up to its first question mark, fit for logs.
+    public var redacted: String { String(text.prefix { $0 != "?" }) }
+
     /// The key's text.
     public var description: String { text }
 }

@@ -1,7 +1,7 @@
 import ByteRanges
 import HTTPSemantics
 import HTTPTypes
-import Synchronization
+import Locks
 
 /// What every part of one cache shares: where bytes come from, where they go, time, numbers; and the live resources.
 final class Engine: Sendable {
@@ -30,12 +30,12 @@ final class Engine: Sendable {
     }
 
     /// The one core of `key`.
-    func resource(_ key: CacheKey, url: ResourceURL) throws(RepriseError) -> ResourceCore {
+    func resource(_ key: CacheKey) throws(RepriseError) -> ResourceCore {
         let core: ResourceCore? = state.withLock { state in
             guard !state.isClosed else { return nil }
             if let core = state.resources[key] { return core }
             if state.resources.count >= Self.capacity { state.resources = state.resources.filter { !$0.value.isDisposable } }
-            let core = ResourceCore(key: key, url: url, engine: self)
+            let core = ResourceCore(key: key, engine: self)
             state.resources[key] = core
             return core
         }
@@ -97,17 +97,17 @@ final class Engine: Sendable {
 
     /// Sends one request for `range` (`nil` = the whole, without a Range field) and measures the time to its head.
     func send(
-        _ url: ResourceURL, range: RangeSpec?, ifRange: String?, fields: HTTPFields
+        _ request: OriginRequest, range: RangeSpec?, ifRange: String?
     ) async throws -> (response: OriginResponse, requestTime: Int64) {
-        var fields = fields
-        fields[.range] = range.map { RangeField($0).description }
-        fields[.ifRange] = ifRange
-        fields[.acceptEncoding] = "identity"
+        var request = request
+        request.fields[.range] = range.map { RangeField($0).description }
+        request.fields[.ifRange] = ifRange
+        request.fields[.acceptEncoding] = "identity"
         let requestTime = Int64(configuration.clock.now())
         let start = configuration.clock.elapsed()
         journal.count { $0.originRequests += 1 }
-        let response = try await origin.send(OriginRequest(url: url, fields: fields))
-        timings.noteFirstByte(configuration.clock.elapsed() - start, from: url.authority)
+        let response = try await origin.send(request)
+        timings.noteFirstByte(configuration.clock.elapsed() - start, from: request.url.authority)
         return (response, requestTime)
     }
 }

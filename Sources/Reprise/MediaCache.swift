@@ -1,5 +1,6 @@
 public import HTTPTypes
 import ByteRanges
+import Foundation
 
 /// A cache of remote media on disk: what was read is stored, what is stored is not fetched again.
 ///
@@ -8,7 +9,7 @@ import ByteRanges
 /// for try await piece in try await cache.resource(for: url).read() { … }
 /// ```
 /// Open one per directory and process; a second one is refused. Call ``close()`` before the process ends so that the last
-/// second's records reach the disk (without it at most 1 MiB or 1 s of each running download is fetched again).
+/// second's records reach the disk (without it at most the last second of each running download is fetched again).
 public final class MediaCache: Sendable {
     private let engine: Engine
 
@@ -28,7 +29,8 @@ public final class MediaCache: Sendable {
             try Store(
                 directory: directory, limit: configuration.limit, journal: journal, clock: configuration.clock)
         }
-        Task(executorPreference: DiskExecutor.shared) { store.removeOrphans() }
+        let opened = Date()
+        Task(executorPreference: DiskExecutor.shared) { store.removeOrphans(before: opened) }
         return MediaCache(Engine(origin: origin, configuration: configuration, store: store, journal: journal))
     }
 
@@ -47,7 +49,7 @@ public final class MediaCache: Sendable {
     /// `fields` go to the origin with every request for it (authorisation, cookies) and are never logged.
     public func resource(for url: ResourceURL, fields: HTTPFields = [:]) throws(RepriseError) -> MediaResource {
         let key = engine.configuration.keyPolicy.key(for: url)
-        return MediaResource(url: url, key: key, fields: fields, core: try engine.resource(key, url: url))
+        return MediaResource(url: url, key: key, fields: fields, core: try engine.resource(key))
     }
 
     /// The resource at the URL in `text`. Throws ``RepriseError`` with code `invalidURL` or `closed`.
@@ -59,7 +61,7 @@ public final class MediaCache: Sendable {
     public func entries() async throws -> [CacheEntry] {
         guard let store = engine.store else { return [] }
         await store.recorder.flush()
-        return try store.catalogue.entries()
+        return try await withTaskExecutorPreference(DiskExecutor.shared) { try store.catalogue.entries() }
     }
 
     /// Removes what is stored under `key`, also while it is being read: such reads end at their next hole.
@@ -81,7 +83,9 @@ public final class MediaCache: Sendable {
     public func lifetimeStatistics() async throws -> CacheStatistics {
         guard let store = engine.store else { return statistics }
         await store.recorder.flush()
-        return CacheStatistics(totals: try store.catalogue.totals())
+        return try await withTaskExecutorPreference(DiskExecutor.shared) {
+            CacheStatistics(totals: try store.catalogue.totals())
+        }
     }
 
     /// What happens from now on. A consumer that falls 1,024 events behind loses the oldest; ``statistics`` never does.

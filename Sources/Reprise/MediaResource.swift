@@ -26,7 +26,11 @@ public struct MediaResource: Sendable {
     /// Throws ``RepriseError``: `rangeNotSatisfiable` (RFC 9110 §15.5.17), `originRefused` with the origin's response,
     /// any other `origin…` code; or `CancellationError`.
     public func read(_ range: RangeSpec? = nil, fields extra: HTTPFields = [:]) async throws -> MediaRead {
-        try await core.open(range, fields: extra.isEmpty ? fields : fields.merging(extra))
+        try await core.open(range, request: request(extra))
+    }
+
+    private func request(_ extra: HTTPFields, _ method: HTTPRequest.Method = .get) -> OriginRequest {
+        OriginRequest(url: url, method: method, fields: extra.isEmpty ? fields : fields.merging(extra))
     }
 
     /// What is known of the representation; asks the origin with a request for the first byte if nothing is.
@@ -39,7 +43,7 @@ public struct MediaResource: Sendable {
     ///
     /// Throws ``RepriseError`` with an `origin…` code, or `CancellationError`.
     public func head(fields extra: HTTPFields = [:]) async throws -> HTTPResponse {
-        try await core.head(fields: extra.isEmpty ? fields : fields.merging(extra))
+        try await core.head(request(extra, .head))
     }
 
     /// What is known without asking anybody.
@@ -50,7 +54,7 @@ public struct MediaResource: Sendable {
 
     /// All of `range` in one region, if it is stored and verified. Never waits.
     ///
-    /// Counts as a read from the store.
+    /// Not counted in the statistics.
     public func storedRegion(_ range: RangeSpec? = nil) -> (region: StoredRegion, information: ContentInformation)? {
         core.storedRegion(range)
     }

@@ -46,13 +46,19 @@ struct Serve: AsyncParsableCommand {
         var configuration = ProxyConfiguration()
         configuration.host = host
         configuration.port = try port ?? environmentPort() ?? 8090
-        configuration.token = token ?? ProcessInfo.processInfo.environment["REPRISE_TOKEN"]
+        configuration.token = try token ?? environmentToken()
         configuration.allowedHosts = allowHost.map { $0.lowercased() }
         configuration.logger = logger
         let settings = try store.configuration()
         try await Failure.reporting {
             try await serve(configuration, settings, logger)
         }
+    }
+
+    private func environmentToken() throws -> String? {
+        guard let text = ProcessInfo.processInfo.environment["REPRISE_TOKEN"] else { return nil }
+        guard !text.isEmpty, !text.contains("/") else { throw ValidationError("REPRISE_TOKEN must not be empty or hold \"/\".") }
+        return text
     }
 
     private func environmentPort() throws -> Int? {
@@ -103,10 +109,11 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func announce(_ server: ProxyServer, _ cache: MediaCache) {
+        let address = host == "0.0.0.0" || host == "::" ? "this machine's address, port \(server.port)" : server.address
         let place = cache.isStoring ? "\(self.cache.directory), \(ByteCount(cache.storedBytes)) stored" : "no store"
         Terminal.print(
             """
-            Reprise is listening on \(server.address)
+            Reprise is listening on \(address)
             Cache: \(place)
             Put this before a media URL, scheme as the first segment, for example:
               mpv \(server.address)/https/example.com/film.mp4
@@ -116,9 +123,25 @@ struct Serve: AsyncParsableCommand {
     private static func log(_ events: AsyncStream<CacheEvent>, _ logger: Logger) async {
         for await event in events {
             switch event {
-            case .storeBypassed, .verificationFailed, .generationReplaced:
-                logger.notice("cache", metadata: ["event": "\(event)"])
-            default: logger.debug("cache", metadata: ["event": "\(event)"])
+            case .storeBypassed(_, let reason): logger.notice("store bypassed", metadata: ["reason": "\(reason)"])
+            case .verificationFailed(let key, let range):
+                logger.notice("stored bytes were damaged", metadata: ["key": "\(key.redacted)", "range": "\(range)"])
+            case .generationReplaced(let key, let reason):
+                logger.notice("changed at the origin", metadata: ["key": "\(key.redacted)", "reason": "\(reason)"])
+            case .evicted(let key, let bytes):
+                logger.info("evicted", metadata: ["key": "\(key.redacted)", "bytes": "\(bytes)"])
+            case .fetchRetried(let key, let delay, let error):
+                logger.info(
+                    "retrying", metadata: ["key": "\(key.redacted)", "after": "\(delay)", "error": "\(error.code)"])
+            case .fetchStarted(let key, let range):
+                logger.debug("fetch started", metadata: ["key": "\(key.redacted)", "range": "\(range)"])
+            case .fetchEnded(let key, let bytes, let error):
+                let outcome = error.map { "\($0.code)" } ?? "done"
+                logger.debug("fetch ended", metadata: ["key": "\(key.redacted)", "bytes": "\(bytes)", "outcome": "\(outcome)"])
+            case .readEnded(let key, let store, let joined, let origin):
+                logger.debug(
+                    "read ended",
+                    metadata: ["key": "\(key.redacted)", "store": "\(store)", "joined": "\(joined)", "origin": "\(origin)"])
             }
         }
     }

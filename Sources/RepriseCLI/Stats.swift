@@ -42,9 +42,9 @@ struct Stats: AsyncParsableCommand {
             let share = statistics.bytesServed > 0 ? Double(statistics.bytesSaved) / Double(statistics.bytesServed) : 0
             print(
                 """
-                Stored   \("\(ByteCount(stored))".leftPadded(9))  in \(entries.count) \(entries.count == 1 ? "entry" : "entries")
-                Served   \("\(ByteCount(statistics.bytesServed))".leftPadded(9))  in \(statistics.reads) reads
-                Fetched  \("\(ByteCount(statistics.bytesFetched))".leftPadded(9))  in \(statistics.originRequests) requests
+                Stored   \("\(ByteCount(stored))".leftPadded(9))  entries: \(entries.count)
+                Served   \("\(ByteCount(statistics.bytesServed))".leftPadded(9))  reads: \(statistics.reads)
+                Fetched  \("\(ByteCount(statistics.bytesFetched))".leftPadded(9))  requests: \(statistics.originRequests)
                 Saved    \("\(ByteCount(statistics.bytesSaved))".leftPadded(9))  \(ByteCount.fixed(share * 100, 1)) % of what was served
                 """)
         }

@@ -20,16 +20,25 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var parser = RequestParser()
     private var exchange: Task<Void, Never>?
     private var isClosing = false
-    private var timeout: Scheduled<Void>?
+    /// When the connection is closed if nothing happens; `nil` while a request is answered.
+    private var deadline: NIODeadline?
+    private var timer: Scheduled<Void>?
     private var known: [String: KnownResource] = [:]
+    private var last: (target: String, known: KnownResource)?
+    private var acceptedHost: String?
 
     /// What was worked out for a target, so that the next request for it costs less.
-    private struct KnownResource {
+    private final class KnownResource {
         let resource: MediaResource
         var generation = ""
-        var common = ByteBuffer()
+        var hitFields = ByteBuffer()
         var file: SharedFile?
+
+        init(_ resource: MediaResource) { self.resource = resource }
     }
+
+    /// Ranges up to this size are copied behind their head and leave in one write; larger ones go out with `sendfile`.
+    private static let copiedBytes = 32 << 10
 
     init(service: ProxyService) { self.service = service }
 
@@ -39,7 +48,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        timeout?.cancel()
+        timer?.cancel()
         exchange?.cancel()
         context.fireChannelInactive()
     }
@@ -64,7 +73,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         while exchange == nil, !isClosing {
             do throws(RequestParser.Refusal) {
                 guard let head = try parser.next() else { break }
-                timeout?.cancel()
+                deadline = nil
                 answer(head, context)
                 hasAnswered = true
             } catch {
@@ -76,10 +85,21 @@ final class ConnectionHandler: ChannelInboundHandler {
         if exchange == nil, !isClosing, hasAnswered { arm(context, seconds: service.configuration.idleTimeout) }
     }
 
+    /// Sets the deadline. One timer a connection looks after it and sets itself again: most deadlines never come.
     private func arm(_ context: ChannelHandlerContext, seconds: Int) {
-        timeout?.cancel()
-        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-        timeout = context.eventLoop.scheduleTask(in: .seconds(Int64(seconds))) { bound.value.close(promise: nil) }
+        deadline = .now() + .seconds(Int64(seconds))
+        if timer == nil { watch(context, for: .seconds(Int64(seconds))) }
+    }
+
+    private func watch(_ context: ChannelHandlerContext, for amount: TimeAmount) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        timer = context.eventLoop.scheduleTask(in: amount) {
+            let (handler, context) = bound.value
+            handler.timer = nil
+            guard let deadline = handler.deadline else { return }
+            let remaining = deadline - .now()
+            if remaining <= .zero { context.close(promise: nil) } else { handler.watch(context, for: remaining) }
+        }
     }
 
     // MARK: - One request
@@ -90,9 +110,11 @@ final class ConnectionHandler: ChannelInboundHandler {
         guard head.count("host") == 1 || (!head.isHTTP11 && head.count("host") == 0) else {
             return refuse(400, "A request has exactly one Host field (RFC 9112 §3.2).", context)
         }
-        guard service.accepts(host: head.value("host")) else {
+        let host = head.value("host")
+        guard host == acceptedHost && host != nil || service.accepts(host: host) else {
             return refuse(403, "Host does not name this machine. Use http://127.0.0.1 or http://localhost.", context)
         }
+        acceptedHost = host
         switch head.method {
         case .options:
             return write(
@@ -103,61 +125,73 @@ final class ConnectionHandler: ChannelInboundHandler {
             return write(answer, head, context)
         case .get, .head: break
         }
-        if known[head.target] == nil {
-            do throws(ProxyTarget.Refusal) {
-                guard let resource = try service.resolve(head.target) else {
-                    let page = ResponseHead.text(
-                        200, service.indexPage, keepAlive: head.keepsAlive, isHead: head.method == .head)
-                    return write(page, head, context)
-                }
-                if known.count >= Self.memory { known = [:] }
-                known[head.target] = KnownResource(resource: resource)
-            } catch {
-                let answer = ResponseHead.text(
-                    error.status, error.reason + "\n", keepAlive: head.keepsAlive, isHead: head.method == .head)
-                return write(answer, head, context)
+        do throws(ProxyTarget.Refusal) {
+            guard let known = try resolve(head.target) else {
+                let page = ResponseHead.text(200, service.indexPage, keepAlive: head.keepsAlive, isHead: head.method == .head)
+                return write(page, head, context)
             }
+            if !answerFromStore(head, known, context) { begin(head, known.resource, context) }
+        } catch {
+            let answer = ResponseHead.text(
+                error.status, error.reason + "\n", keepAlive: head.keepsAlive, isHead: head.method == .head)
+            write(answer, head, context)
         }
-        if !answerFromStore(head, context) { begin(head, context) }
+    }
+
+    /// What `target` names; players ask for the same one again and again. `nil` = the index page.
+    private func resolve(_ target: String) throws(ProxyTarget.Refusal) -> KnownResource? {
+        if let last, last.target == target { return last.known }
+        if known[target] == nil {
+            guard let resource = try service.resolve(target) else { return nil }
+            if known.count >= Self.memory { known = [:] }
+            known[target] = KnownResource(resource)
+        }
+        last = known[target].map { (target, $0) }
+        return last?.known
     }
 
     private static let methods = "GET, HEAD, OPTIONS"
 
     /// Answers with a region that is stored and verified; false if more than that is needed.
-    private func answerFromStore(_ head: RequestHead, _ context: ChannelHandlerContext) -> Bool {
-        guard head.method == .get, var known = known[head.target] else { return false }
-        let information = RequestPlan.isConditional(head) ? known.resource.storedInformation : nil
-        guard information != nil || !RequestPlan.isConditional(head),
-            case .send(let spec) = RequestPlan(head, information),
-            let (region, information) = known.resource.storedRegion(spec)
+    private func answerFromStore(_ head: RequestHead, _ known: KnownResource, _ context: ChannelHandlerContext) -> Bool {
+        guard head.method == .get else { return false }
+        let isConditional = RequestPlan.isConditional(head)
+        let stored = isConditional ? known.resource.storedInformation : nil
+        guard !isConditional || stored != nil, case .send(let spec) = RequestPlan(head, stored),
+            let (region, information) = known.resource.storedRegion(spec),
+            let file = file(known, region, information)
         else { return false }
-        if known.generation != information.generation || known.file == nil {
-            guard let file = try? SharedFile(region, generation: information.generation) else { return false }
-            known.file = file
-            known.generation = information.generation
-            known.common = ResponseHead.commonFields(information)
-            self.known[head.target] = known
-        }
-        guard let file = known.file else { return false }
-        var buffer = ResponseHead.media(
-            known.common, isPartial: spec != nil, range: (region.range.lowerBound, region.range.upperBound),
-            completeLength: information.completeLength, status: CacheStatus(.hit), information: information,
+        var buffer = ResponseHead.hit(
+            known.hitFields, range: region.range, isPartial: spec != nil, information: information,
             keepAlive: head.keepsAlive, now: service.wallClock())
-        buffer.writeStaticString("\r\n")
         service.cache.noteServed(known.resource, bytes: region.count)
-        context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
-        let promise = context.eventLoop.makePromise(of: Void.self)
-        // The write holds the descriptor until it is over.
-        promise.futureResult.whenComplete { _ in withExtendedLifetime(file) {} }
-        context.write(wrapOutboundOut(.fileRegion(file.region(region.range))), promise: promise)
-        log(head, known.resource, 206, "hit")
+        if region.count <= Self.copiedBytes, let bytes = try? region.bytes() {
+            buffer.writeBytes(bytes)
+            context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
+        } else {
+            context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
+            let promise = context.eventLoop.makePromise(of: Void.self)
+            // The write holds the descriptor until it is over.
+            promise.futureResult.whenComplete { _ in withExtendedLifetime(file) {} }
+            context.write(wrapOutboundOut(.fileRegion(file.region(region.range))), promise: promise)
+        }
+        if service.logger.logLevel <= .info { log(head, known.resource, spec == nil ? 200 : 206, "hit") }
         if !head.keepsAlive { closeAfterFlush(context) }
         return true
     }
 
+    /// This connection's descriptor for the region's file.
+    private func file(_ known: KnownResource, _ region: StoredRegion, _ information: ContentInformation) -> SharedFile? {
+        if let file = known.file, known.generation == information.generation { return file }
+        guard let file = try? SharedFile(region, generation: information.generation) else { return nil }
+        known.file = file
+        known.generation = information.generation
+        known.hitFields = ResponseHead.hitFields(information)
+        return file
+    }
+
     /// Starts the exchange of a request that may have to wait.
-    private func begin(_ head: RequestHead, _ context: ChannelHandlerContext) {
-        guard let resource = known[head.target]?.resource else { return }
+    private func begin(_ head: RequestHead, _ resource: MediaResource, _ context: ChannelHandlerContext) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let loop = context.eventLoop
         let exchange = Exchange(head: head, resource: resource, service: service, channel: context.channel)
@@ -185,7 +219,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         service.logger.info(
             "request",
             metadata: [
-                "method": "\(head.method)", "url": "\(resource.url.redacted)", "range": "\(head.value("range") ?? "-")",
+                "method": "GET", "url": "\(resource.url.redacted)", "range": "\(head.value("range") ?? "-")",
                 "status": "\(status)", "cache": "\(outcome)",
             ])
     }

@@ -29,11 +29,15 @@ struct Exchange: Sendable {
     private func answer() async throws -> Bool {
         if isHead { return try await answerHead() }
         let plan = RequestPlan(head, resource.storedInformation)
-        guard case .send(var spec) = plan else { return try await answer(plan, resource.storedInformation) }
+        guard case .send(var spec) = plan else {
+            return try await answer(plan, resource.storedInformation, CacheStatus(.hit))
+        }
         var read = try await resource.read(spec, fields: service.originFields(head))
         if RequestPlan.isConditional(head), read.passedThrough == nil {
             let plan = RequestPlan(head, read.information)
-            guard case .send(let newSpec) = plan else { return try await answer(plan, read.information) }
+            guard case .send(let newSpec) = plan else {
+                return try await answer(plan, read.information, status(of: read))
+            }
             if newSpec == nil, spec != nil {
                 spec = nil
                 read = try await resource.read(nil, fields: service.originFields(head))
@@ -48,12 +52,14 @@ struct Exchange: Sendable {
     }
 
     /// 304 or 412 (RFC 9110 §15.4.5, §15.5.13).
-    private func answer(_ plan: RequestPlan, _ information: ContentInformation?) async throws -> Bool {
+    private func answer(
+        _ plan: RequestPlan, _ information: ContentInformation?, _ status: CacheStatus
+    ) async throws -> Bool {
         var buffer = ByteBuffer()
         let isNotModified = if case .notModified = plan { true } else { false }
         ResponseHead.writeStatus(isNotModified ? 304 : 412, to: &buffer)
         if let information { buffer.writeImmutableBuffer(ResponseHead.commonFields(information)) }
-        buffer.writeString("Cache-Status: \(CacheStatus(.hit))\r\n")
+        buffer.writeString("Cache-Status: \(status)\r\n")
         if !isNotModified { buffer.writeString("Content-Length: 0\r\n") }
         try await finish(buffer)
         return head.keepsAlive
@@ -71,7 +77,7 @@ struct Exchange: Sendable {
             try await finish(buffer)
             return head.keepsAlive
         }
-        return try await answer(RequestPlan(head, information), information)
+        return try await answer(RequestPlan(head, information), information, CacheStatus(.hit))
     }
 
     private func relayHead() async throws -> Bool {
@@ -102,8 +108,13 @@ struct Exchange: Sendable {
         }
         if isChunked { buffer.writeStaticString("Transfer-Encoding: chunked\r\n") }
         buffer.writeStaticString("\r\n")
+        let isLive = read.disposition != .hit
+        if isLive { UnsentLowWater.set(UnsentLowWater.live, on: channel) }
+        defer { if isLive { UnsentLowWater.set(UnsentLowWater.none, on: channel) } }
         do {
             try await stream(read, head: buffer, isChunked: isChunked)
+        } catch where error is CancellationError || !channel.isActive {
+            return false
         } catch {
             // The head is out: only a broken connection tells the client that the body is not whole (RFC 9112 §8).
             read.cancel()
@@ -117,7 +128,12 @@ struct Exchange: Sendable {
     private func stream(_ read: MediaRead, head: ByteBuffer, isChunked: Bool) async throws {
         var pending = head
         var file: SharedFile?
-        while let piece = try await read.next() {
+        var stored: Int64 = 0
+        while true {
+            let storedBefore = stored
+            stored = read.servedBytes(from: .store)
+            if stored > storedBefore, read.mustWait { try await service.configuration.clock.sleep(service.configuration.gracePeriod) }
+            guard let piece = try await read.next() else { break }
             if isChunked { pending.writeString("\(String(piece.count, radix: 16))\r\n") }
             if pending.readableBytes > 0 { channel.write(IOData.byteBuffer(pending), promise: nil) }
             pending = ByteBuffer()
@@ -146,7 +162,8 @@ struct Exchange: Sendable {
         switch read.disposition {
         case .hit: CacheStatus(.hit)
         case .partial: CacheStatus(.forwarded(.partial), isStored: true, isCollapsed: read.isCollapsed)
-        case .miss: CacheStatus(.forwarded(.uriMiss), isStored: true, isCollapsed: read.isCollapsed)
+        case .miss: CacheStatus(.forwarded(.miss), isStored: true, isCollapsed: read.isCollapsed)
+        case .unknown: CacheStatus(.forwarded(.uriMiss), isStored: true, isCollapsed: read.isCollapsed)
         case .bypass: CacheStatus(.forwarded(.bypass))
         }
     }
@@ -172,7 +189,7 @@ struct Exchange: Sendable {
         service.logger.info(
             "request",
             metadata: [
-                "method": "\(head.method)", "url": "\(resource.url.redacted)", "range": "\(head.value("range") ?? "-")",
+                "method": "\(isHead ? "HEAD" : "GET")", "url": "\(resource.url.redacted)", "range": "\(head.value("range") ?? "-")",
                 "status": "\(read.passedThrough?.status.code ?? code)", "cache": "\(status)",
             ])
     }

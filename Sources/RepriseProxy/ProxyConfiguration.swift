@@ -1,4 +1,6 @@
 public import Logging
+import NIOCore
+public import Reprise
 
 /// Settings of a ``ProxyServer``. The defaults serve one user on this machine and nobody else.
 public struct ProxyConfiguration: Sendable {
@@ -16,9 +18,15 @@ public struct ProxyConfiguration: Sendable {
     public var headTimeout = 15
     /// How long an idle connection is kept, in seconds; 75 by default.
     public var idleTimeout = 75
-    /// Event loop threads; 2 by default.
-    public var threads = 2
-    /// Where requests and faults are logged. URLs appear without their queries, header values never.
+    /// Event loop threads; half the cores by default, 1 to 4.
+    public var threads = min(4, max(1, System.coreCount / 2))
+    /// How long a response waits when it comes from stored bytes to a hole, in case the client only wanted what is stored:
+    /// a client that leaves a little before the hole would otherwise cause a fetch each time. 50 ms by default.
+    public var gracePeriod = Duration.milliseconds(50)
+    /// Time; the system's clocks by default.
+    public var clock = CacheClock.system
+    /// Where requests and faults are logged. URLs appear without their queries; of the
+    /// header fields only Range does.
     public var logger = Logger(label: "reprise.proxy")
 
     /// The defaults.

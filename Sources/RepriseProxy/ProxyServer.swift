@@ -37,7 +37,7 @@ public final class ProxyServer: Sendable {
                 .invalidArgument,
                 "Listening on \(configuration.host) would let others use this proxy. Give a token or a list of hosts.")
         }
-        let service = ProxyService(cache: cache, configuration: configuration, wallClock: CacheClock.system.wallClock)
+        let service = ProxyService(cache: cache, configuration: configuration)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, configuration.threads))
         do {
             let channel = try await bootstrap(service, group).bind(host: configuration.host, port: configuration.port).get()
@@ -55,15 +55,10 @@ public final class ProxyServer: Sendable {
         }
     }
 
-    /// Bytes that may wait in the kernel of a connection before the write counts as unfinished. Without it the kernel
-    /// takes megabytes ahead of a slow client, and a client that leaves has cost the origin as much.
-    private static let unsentLowWater = 256 << 10
-
     private static func bootstrap(_ service: ProxyService, _ group: MultiThreadedEventLoopGroup) -> ServerBootstrap {
         ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 512)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelOption(.tcpOption(.notSentLowWater), value: unsentLowWater)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     guard service.add(channel) else {
@@ -81,13 +76,4 @@ public final class ProxyServer: Sendable {
         for channel in service.beginClosing() { try? await channel.close().get() }
         try? await group.shutdownGracefully()
     }
-}
-
-extension NIOBSDSocket.Option {
-    /// `TCP_NOTSENT_LOWAT`.
-    #if canImport(Darwin)
-    fileprivate static let notSentLowWater = NIOBSDSocket.Option(rawValue: 0x201)
-    #else
-    fileprivate static let notSentLowWater = NIOBSDSocket.Option(rawValue: 25)
-    #endif
 }

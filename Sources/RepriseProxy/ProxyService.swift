@@ -3,14 +3,14 @@ import HTTPTypes
 import Logging
 import NIOCore
 import Reprise
-import Synchronization
+import Locks
 
 /// What all connections of one proxy share.
 final class ProxyService: Sendable {
     let cache: MediaCache
     let configuration: ProxyConfiguration
     let logger: Logger
-    let wallClock: @Sendable () -> Double
+    var wallClock: @Sendable () -> Double { configuration.clock.wallClock }
 
     private struct State {
         var channels: [ObjectIdentifier: any Channel] = [:]
@@ -19,10 +19,9 @@ final class ProxyService: Sendable {
 
     private let state = Mutex(State())
 
-    init(cache: MediaCache, configuration: ProxyConfiguration, wallClock: @escaping @Sendable () -> Double) {
+    init(cache: MediaCache, configuration: ProxyConfiguration) {
         self.cache = cache
         self.configuration = configuration
-        self.wallClock = wallClock
         logger = configuration.logger
     }
 

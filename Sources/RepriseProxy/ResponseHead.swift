@@ -60,6 +60,41 @@ enum ResponseHead {
         return buffer
     }
 
+    /// The lines that are the same for every hit of one generation.
+    static func hitFields(_ information: ContentInformation) -> ByteBuffer {
+        var buffer = commonFields(information)
+        buffer.writeString("Cache-Status: \(CacheStatus(.hit).appended(to: information.fields[cacheStatus]))\r\n")
+        return buffer
+    }
+
+    /// The whole head of a hit, on the path on which every microsecond counts.
+    static func hit(
+        _ fields: ByteBuffer, range: Range<Int64>, isPartial: Bool, information: ContentInformation, keepAlive: Bool,
+        now: Double
+    ) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.reserveCapacity(fields.readableBytes + 192)
+        buffer.writeStaticString(isPartial ? "HTTP/1.1 206 Partial Content\r\n" : "HTTP/1.1 200 OK\r\n")
+        buffer.writeImmutableBuffer(fields)
+        if isPartial, let completeLength = information.completeLength {
+            buffer.writeStaticString("Content-Range: bytes ")
+            buffer.writeDecimal(range.lowerBound)
+            buffer.writeStaticString("-")
+            buffer.writeDecimal(range.upperBound - 1)
+            buffer.writeStaticString("/")
+            buffer.writeDecimal(completeLength)
+            buffer.writeStaticString("\r\n")
+        }
+        buffer.writeStaticString("Content-Length: ")
+        buffer.writeDecimal(range.upperBound - range.lowerBound)
+        if let stored = information.responseTime {
+            buffer.writeStaticString("\r\nAge: ")
+            buffer.writeDecimal(max(0, Int64(now) - stored))
+        }
+        buffer.writeStaticString(keepAlive ? "\r\n\r\n" : "\r\nConnection: close\r\n\r\n")
+        return buffer
+    }
+
     private static let cacheStatus = HTTPField.Name("Cache-Status") ?? .age
 
     static func write(_ field: HTTPField, to buffer: inout ByteBuffer) {
@@ -75,11 +110,29 @@ enum ResponseHead {
     ) -> ByteBuffer {
         var buffer = ByteBuffer()
         writeStatus(status, to: &buffer)
-        buffer.writeStaticString("Content-Type: text/plain; charset=utf-8\r\n")
+        let now = HTTPDate(secondsSince1970: Int64(CacheClock.system.wallClock()))
+        buffer.writeString("Date: \(now)\r\nContent-Type: text/plain; charset=utf-8\r\n")
         for (name, value) in fields { buffer.writeString("\(name): \(value)\r\n") }
         buffer.writeString("Content-Length: \(text.utf8.count)\r\n")
         buffer.writeString(keepAlive ? "\r\n" : "Connection: close\r\n\r\n")
         if !isHead { buffer.writeString(text) }
         return buffer
+    }
+}
+
+extension ByteBuffer {
+    /// Writes `number`, which is not negative, in decimal digits.
+    mutating func writeDecimal(_ number: Int64) {
+        var digits: (UInt64, UInt64, UInt64) = (0, 0, 0)
+        var rest = number.magnitude
+        withUnsafeMutableBytes(of: &digits) { buffer in
+            var index = buffer.count
+            repeat {
+                index -= 1
+                buffer[index] = UInt8(ascii: "0") + UInt8(rest % 10)
+                rest /= 10
+            } while rest > 0
+            writeBytes(UnsafeRawBufferPointer(rebasing: buffer[index...]))
+        }
     }
 }

@@ -1,4 +1,4 @@
-import Synchronization
+import Locks
 
 /// Bytes on disk against the limit: a reservation before each write, not a janitor after it. The lock is a leaf.
 final class Quota: Sendable {

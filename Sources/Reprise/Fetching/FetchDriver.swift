@@ -11,7 +11,7 @@ struct FetchResponse: Sendable {
 struct FetchDriver: Sendable {
     let id: GenerationMachine.FetchID
     let core: GenerationCore
-    let fields: HTTPFields
+    let request: OriginRequest
 
     private var engine: Engine { core.engine }
 
@@ -37,7 +37,7 @@ struct FetchDriver: Sendable {
             } catch {
                 writer.finish()
                 let error = error as? RepriseError
-                guard let error, core.isAwaited(id), let delay = budget.delay(after: error, bytes: writer.received) else {
+                guard let error, !Task.isCancelled, core.isAwaited(id), let delay = budget.delay(after: error, bytes: writer.received) else {
                     end(writer, reachedEnd: false, failure: core.isCancelled(id) ? nil : error)
                     return
                 }
@@ -50,7 +50,7 @@ struct FetchDriver: Sendable {
 
     private func end(_ writer: ChunkWriter, reachedEnd: Bool, failure: RepriseError?) {
         core.end(id, reachedEnd: reachedEnd, failure: failure)
-        core.store.recorder.note(core, bytes: 0, isLast: true)
+        core.store.recorder.note(core, bytes: 0)
         engine.journal.tell(.fetchEnded(core.key, bytes: writer.received, error: failure))
     }
 
@@ -61,14 +61,13 @@ struct FetchDriver: Sendable {
         let spec: RangeSpec? =
             record.rangesSupported == false ? nil : range.upperBound == .max ? .from(range.lowerBound) : .bounded(range)
         let ifRange = spec == nil ? nil : record.identity.validators.ifRangeValue
-        let (response, _) = try await engine.send(core.url, range: spec, ifRange: ifRange, fields: fields)
-        guard core.attach(response.body, to: id) else {
-            response.body.cancel()
-            return .done(reachedEnd: false)
-        }
-        let request = FetchRequest(range: spec, sentIfRange: ifRange != nil, sentCondition: false)
+        let (response, _) = try await engine.send(request, range: spec, ifRange: ifRange)
+        // Cancelled while the request was under way: what has arrived already is stored all the same.
+        if !core.attach(response.body, to: id) { response.body.cancel() }
+        let sent = FetchRequest(range: spec, sentIfRange: ifRange != nil)
         let action = validate(
-            request, against: record.identity, policy: engine.configuration.generationPolicy, response: response.head)
+            sent, against: record.identity, policy: engine.configuration.generationPolicy, response: response.head,
+            finalHost: response.url.authority)
         if case .fill(let placement) = action {
             core.learn(placement)
             return try await drain(FetchResponse(response: response, placement: placement), &writer)
@@ -189,6 +188,6 @@ struct ChunkWriter {
     private func record(_ chunks: [Chunk]) {
         guard !chunks.isEmpty else { return }
         core.ledger.add(chunks)
-        core.store.recorder.note(core, bytes: chunks.reduce(0) { $0 + Int64($1.length) }, isLast: false)
+        core.store.recorder.note(core, bytes: chunks.reduce(0) { $0 + Int64($1.length) })
     }
 }

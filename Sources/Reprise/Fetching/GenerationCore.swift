@@ -1,7 +1,7 @@
 import ByteRanges
 import HTTPSemantics
 import HTTPTypes
-import Synchronization
+import Locks
 
 /// One generation at work: its machine under a lock, its file, its fetches.
 ///
@@ -25,7 +25,8 @@ final class GenerationCore: Sendable {
     private struct State {
         var machine: GenerationMachine
         var record: GenerationRecord
-        var readerFields: [GenerationMachine.ReaderID: HTTPFields] = [:]
+        /// How each reader asks the origin, should it have to.
+        var requests: [GenerationMachine.ReaderID: OriginRequest] = [:]
         var parkedReaders: [GenerationMachine.ReaderID: CheckedContinuation<Void, Never>] = [:]
         var handles: [GenerationMachine.FetchID: FetchHandle] = [:]
         var isRemoved = false
@@ -117,7 +118,7 @@ final class GenerationCore: Sendable {
     // MARK: - Readers
 
     /// Begins a read of `spec`, or returns `nil` if this generation cannot serve it and a new response must.
-    func openReader(_ spec: RangeSpec?, fields: HTTPFields) throws(RepriseError) -> OpenedReader? {
+    func openReader(_ spec: RangeSpec?, request: OriginRequest) throws(RepriseError) -> OpenedReader? {
         let result: Result<OpenedReader?, RepriseError> = state.withLock { state in
             guard !state.machine.isFrozen else { return .success(nil) }
             let length = state.machine.completeLength
@@ -128,7 +129,7 @@ final class GenerationCore: Sendable {
             guard Self.canServe(state, range, policy: engine.configuration.generationPolicy) else { return .success(nil) }
             let stored = state.machine.stored
             let id = state.machine.addReader(extent.start, extent.end)
-            state.readerFields[id] = fields
+            state.requests[id] = request
             let holes = length == nil && extent.end == nil ? 1 : stored.holes(in: range).count
             let anyStored = !stored.spans(in: range).isEmpty
             return .success(
@@ -175,9 +176,14 @@ final class GenerationCore: Sendable {
         }
     }
 
+    /// Whether the next byte for `reader` is not on disk yet.
+    func mustWait(_ reader: GenerationMachine.ReaderID) -> Bool {
+        state.withLock { $0.machine.mustWait(reader) }
+    }
+
     func removeReader(_ id: GenerationMachine.ReaderID) {
         let effects = state.withLock { state in
-            state.readerFields[id] = nil
+            state.requests[id] = nil
             return state.machine.removeReader(id)
         }
         perform(effects)
@@ -214,7 +220,8 @@ final class GenerationCore: Sendable {
             await withCheckedContinuation { continuation in
                 let mustWait = state.withLock { state in
                     guard state.machine.readers[reader]?.waitingOn != nil, !Task.isCancelled else { return false }
-                    state.parkedReaders[reader] = continuation
+                    // One call at a time is the rule; a second one must not leave the first hanging.
+                    state.parkedReaders.updateValue(continuation, forKey: reader)?.resume()
                     return true
                 }
                 if !mustWait { continuation.resume() }
@@ -247,7 +254,7 @@ final class GenerationCore: Sendable {
                 store.quota.release(Int64(chunk.length))
                 engine.journal.tell(.verificationFailed(key, range: chunk.range))
             }
-            store.recorder.note(self, bytes: 0, isLast: false)
+            store.recorder.note(self, bytes: 0)
         }
     }
 
@@ -282,7 +289,8 @@ final class GenerationCore: Sendable {
                 return handle
             }
             handle?.lingerTimer?.cancel()
-            if let body = handle?.body { body.cancel() } else { handle?.task?.cancel() }
+            // Before its head has come the request runs on until then: breaking it off would waste what is under way.
+            handle?.body?.cancel()
             handle?.parked?.resume()
         case .wake(let reader):
             state.withLock { $0.parkedReaders.removeValue(forKey: reader) }?.resume()
@@ -292,27 +300,27 @@ final class GenerationCore: Sendable {
     private func start(_ id: GenerationMachine.FetchID, _ range: Range<Int64>, response: FetchResponse?) {
         state.withLock { state in
             let owner = state.machine.fetches[id]?.owner
-            let fields = owner.flatMap { state.readerFields[$0] } ?? [:]
+            let request = owner.flatMap { state.requests[$0] } ?? OriginRequest(url: url)
             var handle = FetchHandle()
             handle.body = response?.response.body
-            let driver = FetchDriver(id: id, core: self, fields: fields)
+            let driver = FetchDriver(id: id, core: self, request: request)
             handle.task = Task(executorPreference: DiskExecutor.shared) { await driver.run(response) }
             state.handles[id] = handle
         }
     }
 
     /// Takes over the response that began this generation: it fills from `placement.start` and works for the first reader.
-    func adopt(_ response: FetchResponse, spec: RangeSpec?, fields: HTTPFields) throws(RepriseError) -> OpenedReader? {
+    func adopt(_ response: FetchResponse, spec: RangeSpec?, request: OriginRequest) throws(RepriseError) -> OpenedReader? {
         let placement = response.placement
         let (opened, id) = state.withLock { state -> (OpenedReader?, GenerationMachine.FetchID) in
             let extent = Self.extent(of: spec, completeLength: state.machine.completeLength)
             var opened: OpenedReader?
             if let extent {
                 let reader = state.machine.addReader(extent.start, extent.end)
-                state.readerFields[reader] = fields
+                state.requests[reader] = request
                 opened = OpenedReader(
                     id: reader, start: extent.start, end: extent.end ?? state.machine.completeLength,
-                    information: state.information(), disposition: .miss, isCollapsed: false)
+                    information: state.information(), disposition: .unknown, isCollapsed: false)
             }
             return (opened, state.machine.adoptFetch(start: placement.start, limit: placement.end, owner: opened?.id))
         }
@@ -336,9 +344,8 @@ final class GenerationCore: Sendable {
     /// The fetch reads from `body` now. False when it was cancelled meanwhile.
     func attach(_ body: any OriginBody, to id: GenerationMachine.FetchID) -> Bool {
         state.withLock { state in
-            guard state.handles[id]?.isCancelled == false else { return false }
             state.handles[id]?.body = body
-            return true
+            return state.handles[id]?.isCancelled == false
         }
     }
 
@@ -426,6 +433,7 @@ final class GenerationCore: Sendable {
             (state.machine.freeze(), state.handles.values.compactMap(\.task))
         }
         perform(effects)
+        for task in tasks { task.cancel() }
         for task in tasks { await task.value }
     }
 
@@ -442,9 +450,8 @@ final class GenerationCore: Sendable {
 
     /// What the catalogue does not know yet.
     func takeUnrecorded() -> Catalogue.Batch.Generation? {
-        guard let (record, stored) = state.withLock({ state in
-            state.isRemoved ? nil : (state.currentRecord, state.machine.stored.byteCount)
-        }) else { return nil }
-        return Catalogue.Batch.Generation(record: record, storedBytes: stored, blocks: ledger.takeUnrecorded())
+        guard let record = state.withLock({ $0.isRemoved ? nil : $0.currentRecord }) else { return nil }
+        return Catalogue.Batch.Generation(
+            record: record, storedBytes: ledger.byteCount, blocks: ledger.takeUnrecorded())
     }
 }

@@ -81,12 +81,14 @@ struct GenerationMachine: Sendable {
     /// What a fetch does after it has stored some bytes.
     enum Verdict: Sendable, Equatable { case go, pause, finished }
 
-    /// Largest piece, so that a stream holds at most 1 MiB (DESIGN I3).
+    /// Largest piece, so that a stream holds at most 1 MiB and a slow reader holds up no memory.
     static let maximumPiece: Int64 = 1 << 20
-    /// A reader is given a lead of 1/64 of what it has consumed, within these bounds: one that leaves early has cost the
+    /// A reader is given a lead of 1/256 of what it has consumed, within these bounds: one that leaves early has cost the
     /// origin at most this much, one that stays gets its full 1 MiB.
-    static let leadDivisor: Int64 = 64
-    static let leadBounds: ClosedRange<Int64> = 64 << 10...1 << 20
+    static let leadDivisor: Int64 = 256
+    static let leadBounds: ClosedRange<Int64> = 32 << 10...1 << 20
+    /// A cancelled fetch stores what the system had received before it ends: at most this much, and at once.
+    static let drainLimit: Int64 = 1 << 20
     /// A fetch that nobody wants any more and that lacks less than this is let finish: the connection stays usable.
     static let finishThreshold: Int64 = 64 << 10
 
@@ -96,7 +98,7 @@ struct GenerationMachine: Sendable {
     private(set) var verified = ByteRangeSet()
     private(set) var readers: [ReaderID: Reader] = [:]
     private(set) var fetches: [FetchID: Fetch] = [:]
-    /// The representation has changed at the origin: only stored bytes are served (DESIGN §4).
+    /// The representation has changed at the origin: only stored bytes are served.
     private(set) var isFrozen = false
     /// Nothing more can be stored; holes are streamed past the store.
     private(set) var isStoreClosed = false
@@ -126,7 +128,7 @@ extension GenerationMachine {
     }
 
     /// `reader` has consumed what it was given and wants more. `patience` is how far behind the wanted byte a running
-    /// fetch may be for the reader to wait for it (DESIGN §4, wait or connect).
+    /// fetch may be for the reader to wait for it.
     mutating func next(_ id: ReaderID, patience: Int64) -> (Next, [Effect]) {
         guard var reader = readers[id] else { return (.end, []) }
         reader.consumed = reader.delivered
@@ -181,7 +183,7 @@ extension GenerationMachine {
     private mutating func wait(_ id: ReaderID, at position: Int64, patience: Int64) -> [Effect] {
         let candidates = fetches.filter { $0.value.covers(position) }
         if let (fetchID, fetch) = candidates.max(by: { $0.value.cursor < $1.value.cursor }),
-            rangesSupported == false || position - fetch.cursor <= patience
+            rangesSupported == false || position - fetch.cursor <= (fetch.phase == .ending ? Self.drainLimit : patience)
         {
             readers[id]?.waitingOn = fetchID
             guard fetch.phase != .ending else { return [] }
@@ -211,6 +213,12 @@ extension GenerationMachine {
     mutating func removeReader(_ id: ReaderID) -> [Effect] {
         guard readers.removeValue(forKey: id) != nil else { return [] }
         return settleUnwanted()
+    }
+
+    /// Whether the next byte for the reader is a hole.
+    func mustWait(_ id: ReaderID) -> Bool {
+        guard let reader = readers[id], reader.delivered < reader.end ?? completeLength ?? .max else { return false }
+        return !stored.contains(reader.delivered)
     }
 
     /// A stored chunk was read and its checksum is right.

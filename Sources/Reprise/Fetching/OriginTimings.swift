@@ -1,19 +1,20 @@
-import Synchronization
+import Locks
 
 /// What a new request costs, by origin: time to first byte and rate, as moving averages.
 ///
 /// Waiting for a running fetch is better than a new request while the bytes between are worth less than rate × time to
-/// first byte (DESIGN §4). The lock is a leaf.
+/// first byte. The lock is a leaf.
 final class OriginTimings: Sendable {
     private struct Timing {
         var firstByte: Double?
         var bytesPerSecond: Double?
     }
 
-    /// Bounds of the distance that is worth waiting for, in bytes.
-    static let bounds: ClosedRange<Double> = 65_536...4_194_304
+    /// Bounds of the distance that is worth waiting for, in bytes. What lies between may be wanted by nobody: players that
+    /// skip from one fragment header to the next, half a megabyte apart, would fetch a whole film for a few kilobytes.
+    static let bounds: ClosedRange<Double> = 65_536...262_144
     /// The distance before anything was measured.
-    static let unmeasured: Int64 = 256 << 10
+    static let unmeasured: Int64 = 64 << 10
     /// Weight of the newest measurement.
     private static let weight = 0.3
     /// Origins remembered; beyond it the table starts anew.

@@ -1,7 +1,7 @@
 import ByteRanges
 import HTTPSemantics
 import HTTPTypes
-import Synchronization
+import Locks
 
 /// One resource: which generation is current, and who is finding that out.
 ///
@@ -25,15 +25,13 @@ final class ResourceCore: Sendable {
     }
 
     let key: CacheKey
-    let url: ResourceURL
     private let engine: Engine
     private let state = Mutex(State())
     /// How long a resource whose response must not be stored is asked for without collapsing.
     private static let bypassTime = Duration.seconds(10)
 
-    init(key: CacheKey, url: ResourceURL, engine: Engine) {
+    init(key: CacheKey, engine: Engine) {
         self.key = key
-        self.url = url
         self.engine = engine
     }
 
@@ -69,20 +67,20 @@ final class ResourceCore: Sendable {
     }
 
     /// Begins a read. Throws ``RepriseError``: `rangeNotSatisfiable`, `originRefused`, any `origin…` code.
-    func open(_ spec: RangeSpec?, fields: HTTPFields) async throws -> MediaRead {
+    func open(_ spec: RangeSpec?, request: OriginRequest) async throws -> MediaRead {
         var unusable: GenerationCore?
         while true {
             try Task.checkCancellation()
             switch decide(unusable) {
             case .use(let generation):
-                if let opened = try generation.openReader(spec, fields: fields) {
-                    return MediaRead(opened, generation: generation, resource: self, fields: fields)
+                if let opened = try generation.openReader(spec, request: request) {
+                    return MediaRead(opened, generation: generation, resource: self, request: request)
                 }
                 unusable = generation
             case .lead(let opening, let replaced):
-                if let read = try await lead(opening, spec, fields, replacing: replaced) { return read }
+                if let read = try await lead(opening, spec, request, replacing: replaced) { return read }
             case .follow(let opening): try await opening.wait()
-            case .bypass: return try await openDirect(spec, fields)
+            case .bypass: return try await openDirect(spec, request)
             }
         }
     }
@@ -106,11 +104,11 @@ final class ResourceCore: Sendable {
 
     /// Runs the opening in a task of its own: the leader may leave while followers wait.
     private func lead(
-        _ opening: Opening, _ spec: RangeSpec?, _ fields: HTTPFields, replacing replaced: GenerationCore?
+        _ opening: Opening, _ spec: RangeSpec?, _ request: OriginRequest, replacing replaced: GenerationCore?
     ) async throws -> MediaRead? {
         let task = Task(executorPreference: DiskExecutor.shared) {
             do {
-                let read = try await self.find(spec, fields, replacing: replaced)
+                let read = try await self.find(spec, request, replacing: replaced)
                 self.finish(opening, .success(()))
                 return read
             } catch {
@@ -119,11 +117,10 @@ final class ResourceCore: Sendable {
                 throw error
             }
         }
-        return try await withTaskCancellationHandler {
-            try await task.value
-        } onCancel: {
-            if !opening.hasFollowers { task.cancel() }
-        }
+        // A leader that leaves does not break the request off: the head settles what the resource is, and what has arrived
+        // is stored.
+        do { try await opening.wait() } catch is CancellationError { throw CancellationError() } catch {}
+        return try await task.value
     }
 
     private func finish(_ opening: Opening, _ result: Result<Void, RepriseError>) {
@@ -133,41 +130,45 @@ final class ResourceCore: Sendable {
 
     /// Loads what the catalogue knows, or asks the origin. `nil` = ask again, something is known now.
     private func find(
-        _ spec: RangeSpec?, _ fields: HTTPFields, replacing replaced: GenerationCore?
+        _ spec: RangeSpec?, _ request: OriginRequest, replacing replaced: GenerationCore?
     ) async throws -> MediaRead? {
         let isUnloaded = state.withLock { state in
             if case .unloaded = state.phase { true } else { false }
         }
-        if isUnloaded, try load() { return nil }
-        let exchange = try await exchange(spec, fields)
+        if isUnloaded, try await load() { return nil }
+        let exchange = try await exchange(spec, request)
         guard case .newGeneration(let placement, _) = exchange.action, let store = engine.store,
             placement.completeLength ?? 0 <= store.quota.limit
         else {
             if case .passThrough = exchange.action {
                 state.withLock { $0.phase = .bypass(until: engine.configuration.clock.elapsed() + Self.bypassTime) }
             }
-            return try MediaRead(exchange, spec: spec, resource: self, fields: fields)
+            return try MediaRead(exchange, spec: spec, resource: self, request: request)
         }
         let generation: GenerationCore
         do throws(RepriseError) {
-            generation = try begin(exchange, placement, store)
+            generation = try begin(exchange, placement, request.url, store)
         } catch {
             engine.journal.tell(.storeBypassed(key, reason: error.description))
-            return try MediaRead(exchange, spec: spec, resource: self, fields: fields)
+            return try MediaRead(exchange, spec: spec, resource: self, request: request)
         }
         if let replaced { await retire(replaced, store) }
         state.withLock { $0.phase = .known(generation) }
         let opened = try generation.adopt(
-            FetchResponse(response: exchange.response, placement: placement), spec: spec, fields: fields)
+            FetchResponse(response: exchange.response, placement: placement), spec: spec, request: request)
         store.recorder.noteUse(key)
         guard let opened else { throw GenerationCore.notSatisfiable(placement.completeLength ?? 0) }
-        return MediaRead(opened, generation: generation, resource: self, fields: fields)
+        return MediaRead(opened, generation: generation, resource: self, request: request)
     }
 
-    private func load() throws -> Bool {
-        guard let store = engine.store, let (record, chunks) = try? store.catalogue.generation(for: key),
-            let file = try? DataFile(path: store.path(keyHash: key.hash, generation: record.id), create: false)
-        else {
+    private func load() async throws -> Bool {
+        guard let store = engine.store, let (record, chunks) = try store.catalogue.generation(for: key) else {
+            state.withLock { $0.phase = .unknown }
+            return false
+        }
+        guard let file = try? DataFile(path: store.path(keyHash: key.hash, generation: record.id), create: false) else {
+            // A record without its file: forget it, so that it no longer counts.
+            store.quota.release(try await store.recorder.remove(generation: record.id))
             state.withLock { $0.phase = .unknown }
             return false
         }
@@ -176,7 +177,9 @@ final class ResourceCore: Sendable {
         return true
     }
 
-    private func begin(_ exchange: Exchange, _ placement: BodyPlacement, _ store: Store) throws(RepriseError) -> GenerationCore {
+    private func begin(
+        _ exchange: Exchange, _ placement: BodyPlacement, _ url: ResourceURL, _ store: Store
+    ) throws(RepriseError) -> GenerationCore {
         let record = GenerationRecord(
             id: Int64.random(in: .min ... .max), key: key, url: url, fields: exchange.response.head.headerFields.endToEnd,
             completeLength: placement.completeLength, rangesSupported: placement.rangesSupported,
@@ -225,15 +228,14 @@ final class ResourceCore: Sendable {
     }
 
     /// Asks the origin as the reader asked us, and retries what a retry can help.
-    func exchange(_ spec: RangeSpec?, _ fields: HTTPFields) async throws -> Exchange {
+    func exchange(_ spec: RangeSpec?, _ request: OriginRequest) async throws -> Exchange {
         var budget = RetryBudget(engine.configuration.retry)
         var spec = spec
         while true {
             do {
-                let (response, time) = try await engine.send(url, range: spec, ifRange: nil, fields: fields)
-                let request = FetchRequest(range: spec, sentIfRange: false, sentCondition: false)
+                let (response, time) = try await engine.send(request, range: spec, ifRange: nil)
                 let action = validate(
-                    request, against: nil, policy: engine.configuration.generationPolicy, response: response.head)
+                    FetchRequest(range: spec), against: nil, policy: engine.configuration.generationPolicy, response: response.head)
                 switch action {
                 case .fill(let placement):
                     return Exchange(
@@ -242,7 +244,7 @@ final class ResourceCore: Sendable {
                 case .retryWithoutRange where spec != nil:
                     response.body.cancel()
                     spec = nil
-                default: try await refuse(action, response)
+                default: try await refuse(action, response, request.url)
                 }
             } catch let error as RepriseError {
                 guard let delay = budget.delay(after: error, bytes: 0) else { throw error }
@@ -252,14 +254,14 @@ final class ResourceCore: Sendable {
         }
     }
 
-    func head(fields: HTTPFields) async throws -> HTTPResponse {
+    func head(_ request: OriginRequest) async throws -> HTTPResponse {
         engine.journal.count { $0.originRequests += 1 }
-        let response = try await engine.origin.send(OriginRequest(url: url, method: .head, fields: fields))
+        let response = try await engine.origin.send(request)
         response.body.cancel()
         return response.head
     }
 
-    private func refuse(_ action: ResponseAction, _ response: OriginResponse) async throws -> Never {
+    private func refuse(_ action: ResponseAction, _ response: OriginResponse, _ url: ResourceURL) async throws -> Never {
         switch action {
         case .refusal:
             let refusal = try await OriginRefusal.collect(response)
@@ -277,18 +279,20 @@ final class ResourceCore: Sendable {
     }
 
     /// A read past the store.
-    private func openDirect(_ spec: RangeSpec?, _ fields: HTTPFields) async throws -> MediaRead {
-        try MediaRead(try await exchange(spec, fields), spec: spec, resource: self, fields: fields)
+    private func openDirect(_ spec: RangeSpec?, _ request: OriginRequest) async throws -> MediaRead {
+        try MediaRead(try await exchange(spec, request), spec: spec, resource: self, request: request)
     }
 
     /// A response for exactly the rest of a read whose store gave out; it must continue the same generation.
-    func resumeDirect(_ generation: GenerationCore, from: Int64, to: Int64?, fields: HTTPFields) async throws -> DirectStream {
+    func resumeDirect(
+        _ generation: GenerationCore, from: Int64, to: Int64?, request: OriginRequest
+    ) async throws -> DirectStream {
         let record = generation.record
         let spec: RangeSpec = to.map { .bounded(from..<$0) } ?? .from(from)
         let ifRange = record.identity.validators.ifRangeValue
-        let (response, _) = try await engine.send(url, range: spec, ifRange: ifRange, fields: fields)
-        let request = FetchRequest(range: spec, sentIfRange: ifRange != nil, sentCondition: false)
-        let action = validate(request, against: record.identity, policy: .immutable, response: response.head)
+        let (response, _) = try await engine.send(request, range: spec, ifRange: ifRange)
+        let sent = FetchRequest(range: spec, sentIfRange: ifRange != nil)
+        let action = validate(sent, against: record.identity, policy: .immutable, response: response.head)
         guard case .fill(let placement) = action else {
             response.body.cancel()
             throw RepriseError(.validatorChanged, "The file changed at the origin while it was being read. Open it again.")
@@ -308,8 +312,6 @@ final class Opening: Sendable {
     }
 
     private let state = Mutex(State())
-
-    var hasFollowers: Bool { state.withLock { !$0.waiters.isEmpty } }
 
     /// Returns when the opening is over; throws its error.
     func wait() async throws {

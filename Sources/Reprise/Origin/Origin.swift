@@ -53,7 +53,8 @@ public protocol OriginBody: AnyObject, Sendable {
     /// The next piece, or `nil` at the clean end of the body (declared length reached, last chunk, or after ``cancel()``).
     ///
     /// Throws ``RepriseError`` with code `originBodyTruncated` when the connection ended early, `originTimedOut` when
-    /// nothing came for the client's idle time. Pieces are at most 1 MiB.
+    /// nothing came for the client's idle time. When the task is cancelled: the pieces that are here, then
+    /// `CancellationError`. Pieces are at most 1 MiB.
     func next() async throws -> (any ByteChunk)?
 
     /// Ends the transfer. What the system has already received stays available: ``next()`` returns it, then `nil`.

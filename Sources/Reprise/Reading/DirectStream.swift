@@ -1,4 +1,4 @@
-import Synchronization
+import Locks
 
 /// A body on its way past the store, cut to the wanted range. One consumer.
 final class DirectStream: Sendable {

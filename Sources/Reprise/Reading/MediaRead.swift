@@ -1,6 +1,6 @@
 public import HTTPTypes
 import HTTPSemantics
-import Synchronization
+import Locks
 
 /// The bytes of one read, in order, pulled by one consumer.
 ///
@@ -38,9 +38,9 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     private let state: Mutex<State>
     private let resource: ResourceCore
-    private let fields: HTTPFields
+    private let request: OriginRequest
 
-    init(_ opened: OpenedReader, generation: GenerationCore, resource: ResourceCore, fields: HTTPFields) {
+    init(_ opened: OpenedReader, generation: GenerationCore, resource: ResourceCore, request: OriginRequest) {
         information = opened.information
         start = opened.start
         end = opened.end
@@ -49,14 +49,14 @@ public final class MediaRead: AsyncSequence, Sendable {
         passedThrough = nil
         state = Mutex(State(source: .generation(generation, opened.id)))
         self.resource = resource
-        self.fields = fields
+        self.request = request
     }
 
     /// A read past the store, from a response that is already here.
-    init(_ exchange: ResourceCore.Exchange, spec: RangeSpec?, resource: ResourceCore, fields: HTTPFields) throws {
+    init(_ exchange: ResourceCore.Exchange, spec: RangeSpec?, resource: ResourceCore, request: OriginRequest) throws {
         let response = exchange.response
         self.resource = resource
-        self.fields = fields
+        self.request = request
         disposition = .bypass
         isCollapsed = false
         resource.journal.count { $0.reads += 1 }
@@ -90,6 +90,15 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     /// Bytes handed out so far that came from `source`.
     public func servedBytes(from source: PieceSource) -> Int64 { state.withLock { $0.served[source] ?? 0 } }
+
+    /// Whether the next piece has to come from the origin first.
+    public var mustWait: Bool {
+        switch state.withLock({ $0.source }) {
+        case .generation(let generation, let reader): generation.mustWait(reader)
+        case .direct: true
+        case .ended: false
+        }
+    }
 
     /// Number of bytes of the read; `nil` while unknown.
     public var count: Int64? { end.map { $0 - start } }
@@ -139,7 +148,7 @@ public final class MediaRead: AsyncSequence, Sendable {
                     note(source, piece.count)
                     return piece
                 case .direct(let from, let to):
-                    let stream = try await resource.resumeDirect(generation, from: from, to: to, fields: fields)
+                    let stream = try await resource.resumeDirect(generation, from: from, to: to, request: request)
                     let isStillOpen = state.withLock { state in
                         guard case .generation = state.source else { return false }
                         state.source = .direct(stream)

@@ -16,8 +16,10 @@ public enum ReadDisposition: String, Sendable {
     case hit
     /// Something was on disk; the holes are fetched.
     case partial
-    /// Nothing of it was on disk.
+    /// Nothing of it was on disk, though other bytes of the representation are.
     case miss
+    /// Nothing was known of the resource.
+    case unknown
     /// The response must not or cannot be stored.
     case bypass
 }

@@ -1,5 +1,5 @@
 import ByteRanges
-import Synchronization
+import Locks
 
 /// What is recorded, or about to be, of one generation: its chunks, by blocks of 1 MiB, a catalogue row each.
 ///
@@ -37,6 +37,14 @@ final class ChunkLedger: Sendable {
             defer { state.unrecorded = [] }
             return state.unrecorded.map { ($0, state.blocks[$0] ?? []) }
         }
+    }
+
+    /// A batch could not be written: everything is to be recorded again.
+    func markUnrecorded() { state.withLock { $0.unrecorded = Set($0.blocks.keys) } }
+
+    /// Bytes in recorded chunks, and in those about to be.
+    var byteCount: Int64 {
+        state.withLock { $0.blocks.values.joined().reduce(0) { $0 + Int64($1.length) } }
     }
 
     /// Whether the catalogue lacks something.

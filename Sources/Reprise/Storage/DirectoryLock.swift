@@ -1,4 +1,4 @@
-import Synchronization
+import Locks
 
 #if canImport(Darwin)
 import Darwin
@@ -9,7 +9,7 @@ import Glibc
 /// Keeps other processes out of a cache directory: an advisory lock that dies with its process.
 final class DirectoryLock: Sendable {
     private let descriptor: Int32
-    private let isReleased = Atomic(false)
+    private let isReleased = Mutex(false)
 
     /// Locks `directory`. Throws ``RepriseError`` with code `storageLocked` naming the holder's process.
     init(directory: String) throws(RepriseError) {
@@ -35,7 +35,10 @@ final class DirectoryLock: Sendable {
 
     /// Lets the next process in. Once is enough.
     func release() {
-        if isReleased.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged { close(descriptor) }
+        isReleased.withLock { isReleased in
+            if !isReleased { close(descriptor) }
+            isReleased = true
+        }
     }
 
     private static func holder(_ descriptor: Int32) -> String {

@@ -1,12 +1,15 @@
-import Synchronization
+import Locks
 
-/// Brings what changed in memory to the catalogue, in batches: after 1 MiB of media, after 1 s, and at the end.
+/// Brings what changed in memory to the catalogue, in batches: every second, or sooner after 64 MiB of media.
+///
+/// A transaction costs the same for a megabyte as for a hundred, so a quick download is recorded by time: what a killed
+/// process loses is at most a second of it.
 ///
 /// An actor whose calls reach SQLite in the order in which they were made, so that a removal is never overtaken by an
 /// older record.
 actor Recorder {
-    /// Media bytes that make a batch.
-    static let batchBytes: Int64 = 1 << 20
+    /// Media bytes that make a batch before its time.
+    static let batchBytes: Int64 = 64 << 20
     /// Longest time that a finished chunk waits.
     static let batchDelay = Duration.seconds(1)
 
@@ -24,6 +27,8 @@ actor Recorder {
     private let journal: Journal
     private let clock: CacheClock
     private var isClosed = false
+    /// The end of the queue of writes.
+    private var last: Task<Void, Never>?
 
     init(catalogue: Catalogue, journal: Journal, clock: CacheClock) {
         self.catalogue = catalogue
@@ -32,11 +37,11 @@ actor Recorder {
     }
 
     /// `generation` has `bytes` more that are worth recording.
-    nonisolated func note(_ generation: GenerationCore, bytes: Int64, isLast: Bool) {
+    nonisolated func note(_ generation: GenerationCore, bytes: Int64) {
         schedule { pending in
             pending.generations[generation.id] = generation
             pending.bytes += bytes
-            return isLast || pending.bytes >= Self.batchBytes
+            return pending.bytes >= Self.batchBytes
         }
     }
 
@@ -68,14 +73,47 @@ actor Recorder {
     /// Writes what is noted and nothing afterwards: the directory may be another process's then. False the second time.
     func close() async -> Bool {
         guard !isClosed else { return false }
-        await flush()
         isClosed = true
+        await enqueue { await self.writeBatch() }
         return true
     }
 
-    /// Writes everything noted so far.
+    /// Writes everything noted so far, after every call made before this one.
     func flush() async {
         guard !isClosed else { return }
+        await enqueue { await self.writeBatch() }
+    }
+
+    /// Forgets everything stored under `key`; returns the freed generations and bytes.
+    func remove(_ key: CacheKey) async throws(RepriseError) -> (generations: [Int64], storedBytes: Int64) {
+        try await enqueue { await Self.result { () async throws(RepriseError) in try await self.catalogue.remove(key) } }.get()
+    }
+
+    /// Forgets one generation; returns the bytes that the catalogue counted for it.
+    func remove(generation: Int64) async throws(RepriseError) -> Int64 {
+        try await enqueue {
+            await Self.result { () async throws(RepriseError) in try await self.catalogue.remove(generation: generation) }
+        }.get()
+    }
+
+    /// Runs `work` when everything enqueued before is done: an actor alone does not keep the order across its awaits.
+    private func enqueue<T: Sendable>(_ work: @escaping @Sendable () async -> T) async -> T {
+        let previous = last
+        let task = Task(executorPreference: DiskExecutor.shared) {
+            await previous?.value
+            return await work()
+        }
+        last = Task { _ = await task.value }
+        return await task.value
+    }
+
+    private static func result<T: Sendable>(
+        _ body: () async throws(RepriseError) -> T
+    ) async -> Result<T, RepriseError> {
+        do throws(RepriseError) { return .success(try await body()) } catch { return .failure(error) }
+    }
+
+    private nonisolated func writeBatch() async {
         let taken = pending.withLock { pending in
             defer { pending = Pending() }
             return pending
@@ -90,17 +128,8 @@ actor Recorder {
         do {
             try await catalogue.write(batch)
         } catch {
+            for generation in taken.generations.values { generation.ledger.markUnrecorded() }
             journal.tell(.storeBypassed(nil, reason: "The index could not be written: \(error.description)"))
         }
-    }
-
-    /// Forgets everything stored under `key`; returns the freed generations and bytes.
-    func remove(_ key: CacheKey) async throws(RepriseError) -> (generations: [Int64], storedBytes: Int64) {
-        try await catalogue.remove(key)
-    }
-
-    /// Forgets one generation; returns the bytes that the catalogue counted for it.
-    func remove(generation: Int64) async throws(RepriseError) -> Int64 {
-        try await catalogue.remove(generation: generation)
     }
 }

@@ -44,7 +44,9 @@ final class Store: Sendable {
     }
 
     /// Removes data files that no record names: what a process left behind that died before its first record.
-    func removeOrphans() {
+    ///
+    /// `before` is when this process opened the cache; younger files are its own, recorded or not.
+    func removeOrphans(before opened: Date) {
         guard let living = try? catalogue.generationIDs() else { return }
         let root = directory + "/media"
         let manager = FileManager.default
@@ -54,7 +56,10 @@ final class Store: Sendable {
                     let number = UInt64(name[name.index(after: dash)...], radix: 16),
                     !living.contains(Int64(bitPattern: number))
                 else { continue }
-                try? manager.removeItem(atPath: "\(root)/\(folder)/\(name)")
+                let path = "\(root)/\(folder)/\(name)"
+                let attributes = try? manager.attributesOfItem(atPath: path)
+                guard let changed = attributes?[.modificationDate] as? Date, changed < opened else { continue }
+                Files.remove(path)
             }
         }
     }

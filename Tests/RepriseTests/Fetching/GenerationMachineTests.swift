@@ -6,7 +6,7 @@ import Testing
 /// The machine alone: call, expected action, next call.
 @Suite struct GenerationMachineTests {
     private static let kilobyte: Int64 = 1 << 10
-    private static let patience: Int64 = 256 << 10
+    private static let patience: Int64 = 64 << 10
 
     private static func machine(_ length: Int64? = 1000, stored: ByteRangeSet = []) -> GenerationMachine {
         var machine = GenerationMachine(completeLength: length, rangesSupported: true, stored: stored)
@@ -145,9 +145,9 @@ import Testing
         var machine = Self.machine(length)
         let reader = machine.addReader(0, length)
         let (fetch, _) = try startOf(next(&machine, reader).1)
-        #expect(machine.advance(fetch, by: 32 * Self.kilobyte).0 == .go)
-        #expect(machine.advance(fetch, by: 32 * Self.kilobyte).0 == .pause, "a lead of 64 KiB")
-        #expect(next(&machine, reader).0 == "0..<65536 origin")
+        #expect(machine.advance(fetch, by: 16 * Self.kilobyte).0 == .go)
+        #expect(machine.advance(fetch, by: 16 * Self.kilobyte).0 == .pause, "a lead of 32 KiB")
+        #expect(next(&machine, reader).0 == "0..<32768 origin")
         #expect(machine.verdict(fetch).0 == .pause, "handed out is not consumed")
         let (answer, effects) = next(&machine, reader)
         #expect(answer == "wait")

@@ -9,9 +9,10 @@ extension MediaCache {
         public var keyPolicy = CacheKeyPolicy.url
         /// When ranges of different responses may be joined; only under a strong validator by default (RFC 9110 §15.3.7.3).
         public var generationPolicy = GenerationPolicy.strict
-        /// How long a fetch that nobody reads any more is kept, paused, for a player that comes back. 250 ms by default:
-        /// in recorded traces 95 % of the reopenings come within 90 ms, the next 3 % only after seconds.
-        public var linger = Duration.milliseconds(250)
+        /// How long a fetch that nobody reads any more is kept, paused, for a player that comes back. 30 ms by default:
+        /// in recorded traces 90 % of the reopenings come within 5 ms, 95 % within 90 ms, the rest after seconds, and all the
+        /// while the origin goes on filling the paused connection.
+        public var linger = Duration.milliseconds(30)
         /// How failed fetches are retried.
         public var retry = RetryPolicy()
         /// Time; the system's clocks by default.

@@ -1,0 +1,73 @@
+import HTTPTypes
+import NIOHTTP1
+import Reprise
+
+/// How the end of a body shows on the wire; RFC 9112 §6.3.
+enum BodyFraming: Equatable {
+    /// There is no body: HEAD, 204, 304.
+    case none
+    /// `Content-Length` bytes.
+    case length(Int64)
+    /// Chunked transfer coding.
+    case chunked
+    /// The body ends with the connection.
+    case untilClose
+
+    /// Reads the framing from a head that the parser has let pass.
+    ///
+    /// Throws `originMisbehaved` for transfer codings that nobody asked for: their bytes are not the media's.
+    init(method: HTTPMethod, status: Int, headers: HTTPHeaders) throws(RepriseError) {
+        let codings = headers[canonicalForm: "transfer-encoding"].map { $0.lowercased() }.filter { $0 != "identity" }
+        if method == .HEAD || status == 204 || status == 304 {
+            self = .none
+        } else if codings == ["chunked"] {
+            self = .chunked
+        } else if !codings.isEmpty {
+            throw RepriseError(
+                .originMisbehaved,
+                "The origin used a transfer coding that was not asked for; only chunked is understood.")
+        } else if let text = headers.first(name: "content-length") {
+            guard let length = Int64(text), length >= 0 else {
+                throw RepriseError(.originMisbehaved, "The origin sent a Content-Length that is not a number.")
+            }
+            self = .length(length)
+        } else {
+            self = .untilClose
+        }
+    }
+
+    func isWorthDiscarding(limit: Int) -> Bool {
+        switch self {
+        case .none, .chunked: true
+        case .length(let length): length <= limit
+        case .untilClose: false
+        }
+    }
+}
+
+extension HTTPResponseHead {
+    /// Whether the origin keeps the connection open after this response; RFC 9112 §9.3.
+    var keepsConnection: Bool {
+        let options = headers[canonicalForm: "connection"].map { $0.lowercased() }
+        if options.contains("close") { return false }
+        return version.minor >= 1 || options.contains("keep-alive")
+    }
+
+    /// The same head in the engine's types.
+    func httpResponse() throws(RepriseError) -> HTTPResponse {
+        guard (200...999).contains(status.code) else {
+            throw RepriseError(
+                .originMisbehaved, "The origin answered with status \(status.code), which nobody asked for.")
+        }
+        var fields = HTTPFields()
+        fields.reserveCapacity(headers.count)
+        for (name, value) in headers {
+            guard let fieldName = HTTPField.Name(name) else {
+                throw RepriseError(.originMisbehaved, "The origin sent a header field whose name is not a token.")
+            }
+            fields.append(HTTPField(name: fieldName, value: value))
+        }
+        return HTTPResponse(
+            status: .init(code: Int(status.code), reasonPhrase: status.reasonPhrase), headerFields: fields)
+    }
+}

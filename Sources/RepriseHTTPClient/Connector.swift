@@ -1,0 +1,160 @@
+import Locks
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import Reprise
+
+/// Opens connections: name lookup and TCP by NIO (happy eyeballs, TCP_NODELAY), the address guard, TLS, the pipeline.
+final class Connector: Sendable {
+    private let group: any EventLoopGroup
+    private let trust: TrustStore
+    private let limits: ConnectionLimits
+    private let timeout: TimeAmount
+    private let forbidsPrivateAddresses: Bool
+
+    init(configuration: NIOOrigin.Configuration, group: any EventLoopGroup) {
+        self.group = group
+        self.trust = TrustStore(additionalRoots: configuration.additionalTrustRoots)
+        self.limits = ConnectionLimits(
+            responseTimeout: TimeAmount(configuration.responseTimeout),
+            idleTimeout: TimeAmount(configuration.idleTimeout),
+            idleLifetime: TimeAmount(configuration.idleConnectionLifetime),
+            window: min(max(configuration.readAhead, 16_384), 524_288))
+        self.timeout = TimeAmount(configuration.connectTimeout)
+        self.forbidsPrivateAddresses = configuration.forbidsPrivateAddresses
+    }
+
+    /// An open connection, ready for a request.
+    ///
+    /// Throws a ``RepriseError`` that names the endpoint, or `CancellationError`.
+    func connect(to endpoint: Endpoint) async throws -> Connection {
+        let tls = endpoint.scheme == .https ? try trust.context(for: endpoint) : nil
+        let loop = group.next()
+        let attempt = ConnectAttempt(loop: loop)
+        return try await withTaskCancellationHandler {
+            let timer = loop.scheduleTask(in: timeout) { [timeout] in
+                attempt.fail(Failures.timedOut("could not be connected to", endpoint, timeout))
+            }
+            bootstrap(on: loop).connect(host: endpoint.host, port: endpoint.port)
+                .flatMap { self.prepare($0, endpoint, tls, attempt) }
+                .whenComplete { result in
+                    timer.cancel()
+                    attempt.complete(result.mapError { Failures.connect($0, endpoint, timeout: self.timeout) })
+                }
+            return try await attempt.promise.futureResult.get()
+        } onCancel: {
+            attempt.fail(CancellationError())
+        }
+    }
+
+    private func bootstrap(on loop: any EventLoop) -> ClientBootstrap {
+        ClientBootstrap(group: loop)
+            .connectTimeout(timeout)
+            .channelOption(.autoRead, value: false)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            .channelOption(.maxMessagesPerRead, value: 1)
+            .channelOption(.recvAllocator, value: ReceiveAllocator())
+    }
+
+    /// On the channel's loop, before a byte was sent.
+    private func prepare(
+        _ channel: any Channel, _ endpoint: Endpoint, _ tls: NIOSSLContext?, _ attempt: ConnectAttempt
+    ) -> EventLoopFuture<Connection> {
+        let loop = channel.eventLoop
+        do {
+            guard attempt.adopt(channel) else { throw CancellationError() }
+            try checkAddress(of: channel, endpoint)
+            let gate = SocketGate()
+            let watch = ResponseBytesWatch()
+            let handshake = tls.map { _ in loop.makePromise(of: Void.self) }
+            let handler = ResponseHandler(
+                endpoint: endpoint, limits: limits, gate: gate, watch: watch, handshake: handshake)
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(gate)
+            if let tls { try pipeline.addHandler(Self.tlsHandler(tls, endpoint)) }
+            try pipeline.addHandler(watch)
+            try pipeline.addHandler(HTTPRequestEncoder())
+            try pipeline.addHandler(ByteToMessageHandler(Self.decoder()))
+            try pipeline.addHandler(handler)
+            let connection = Connection(channel: channel, handler: handler)
+            guard let handshake else { return loop.makeSucceededFuture(connection) }
+            return handshake.futureResult.map { connection }
+        } catch {
+            channel.close(promise: nil)
+            return loop.makeFailedFuture(error)
+        }
+    }
+
+    /// Drops interim responses; a head of more than 256 KiB is an error.
+    private static func decoder() -> HTTPResponseDecoder {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderListSize = 262_144
+        return HTTPResponseDecoder(
+            leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .drop, limitConfiguration: limits)
+    }
+
+    private func checkAddress(of channel: any Channel, _ endpoint: Endpoint) throws(RepriseError) {
+        guard forbidsPrivateAddresses else { return }
+        guard let address = channel.remoteAddress, AddressPolicy.isPublic(address) else {
+            throw RepriseError(
+                .originForbidden,
+                "\(endpoint.name) is at an address outside the public internet, which this cache does not fetch from.")
+        }
+    }
+
+    /// The name goes into SNI and is verified; for an IP literal the certificate must name the address.
+    private static func tlsHandler(_ context: NIOSSLContext, _ endpoint: Endpoint) throws -> NIOSSLClientHandler {
+        let isAddress = (try? SocketAddress(ipAddress: endpoint.host, port: 0)) != nil
+        return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : endpoint.host)
+    }
+}
+
+/// A connection being opened, which may be given up at any moment.
+private final class ConnectAttempt: Sendable {
+    private struct State {
+        var isOver = false
+        var channel: (any Channel)?
+    }
+
+    let promise: EventLoopPromise<Connection>
+    private let state = Mutex(State())
+
+    init(loop: any EventLoop) {
+        promise = loop.makePromise()
+    }
+
+    /// The channel is open.
+    ///
+    /// `false` if nobody wants it any more.
+    func adopt(_ channel: any Channel) -> Bool {
+        state.withLock { state in
+            if !state.isOver { state.channel = channel }
+            return !state.isOver
+        }
+    }
+
+    func complete(_ result: Result<Connection, any Error>) {
+        switch result {
+        case .success(let connection):
+            guard end() != nil else { return }
+            promise.succeed(connection)
+        case .failure(let error): fail(error)
+        }
+    }
+
+    func fail(_ error: any Error) {
+        guard let channel = end() else { return }
+        promise.fail(error)
+        channel?.close(mode: .all, promise: nil)
+    }
+
+    /// Whoever ends the attempt first fulfils the promise; gets the channel, if there is one.
+    private func end() -> (any Channel)?? {
+        state.withLock { state -> (any Channel)?? in
+            guard !state.isOver else { return nil }
+            state.isOver = true
+            return .some(state.channel)
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+
+/// One request on its way and the promise of its response.
+final class Exchange: Sendable {
+    /// What a fulfilled promise holds.
+    struct Response: Sendable {
+        let head: HTTPResponse
+        let body: ResponseBody
+    }
+
+    let request: HTTPRequestHead
+    let connection: Connection
+    let slot: PoolSlot
+    /// Whether the connection had carried a request before: then its death before a response says nothing.
+    let isReused: Bool
+    let response: EventLoopPromise<Response>
+
+    init(request: HTTPRequestHead, connection: Connection, slot: PoolSlot, isReused: Bool) {
+        self.request = request
+        self.connection = connection
+        self.slot = slot
+        self.isReused = isReused
+        self.response = connection.channel.eventLoop.makePromise()
+    }
+}
+
+/// A kept connection turned out to be dead; the request may go out again on another one.
+struct StaleConnection: Error {}

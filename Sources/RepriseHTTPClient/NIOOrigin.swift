@@ -1,0 +1,112 @@
+public import NIOCore
+import NIOPosix
+public import Reprise
+
+/// An HTTP/1.1 client on SwiftNIO, made for filling a media cache.
+///
+/// - Reads from a socket only while somebody pulls or fewer than ``Configuration/readAhead`` bytes are buffered: a stalled
+///   consumer stalls the origin, and a body never holds more than 1 MiB.
+/// - Hands the network's buffers on without copying; every chunk is a ``ByteBufferChunk``.
+/// - Keeps connections and uses them again after a body was read to its end.
+/// - Follows redirects, never from https to http, and never takes credentials to another host or port.
+/// - Verifies TLS by the system's roots; this cannot be switched off.
+///
+/// It does not cache, decompress, send cookies, speak HTTP/2 or use a proxy. A GET or HEAD on a kept connection that dies
+/// before a byte of the response is sent once more on a new one; nothing else is retried.
+public final class NIOOrigin: Origin {
+    static let version = "0.1.0"
+
+    private let configuration: Configuration
+    private let pool: ConnectionPool
+    private let connector: Connector
+
+    /// Creates a client; opens nothing yet.
+    ///
+    /// `group` runs the connections and is not shut down by the client; by default NIO's process-wide one.
+    public init(configuration: Configuration = .init(), group: (any EventLoopGroup)? = nil) {
+        self.configuration = configuration
+        self.pool = ConnectionPool(
+            limit: configuration.maximumConnectionsPerHost, idleLimit: configuration.maximumIdlePerHost)
+        self.connector = Connector(
+            configuration: configuration, group: group ?? MultiThreadedEventLoopGroup.singleton)
+    }
+
+    /// Closes all connections and waits until they are closed.
+    ///
+    /// Bodies under way and later requests fail with `closed`.
+    public func shutdown() async {
+        await pool.close()
+    }
+
+    /// Sends `request`, follows redirects, and returns when the head of the final response is here.
+    ///
+    /// `Host` comes first, then the given fields without hop-by-hop ones, then `User-Agent` and `Accept-Encoding: identity`
+    /// where they are missing; the target goes out as it is spelled. Interim responses (1xx) are skipped. Cancelling the
+    /// task closes the connection.
+    ///
+    /// The body's `next()` returns buffered pieces without a thread hop. When its task is cancelled, the transfer ends
+    /// as by `cancel()`: pieces that are here still come, then `CancellationError` instead of `nil`, so that a cut body is
+    /// never taken for a complete one. A body that nobody holds any more closes its connection.
+    ///
+    /// Throws ``RepriseError`` with code `invalidArgument` (method, field), `originNotFound`, `originUnreachable`,
+    /// `originNotTrusted`, `originTimedOut`, `originMisbehaved`, `originRedirectRefused`, `originForbidden` or `closed`;
+    /// or `CancellationError`.
+    public func send(_ request: OriginRequest) async throws -> OriginResponse {
+        var hop = request
+        var redirects = 0
+        while true {
+            let response = try await exchange(hop)
+            guard let location = Redirect.location(of: response.head) else {
+                return OriginResponse(head: response.head, url: hop.url, body: response.body)
+            }
+            redirects += 1
+            guard redirects <= configuration.redirectLimit else {
+                throw RepriseError(
+                    .originRedirectRefused,
+                    "\(request.url.authority) redirects more than \(configuration.redirectLimit) times; it may go in a circle."
+                )
+            }
+            hop = try Redirect.following(location, from: hop)
+            await response.body.discard(upTo: Redirect.discardLimit)
+            try Task.checkCancellation()
+        }
+    }
+
+    /// One request and its response, on a kept connection if there is one that lives.
+    private func exchange(_ request: OriginRequest) async throws -> Exchange.Response {
+        if let allowsHost = configuration.allowsHost, !allowsHost(request.url.host) {
+            throw RepriseError(
+                .originForbidden, "The host \(request.url.host) is not among those that may be fetched from.")
+        }
+        let head = try RequestHead.make(request, userAgent: configuration.userAgent)
+        let slot = try await pool.lease(Endpoint(request.url))
+        do {
+            if let idle = slot.idle {
+                let exchange = Exchange(request: head, connection: idle, slot: slot, isReused: true)
+                do { return try await perform(exchange) } catch is StaleConnection {}
+            }
+            try Task.checkCancellation()
+            let connection = try await connector.connect(to: slot.endpoint)
+            do {
+                try pool.register(connection, for: slot.endpoint)
+            } catch {
+                connection.close()
+                throw error
+            }
+            return try await perform(Exchange(request: head, connection: connection, slot: slot, isReused: false))
+        } catch {
+            slot.release(nil)
+            throw error
+        }
+    }
+
+    /// Throws before the response's head only: the slot is then still the caller's.
+    private func perform(_ exchange: Exchange) async throws -> Exchange.Response {
+        try await withTaskCancellationHandler {
+            exchange.connection.start(exchange)
+            return try await exchange.response.futureResult.get()
+        } onCancel: {
+            exchange.connection.abandon(exchange)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import HTTPTypes
+import Reprise
+
+/// Decides where a redirect leads; RFC 9110 §15.4.
+enum Redirect {
+    /// Most bytes of a redirect's body that are read so that its connection can be used again; above, it is closed.
+    static let discardLimit = 65_536
+
+    /// The `Location` of a response that is a redirect, or `nil` where the response is to be handed back as it is.
+    static func location(of head: HTTPResponse) -> String? {
+        switch head.status.code {
+        case 301, 302, 303, 307, 308: head.headerFields[values: .location].first
+        default: nil
+        }
+    }
+
+    /// The request that follows `request` to `location`.
+    ///
+    /// Throws `originRedirectRefused` when the target is no http(s) URL or leaves TLS.
+    static func following(_ location: String, from request: OriginRequest) throws(RepriseError) -> OriginRequest {
+        let origin = request.url
+        let target: ResourceURL
+        do {
+            target = try origin.resolving(location)
+        } catch {
+            throw RepriseError(
+                .originRedirectRefused, "\(origin.authority) redirects to something that cannot be fetched.",
+                cause: error)
+        }
+        guard origin.scheme == .http || target.scheme == .https else {
+            throw RepriseError(
+                .originRedirectRefused,
+                "\(origin.authority) redirects from https to plain http at \(target.authority); ask for the http URL itself if that is wanted."
+            )
+        }
+        var next = request
+        next.url = target
+        if !keepsCredentials(from: origin, to: target) {
+            for name in [HTTPField.Name.authorization, .cookie, .proxyAuthorization] { next.fields[name] = nil }
+        }
+        return next
+    }
+
+    /// Credentials stay with their host and port; going up from http to https at the usual ports counts as staying.
+    private static func keepsCredentials(from origin: ResourceURL, to target: ResourceURL) -> Bool {
+        origin.host == target.host
+            && (origin.port == target.port || (origin.hasDefaultPort && target.hasDefaultPort))
+    }
+}

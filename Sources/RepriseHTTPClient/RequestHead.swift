@@ -1,0 +1,42 @@
+import HTTPSemantics
+import HTTPTypes
+import NIOHTTP1
+import Reprise
+
+/// Makes the request head that goes on the wire; RFC 9112 §3.
+enum RequestHead {
+    /// End-to-end fields that this client writes itself, or that announce a body.
+    private static let own: Set<String> = ["host", "content-length", "expect", "http2-settings"]
+
+    /// `Host` first, then the fields as given without hop-by-hop ones, then what is missing.
+    ///
+    /// Throws `invalidArgument` for another method than GET and HEAD, and for a field whose name or value could break
+    /// out of its line.
+    static func make(_ request: OriginRequest, userAgent: String) throws(RepriseError) -> HTTPRequestHead {
+        guard request.method == .get || request.method == .head else {
+            throw RepriseError(
+                .invalidArgument, "An origin is only asked with GET or HEAD, not \(request.method.rawValue).")
+        }
+        var headers = HTTPHeaders()
+        headers.reserveCapacity(request.fields.count + 3)
+        headers.add(name: "Host", value: request.url.authority)
+        for field in request.fields.endToEnd where !own.contains(field.name.canonicalName) {
+            guard isSafe(field) else {
+                throw RepriseError(
+                    .invalidArgument, "The request field \(field.name.canonicalName) holds a control character.")
+            }
+            headers.add(name: field.name.rawName, value: field.value)
+        }
+        if request.fields[.userAgent] == nil { headers.add(name: "User-Agent", value: userAgent) }
+        if request.fields[.acceptEncoding] == nil { headers.add(name: "Accept-Encoding", value: "identity") }
+        return HTTPRequestHead(
+            version: .http1_1, method: request.method == .head ? .HEAD : .GET, uri: request.url.target,
+            headers: headers)
+    }
+
+    /// HTTPTypes keeps its fields clean; this is the second lock on the same door.
+    private static func isSafe(_ field: HTTPField) -> Bool {
+        !field.name.rawName.isEmpty && field.name.rawName.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x3A }
+            && field.value.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
+    }
+}

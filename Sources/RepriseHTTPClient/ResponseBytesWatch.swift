@@ -1,0 +1,16 @@
+import NIOCore
+
+/// Sits between TLS and the parser and notes whether the origin has sent anything since the last request.
+///
+/// The parser keeps the beginning of a head to itself; whether a request may be sent again depends on it.
+final class ResponseBytesWatch: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    var hasSeenBytes = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        hasSeenBytes = true
+        context.fireChannelRead(data)
+    }
+}

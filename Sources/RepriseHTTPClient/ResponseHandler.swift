@@ -1,0 +1,268 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import NIOTLS
+import Reprise
+
+/// Last handler of a connection: one exchange at a time, from the request to the end of the body.
+///
+/// What one read brings is collected in `burst` and published when the read is complete: one lock and one wake-up a
+/// read, and a connection is back in the pool before anybody can know that its body has ended.
+final class ResponseHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    private enum State {
+        /// TLS is being negotiated.
+        case handshaking(EventLoopPromise<Void>)
+        /// Between exchanges; the timer closes the connection. A new connection has none: its request comes next.
+        case idle(timer: Scheduled<Void>?)
+        /// The request was sent.
+        case awaitingHead(Exchange, timer: Scheduled<Void>)
+        /// The body is under way.
+        case streaming(ResponseStream)
+        /// The connection is gone.
+        case closed
+    }
+
+    /// What one read has brought so far.
+    private struct Burst {
+        var head: HTTPResponseHead?
+        var pieces = PieceQueue()
+        var hasEnded = false
+    }
+
+    private let endpoint: Endpoint
+    private let limits: ConnectionLimits
+    private let gate: SocketGate
+    private let watch: ResponseBytesWatch
+    private var state: State
+    private var burst = Burst()
+    private var failure: (any Error)?
+    /// Whether TLS has seen the peer's proper end.
+    private var hasCleanEnd = false
+    private var idleCheck: Scheduled<Void>?
+    private var context: ChannelHandlerContext?
+
+    /// `handshake` is fulfilled when TLS is negotiated; `nil` for plain connections.
+    init(
+        endpoint: Endpoint, limits: ConnectionLimits, gate: SocketGate, watch: ResponseBytesWatch,
+        handshake: EventLoopPromise<Void>?
+    ) {
+        self.endpoint = endpoint
+        self.limits = limits
+        self.gate = gate
+        self.watch = watch
+        self.state = handshake.map(State.handshaking) ?? .closed
+    }
+
+    // MARK: Orders
+
+    func start(_ exchange: Exchange) {
+        guard case .idle(let timer) = state, let context else {
+            // Nothing was sent: whatever ended a kept connection, another one may do better. Except the client's own end.
+            let isStale = exchange.isReused && !(failure is RepriseError)
+            exchange.response.fail(
+                isStale ? StaleConnection() : Failures.head(failure, endpoint, hasSeenBytes: watch.hasSeenBytes))
+            return
+        }
+        timer?.cancel()
+        let timeout = schedule(in: limits.responseTimeout) { handler in
+            handler.fail(Failures.timedOut("did not answer", handler.endpoint, handler.limits.responseTimeout))
+        }
+        state = .awaitingHead(exchange, timer: timeout)
+        watch.hasSeenBytes = false
+        // Back to small reads, after the large ones of the last body.
+        try? context.channel.syncOptions?.setOption(.recvAllocator, value: ReceiveAllocator())
+        context.write(wrapOutboundOut(.head(exchange.request)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        context.read()
+    }
+
+    func abandon(_ exchange: Exchange) {
+        guard case .awaitingHead(let current, _) = state, current === exchange else { return }
+        fail(CancellationError())
+    }
+
+    func drain(_ stream: ResponseStream, keepsBytes: Bool) {
+        guard case .streaming(let current) = state, current === stream else { return }
+        if keepsBytes { gate.drain(upTo: ConnectionLimits.maximumBuffered - stream.bufferedBytes) }
+        // What was drained may have completed the body, and the connection be idle now.
+        guard case .streaming(let current) = state, current === stream else { return }
+        fail(CancellationError())
+    }
+
+    func wake(_ stream: ResponseStream) {
+        guard case .streaming(let current) = state, current === stream else { return }
+        if idleCheck == nil { checkIdle(stream) }
+        guard case .streaming = state else { return }
+        context?.read()
+    }
+
+    func close(_ error: RepriseError?) {
+        if let error { failure = failure ?? error }
+        gate.close()
+    }
+
+    // MARK: Channel events
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        if case .handshaking = state { context.read() } else { becomeReady(timer: nil) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .handshaking(let promise) = state, let event = event as? TLSUserEvent,
+            case .handshakeCompleted = event
+        {
+            becomeReady(timer: nil)
+            promise.succeed()
+        }
+        if let event = event as? ChannelEvent, event == .inputClosed {
+            // TLS passes this on for the peer's close_notify; without TLS the gate keeps it. Closing answers in kind.
+            hasCleanEnd = true
+            context.close(promise: nil)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): burst.head = head
+        case .body(let piece): burst.pieces.append(piece)
+        case .end: burst.hasEnded = true
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        publish()
+        switch state {
+        case .handshaking, .awaitingHead: context.read()
+        case .idle where watch.hasSeenBytes: gate.close()  // nobody asked
+        case .idle: context.read()
+        case .streaming, .closed: break
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if hasCleanEnd, let error = error as? NIOSSLError, error == .uncleanShutdown { return }
+        fail(error)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        publish()
+        idleCheck?.cancel()
+        let last = state
+        state = .closed
+        switch last {
+        case .handshaking(let promise):
+            promise.fail(Failures.handshake(failure, endpoint))
+        case .idle(let timer):
+            timer?.cancel()
+        case .awaitingHead(let exchange, let timer):
+            timer.cancel()
+            exchange.response.fail(headFailure(exchange))
+        case .streaming(let stream):
+            stream.slot.release(nil)
+            let error = Failures.body(failure, endpoint)
+            stream.finish(&burst.pieces, .failed(error.code), failure: error)
+        case .closed: break
+        }
+        context.fireChannelInactive()
+    }
+
+    // MARK: Publishing
+
+    private func publish() {
+        if let head = burst.head {
+            burst.head = nil
+            receivedHead(head)
+        } else if case .streaming(let stream) = state {
+            publishBody(of: stream)
+        }
+    }
+
+    private func receivedHead(_ head: HTTPResponseHead) {
+        guard case .awaitingHead(let exchange, let timer) = state else { return }
+        do {
+            let response = try head.httpResponse()
+            let stream = ResponseStream(
+                connection: exchange.connection, slot: exchange.slot,
+                framing: try BodyFraming(
+                    method: exchange.request.method, status: response.status.code, headers: head.headers),
+                keepsAlive: head.keepsConnection, window: limits.window)
+            timer.cancel()
+            state = .streaming(stream)
+            publishBody(of: stream)
+            exchange.response.succeed(.init(head: response, body: ResponseBody(stream)))
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func publishBody(of stream: ResponseStream) {
+        // A body that ends with its connection is complete only if the connection ended well.
+        guard burst.hasEnded, stream.framing != .untilClose || failure == nil else {
+            if stream.publish(&burst.pieces) { context?.read() }
+            return
+        }
+        burst.hasEnded = false
+        idleCheck?.cancel()
+        idleCheck = nil
+        let isReusable = stream.keepsAlive && stream.framing != .untilClose && failure == nil && !gate.isDetached
+        if isReusable, context?.channel.isActive == true {
+            becomeReady(timer: schedule(in: limits.idleLifetime) { $0.gate.close() })
+            stream.slot.release(stream.connection)
+        } else {
+            state = .closed
+            stream.slot.release(nil)
+            gate.close()
+        }
+        stream.finish(&burst.pieces, .complete)
+    }
+
+    // MARK: Endings
+
+    private func becomeReady(timer: Scheduled<Void>?) {
+        watch.hasSeenBytes = false
+        state = .idle(timer: timer)
+        context?.read()
+    }
+
+    private func fail(_ error: any Error) {
+        failure = failure ?? error
+        gate.close()
+    }
+
+    private func headFailure(_ exchange: Exchange) -> any Error {
+        if exchange.isReused, !watch.hasSeenBytes, Failures.isDisconnection(failure) { return StaleConnection() }
+        return Failures.head(failure, endpoint, hasSeenBytes: watch.hasSeenBytes)
+    }
+
+    private func checkIdle(_ stream: ResponseStream) {
+        switch stream.checkIdle(timeout: limits.idleTimeout) {
+        case .disarm:
+            idleCheck = nil
+        case .timedOut:
+            idleCheck = nil
+            fail(Failures.timedOut("sent nothing more", endpoint, limits.idleTimeout))
+        case .checkAgain(let deadline):
+            idleCheck = schedule(in: deadline - .now()) { handler in
+                handler.idleCheck = nil
+                if case .streaming(let current) = handler.state, current === stream { handler.checkIdle(stream) }
+            }
+        }
+    }
+
+    private func schedule(in time: TimeAmount, _ body: @escaping (ResponseHandler) -> Void) -> Scheduled<Void> {
+        guard let context else { preconditionFailure("a handler outside its pipeline was given work") }
+        return context.eventLoop.assumeIsolated().scheduleTask(in: time) { [weak self] in
+            if let self { body(self) }
+        }
+    }
+}

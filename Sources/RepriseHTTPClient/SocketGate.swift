@@ -1,0 +1,171 @@
+import NIOCore
+import NIOPosix
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// First handler of a connection, next to the socket: keeps reads to what was asked for.
+///
+/// With reading off, NIO on Linux still reads a socket to its end as soon as the peer has closed its side, and the
+/// kernel may hold 6 MiB and more of a body that nobody pulls. The first piece that came unasked therefore ends NIO's
+/// reading (`close(mode: .input)`, which on Linux leaves the received bytes in the socket); from then on every `read()`
+/// takes one piece from the socket here. All of the peer's bytes are there already, so these reads never wait.
+///
+/// Needs `allowRemoteHalfClosure`; in return it knows a clean end (FIN) from a reset.
+final class SocketGate: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = IOData
+    typealias OutboundOut = IOData
+
+    /// The connection went away without a FIN.
+    struct ConnectionReset: Error, CustomStringConvertible {
+        let description = "connection reset"
+    }
+
+    /// Bytes taken from the socket at once where NIO does not do the reading.
+    private static let pieceSize = 262_144
+
+    private var context: ChannelHandlerContext?
+    private var isReadPending = false
+    private var isPullScheduled = false
+    private var hasEnded = false
+    /// Whether NIO has stopped reading: no other request may follow on this connection.
+    private(set) var isDetached = false
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if isDetached {
+            schedulePull(context)
+        } else {
+            isReadPending = true
+            context.read()
+        }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        #if os(Linux)
+            if !isReadPending, !isDetached {
+                isDetached = true
+                context.close(mode: .input, promise: nil)
+            }
+        #endif
+        isReadPending = false
+        context.fireChannelRead(data)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard let event = event as? ChannelEvent, event == .inputClosed else {
+            context.fireUserInboundEventTriggered(event)
+            return
+        }
+        if !isDetached { end(context) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if !hasEnded { context.fireErrorCaught(ConnectionReset()) }
+        hasEnded = true
+        context.fireChannelInactive()
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        hasEnded = true
+        context.close(mode: mode, promise: promise)
+    }
+
+    /// Closes the connection below TLS, without waiting for anybody.
+    func close() {
+        hasEnded = true
+        context?.close(mode: .all, promise: nil)
+    }
+
+    /// Passes on what the system has received by now, at most `limit` bytes of it.
+    func drain(upTo limit: Int) {
+        guard let context, context.channel.isActive else { return }
+        var remaining = min(limit, receivedBytes(context))
+        guard remaining > 0 else { return }
+        while remaining > 0, case .piece(let piece) = receive(upTo: min(remaining, Self.pieceSize), context) {
+            remaining -= piece.readableBytes
+            context.fireChannelRead(wrapInboundOut(piece))
+        }
+        context.fireChannelReadComplete()
+    }
+
+    // MARK: Reading in NIO's place
+
+    private enum Received {
+        case piece(ByteBuffer)
+        case end
+        case nothing(errno: CInt)
+    }
+
+    /// In a turn of its own, since a read may be asked for while another one is being handed on.
+    private func schedulePull(_ context: ChannelHandlerContext) {
+        guard !isPullScheduled else { return }
+        isPullScheduled = true
+        context.eventLoop.assumeIsolated().execute { self.pull() }
+    }
+
+    private func pull() {
+        isPullScheduled = false
+        guard let context, context.channel.isActive else { return }
+        switch receive(upTo: Self.pieceSize, context) {
+        case .piece(let piece):
+            context.fireChannelRead(wrapInboundOut(piece))
+            context.fireChannelReadComplete()
+        case .end:
+            end(context)
+        case .nothing(let number):
+            context.fireErrorCaught(IOError(errnoCode: number, reason: "recv"))
+            close()
+        }
+    }
+
+    /// The peer's FIN was reached.
+    private func end(_ context: ChannelHandlerContext) {
+        hasEnded = true
+        context.close(mode: .all, promise: nil)
+    }
+
+    private func receive(upTo count: Int, _ context: ChannelHandlerContext) -> Received {
+        var piece = context.channel.allocator.buffer(capacity: count)
+        var failure: CInt = 0
+        let received = withSocket(context) { socket in
+            piece.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { memory in
+                let result = recv(socket, memory.baseAddress, count, CInt(MSG_DONTWAIT))
+                failure = result < 0 ? errno : 0
+                return max(0, result)
+            }
+        }
+        guard let received, failure == 0 else { return .nothing(errno: failure) }
+        return received == 0 ? .end : .piece(piece)
+    }
+
+    private func receivedBytes(_ context: ChannelHandlerContext) -> Int {
+        #if os(Linux)
+            let request = UInt(FIONREAD)
+        #else
+            let request: UInt = 0x4004_667F  // FIONREAD, a macro that Swift does not import here
+        #endif
+        var count: CInt = 0
+        let result = withSocket(context) { ioctl($0, request, &count) }
+        return result == 0 ? Int(count) : 0
+    }
+
+    private func withSocket<R>(_ context: ChannelHandlerContext, _ body: (NIOBSDSocket.Handle) -> R) -> R? {
+        try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+            of: NIOBSDSocket.Handle.self, body)
+    }
+}

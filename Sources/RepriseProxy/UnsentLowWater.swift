@@ -1,0 +1,24 @@
+import NIOCore
+
+/// How many unsent bytes the kernel takes for one connection (`TCP_NOTSENT_LOWAT`).
+///
+/// By default it takes megabytes ahead of a slow client, and a client that leaves has cost the origin as much. While a
+/// response is being fetched the kernel takes little; stored responses go out with the system's default.
+enum UnsentLowWater {
+    /// For a response that is being fetched: 16 KiB.
+    static let live = 16 << 10
+    /// The system's default: no limit.
+    static let none = Int(Int32.max)
+
+    #if canImport(Darwin)
+    private static let option = NIOBSDSocket.Option(rawValue: 0x201)
+    #else
+    private static let option = NIOBSDSocket.Option(rawValue: 25)
+    #endif
+
+    /// Sets the limit; a system that has no such option goes without.
+    static func set(_ bytes: Int, on channel: any Channel) {
+        channel.setOption(ChannelOptions.Types.SocketOption(level: .tcp, name: option), value: SocketOptionValue(bytes))
+            .whenComplete { _ in }
+    }
+}

@@ -1,0 +1,81 @@
+/// What holds responses of one path back, and the responses that wait.
+struct Gate: Sendable {
+    var holdsHeads = false
+    /// Offsets of the representation before which bodies stop.
+    var offsets: Set<Int64> = []
+    /// Connections whose response still has to stall.
+    var stalls: Set<Int> = []
+    /// Who waits, by connection: a connection sends one response at a time.
+    var parked: [Int: @Sendable () -> Void] = [:]
+
+    var isIdle: Bool { !holdsHeads && offsets.isEmpty && stalls.isEmpty && parked.isEmpty }
+}
+
+extension Ledger {
+    /// How far a body may go.
+    enum Clearance: Sendable, Equatable {
+        /// Up to the next hold, if there is one.
+        case open(upTo: Int64?)
+        /// Not at all; the wake closure has been kept.
+        case blocked
+    }
+
+    typealias Wake = @Sendable () -> Void
+
+    mutating func hold(_ path: String, at offset: Int64) {
+        gates[path, default: Gate()].offsets.insert(offset)
+    }
+
+    mutating func holdHeads(_ path: String) {
+        gates[path, default: Gate()].holdsHeads = true
+    }
+
+    /// Opens the gate of a path and returns whom to wake.
+    mutating func release(_ path: String) -> [Wake] {
+        guard let gate = gates.removeValue(forKey: path) else { return [] }
+        return Array(gate.parked.values)
+    }
+
+    /// Takes one hold away and returns whom to wake; those who wait for something else find the gate shut again.
+    mutating func release(_ path: String, at offset: Int64) -> [Wake] {
+        guard var gate = gates[path] else { return [] }
+        gate.offsets.remove(offset)
+        let woken = Array(gate.parked.values)
+        gate.parked = [:]
+        gates[path] = gate.isIdle ? nil : gate
+        return woken
+    }
+
+    mutating func registerStall(_ path: String, connection: Int) {
+        gates[path, default: Gate()].stalls.insert(connection)
+    }
+
+    /// Forgets what a connection waits for; for the end of each response.
+    mutating func leave(_ path: String, connection: Int) {
+        guard var gate = gates[path] else { return }
+        gate.stalls.remove(connection)
+        gate.parked[connection] = nil
+        gates[path] = gate.isIdle ? nil : gate
+    }
+
+    mutating func mayPassHead(_ path: String, connection: Int, wake: @escaping Wake) -> Bool {
+        guard let gate = gates[path], gate.holdsHeads else { return true }
+        gates[path]?.parked[connection] = wake
+        return false
+    }
+
+    mutating func mayPassStall(_ path: String, connection: Int, wake: @escaping Wake) -> Bool {
+        guard let gate = gates[path], gate.stalls.contains(connection) else { return true }
+        gates[path]?.parked[connection] = wake
+        return false
+    }
+
+    mutating func clearance(_ path: String, from position: Int64, connection: Int, wake: @escaping Wake) -> Clearance {
+        guard let gate = gates[path] else { return .open(upTo: nil) }
+        guard gate.offsets.contains(position) else {
+            return .open(upTo: gate.offsets.filter { $0 > position }.min())
+        }
+        gates[path]?.parked[connection] = wake
+        return .blocked
+    }
+}

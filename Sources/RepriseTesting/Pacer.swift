@@ -1,0 +1,29 @@
+internal import NIOCore
+
+/// Spreads a body over time in small slices.
+struct Pacer {
+    let bytesPerSecond: Int
+    private var next = NIODeadline.now()
+
+    init(bytesPerSecond: Int) {
+        self.bytesPerSecond = max(1, bytesPerSecond)
+    }
+
+    /// The bytes of a fiftieth of a second: small enough to look steady, large enough to cost little.
+    var bytesPerSlice: Int64 { Int64(max(1, bytesPerSecond / 50)) }
+
+    /// How long to wait before the next slice; `nil` if it may go now, as the first `free` bytes always may.
+    func delay(after produced: Int64, free: Int) -> TimeAmount? {
+        guard produced >= Int64(free) else { return nil }
+        let delay = next - .now()
+        return delay > .zero ? delay : nil
+    }
+
+    /// Moves the next slice's time on.
+    ///
+    /// A client that stalled does not get the time back.
+    mutating func sent(_ count: Int64) {
+        let nanoseconds = Double(count) / Double(bytesPerSecond) * 1e9
+        next = max(next, .now()) + .nanoseconds(Int64(nanoseconds))
+    }
+}

@@ -1,0 +1,117 @@
+internal import HTTPTypes
+
+/// Decides the answer to one request: what RFC 9110 asks for, then what the personality makes of it.
+///
+/// Pure, but for the date.
+struct Responder {
+    typealias Personality = TestOrigin.Personality
+
+    let request: HTTPRequestSummary
+    let isHTTP10: Bool
+    let clientKeepsAlive: Bool
+    let personality: Personality
+    /// The number of the request at its resource, from 1.
+    let attempt: Int
+    /// `nil` if there is nothing at the path.
+    let resource: TestOrigin.Resource?
+    /// The complete length of the content; `nil` if it cannot be read.
+    let length: Int64?
+    /// Seconds since 1970, for the Date field.
+    let now: Int
+
+    func answer() -> Answer {
+        var answer = replacement ?? representation
+        finish(&answer)
+        return answer
+    }
+
+    // MARK: Instead of the resource
+
+    /// The answer that the personality, a missing resource or another method puts in the resource's place.
+    private var replacement: Answer? {
+        guard request.method == "GET" || request.method == "HEAD" else {
+            var answer = text("Only GET and HEAD are served here.\n", status: 405)
+            answer.fields[.allow] = "GET, HEAD"
+            return answer
+        }
+        if let target = personality.redirectLoop ? request.target : personality.redirect {
+            var answer = Answer(status: personality.redirectStatus)
+            answer.fields[.location] = target
+            return answer
+        }
+        if let status = personality.status, attempt <= personality.failFirst ?? .max {
+            var answer = Answer(status: status)
+            answer.body = [.literal(personality.statusBody)]
+            answer.fields[.contentType] = personality.statusBody.isEmpty ? nil : "text/plain; charset=utf-8"
+            return answer
+        }
+        if let page = personality.captivePortal {
+            var answer = text(page, status: 200)
+            answer.fields[.contentType] = "text/html; charset=utf-8"
+            return answer
+        }
+        if resource == nil { return text("There is nothing at \(request.path).\n", status: 404) }
+        if length == nil { return text("The content cannot be read.\n", status: 500) }
+        return nil
+    }
+
+    private func text(_ text: String, status: Int) -> Answer {
+        var answer = Answer(status: status)
+        answer.fields[.contentType] = "text/plain; charset=utf-8"
+        answer.body = [.literal(Array(text.utf8))]
+        return answer
+    }
+
+    // MARK: The resource
+
+    private var etag: String? {
+        guard let etag = resource?.etag, personality.weakETag, !etag.hasPrefix("W/") else { return resource?.etag }
+        return "W/" + etag
+    }
+
+    private var representation: Answer {
+        let length = length ?? 0
+        let conditions = Conditions(fields: request.fields, etag: etag, lastModified: resource?.lastModified)
+        var answer = Answer(status: conditions.status ?? 200)
+        if answer.status != 412 { describe(&answer) }
+        guard answer.status == 200 else { return answer }
+
+        if personality.emptyBody { return answer }
+        if personality.isEndless {
+            answer.body = [length > 0 ? .content(0..<Int64.max) : .filler(.max)]
+            answer.fields[.acceptRanges] = nil
+            return answer
+        }
+        answer.body = [.content(0..<length)]
+        if request.fields[.range] == nil, let range = personality.partialWithoutRange?.clamped(to: 0..<length),
+            !range.isEmpty
+        {
+            makePartial(&answer, range, of: length)
+            return answer
+        }
+        guard request.method == "GET", !personality.ignoresRange,
+            conditions.allowsRange || personality.ignoresIfRange,
+            let header = request.fields[.range].flatMap(RangeHeader.init)
+        else { return answer }
+        if let range = header.resolve(length: length) {
+            makePartial(&answer, bend(range, length: length), of: length)
+        } else {
+            answer.status = 416
+            answer.body = []
+            answer.fields[.contentType] = nil
+            answer.fields[.contentRange] = personality.omitsLengthOf416 ? nil : "bytes */\(length)"
+        }
+        return answer
+    }
+
+    private func describe(_ answer: inout Answer) {
+        answer.fields[.acceptRanges] = personality.acceptRanges
+        answer.fields[.eTag] = etag
+        answer.fields[.lastModified] = resource?.lastModified
+        if answer.status != 304 {
+            answer.fields[.contentType] = resource?.mediaType
+            answer.fields[.contentEncoding] = personality.contentEncoding
+        }
+        answer.replaceFields(with: resource?.fields ?? [:])
+    }
+}

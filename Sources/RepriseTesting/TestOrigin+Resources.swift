@@ -1,0 +1,18 @@
+extension TestOrigin {
+    /// Puts a resource at a path, in the place of the one that was there.
+    ///
+    /// Later requests get the new one; responses that are under way go on with the old one. With other content or
+    /// another entity tag it is a new representation, whose bytes count as not sent yet.
+    ///
+    /// The path begins with a slash. With a query it serves that query only.
+    public func set(_ resource: Resource, at path: String) {
+        precondition(path.hasPrefix("/"), "A path begins with a slash.")
+        if case .pattern(_, let length) = resource.content { precondition(length >= 0, "A length is not negative.") }
+        state.update { $0.set(resource, at: path) }
+    }
+
+    /// Takes the resource at a path away; later requests get 404.
+    public func removeResource(at path: String) {
+        state.update { $0.removeResource(at: path) }
+    }
+}

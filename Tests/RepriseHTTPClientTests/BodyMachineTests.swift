@@ -1,0 +1,130 @@
+import NIOCore
+import Reprise
+import Testing
+
+@testable import RepriseHTTPClient
+
+@Suite("The machine of a body", .timeLimit(.minutes(1)))
+struct BodyMachineTests {
+    private func queue(_ pieces: ByteBuffer...) -> PieceQueue {
+        var queue = PieceQueue()
+        for piece in pieces { queue.append(piece) }
+        return queue
+    }
+
+    private func text(_ delivery: BodyMachine.Delivery?) -> String {
+        switch delivery {
+        case .piece(let piece): String(buffer: piece)
+        case .ending(let ending): "\(ending)"
+        case nil: "wait"
+        }
+    }
+
+    private let big = ByteBuffer(repeating: 1, count: 10_000)
+
+    @Test func aPieceThatIsBufferedIsTakenAtOnce() {
+        var machine = BodyMachine(window: 100)
+        var pieces = queue(piece("abc"))
+        #expect(machine.received(&pieces) == nil)
+        #expect(text(machine.take()?.delivery) == "abc")
+        #expect(machine.take()?.delivery == nil)
+    }
+
+    @Test func aWaitingConsumerGetsThePieceThatArrives() {
+        var machine = BodyMachine(window: 100)
+        #expect(machine.take()?.delivery == nil)
+        #expect(machine.wait(now: .now()) == true, "the timer is not armed yet")
+        var pieces = queue(piece("abc"))
+        #expect(text(machine.received(&pieces)) == "abc")
+        #expect(machine.waitingSince == nil)
+        #expect(machine.readCompleted() == true)
+    }
+
+    @Test func readingStopsAtTheWindowAndTheTakeThatOpensItWakesTheLoopOnce() {
+        var machine = BodyMachine(window: 10_001)
+        var pieces = queue(big, big, big)
+        _ = machine.received(&pieces)
+        #expect(machine.readCompleted() == false)
+        #expect(machine.take()?.wakesLoop == false)
+        #expect(machine.take()?.wakesLoop == true)
+        #expect(machine.take()?.wakesLoop == false)
+        #expect(machine.isReading)
+    }
+
+    @Test func theEndComesAfterTheBufferedPieces() {
+        var machine = BodyMachine(window: 100)
+        var pieces = queue(piece("abc"))
+        _ = machine.received(&pieces)
+        #expect(machine.finished(.complete) == nil)
+        #expect(text(machine.take()?.delivery) == "abc")
+        #expect(text(machine.take()?.delivery) == "complete")
+        #expect(text(machine.take()?.delivery) == "complete", "the end stays")
+        #expect(machine.cancel(byTask: false) == false, "there is nothing left to close")
+    }
+
+    @Test func aFailureComesAfterTheBufferedPieces() {
+        var machine = BodyMachine(window: 100)
+        var pieces = queue(piece("abc"))
+        _ = machine.received(&pieces)
+        _ = machine.finished(.failed(.originBodyTruncated))
+        #expect(text(machine.take()?.delivery) == "abc")
+        #expect(text(machine.take()?.delivery) == "failed(originBodyTruncated)")
+    }
+
+    @Test func whatIsDrainedAfterACancelIsKeptAndTheEndFollows() {
+        var machine = BodyMachine(window: 100)
+        #expect(machine.cancel(byTask: false) == true)
+        #expect(machine.cancel(byTask: false) == false)
+        #expect(machine.take()?.delivery == nil, "the drain is not over")
+        #expect(machine.wait(now: .now()) == false)
+        var pieces = queue(piece("drained"))
+        #expect(text(machine.received(&pieces)) == "drained")
+        #expect(machine.readCompleted() == false)
+        #expect(machine.finished(.failed(.originBodyTruncated)) == nil)
+        #expect(text(machine.take()?.delivery) == "cancelled(byTask: false)")
+    }
+
+    @Test func aBodyThatTheDrainCompletedIsComplete() {
+        var machine = BodyMachine(window: 100)
+        _ = machine.cancel(byTask: true)
+        var pieces = queue(piece("rest"))
+        _ = machine.received(&pieces)
+        _ = machine.finished(.complete)
+        #expect(text(machine.take()?.delivery) == "rest")
+        #expect(text(machine.take()?.delivery) == "complete")
+    }
+
+    @Test func piecesAfterTheEndAreDropped() {
+        var machine = BodyMachine(window: 100)
+        _ = machine.finished(.failed(.originTimedOut))
+        var pieces = queue(piece("late"))
+        #expect(machine.received(&pieces) == nil)
+        #expect(machine.queue.isEmpty && pieces.isEmpty)
+    }
+
+    @Test func onlyAConsumerThatWaitsCanTimeOut() {
+        var machine = BodyMachine(window: 100)
+        let start = NIODeadline.uptimeNanoseconds(1_000)
+        #expect(machine.checkIdle(now: start + .hours(1), timeout: .seconds(1)) == .disarm)
+        _ = machine.take()
+        #expect(machine.wait(now: start) == true)
+        #expect(
+            machine.checkIdle(now: start + .milliseconds(1), timeout: .seconds(1))
+                == .checkAgain(at: start + .seconds(1)))
+        #expect(machine.checkIdle(now: start + .seconds(1), timeout: .seconds(1)) == .timedOut)
+    }
+
+    @Test func smallPiecesAreJoinedAndLargeOnesAreNot() {
+        var queue = PieceQueue()
+        for _ in 0..<20_000 { queue.append(piece("x")) }
+        #expect(queue.byteCount == 20_000)
+        #expect(queue.count <= 2)
+        queue.append(big)
+        queue.append(big)
+        #expect(queue.byteCount == 40_000)
+        var taken = 0
+        while let piece = queue.popFirst() { taken += piece.readableBytes }
+        #expect(taken == 40_000)
+        #expect(queue.byteCount == 0)
+    }
+}

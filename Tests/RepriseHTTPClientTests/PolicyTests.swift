@@ -1,0 +1,119 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import Reprise
+import Testing
+
+@testable import RepriseHTTPClient
+
+@Suite("Addresses, requests and redirects", .timeLimit(.minutes(1)))
+struct PolicyTests {
+    @Test(
+        "Addresses inside are not public (RFC 6890)",
+        arguments: [
+            "127.0.0.1", "127.255.0.9", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254",
+            "100.64.0.1", "100.127.255.255", "0.0.0.0", "224.0.0.1", "255.255.255.255", "192.0.0.8", "198.18.0.1", "::",
+            "::1", "fe80::1", "fc00::1", "fd12:3456::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::10.0.0.1",
+            "64:ff9b::a00:1", "2002:c0a8:101::1", "fec0::1",
+        ])
+    func addressesInsideAreNotPublic(_ text: String) throws {
+        #expect(!AddressPolicy.isPublic(try SocketAddress(ipAddress: text, port: 80)))
+    }
+
+    @Test(
+        "Addresses of the internet are public",
+        arguments: [
+            "8.8.8.8", "172.15.0.1", "172.32.0.1", "100.63.0.1", "100.128.0.1", "192.0.66.1", "223.255.255.255",
+            "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808",
+        ])
+    func addressesOfTheInternetArePublic(_ text: String) throws {
+        #expect(AddressPolicy.isPublic(try SocketAddress(ipAddress: text, port: 80)))
+    }
+
+    @Test("Host comes first, hop-by-hop fields stay behind (RFC 9110 §7.6.1)")
+    func hostComesFirstAndHopByHopFieldsStayBehind() throws {
+        var request = OriginRequest(url: try ResourceURL("http://example.org:8080/a%20b?sig=%2F"))
+        request.fields = [.range: "bytes=0-1", .connection: "keep-alive, X-Hop", .te: "gzip", .expect: "100-continue"]
+        request.fields[try #require(.init("X-Hop"))] = "1"
+        request.fields[try #require(.init("Host"))] = "evil.example"
+        let head = try RequestHead.make(request, userAgent: "reprise/test")
+        #expect(head.uri == "/a%20b?sig=%2F")
+        #expect(
+            head.headers.map { "\($0.name): \($0.value)" } == [
+                "Host: example.org:8080", "Range: bytes=0-1", "User-Agent: reprise/test", "Accept-Encoding: identity",
+            ])
+    }
+
+    @Test func fieldsThatAreThereAreNotAdded() throws {
+        var request = OriginRequest(url: try ResourceURL("http://example.org/"), method: .head)
+        request.fields = [.userAgent: "player", .acceptEncoding: "gzip"]
+        let head = try RequestHead.make(request, userAgent: "reprise/test")
+        #expect(head.method == .HEAD)
+        #expect(
+            head.headers.map { "\($0.name): \($0.value)" } == [
+                "Host: example.org", "User-Agent: player", "Accept-Encoding: gzip",
+            ])
+    }
+
+    @Test func lineBreaksInValuesNeverReachTheWire() throws {
+        var request = OriginRequest(url: try ResourceURL("http://example.org/"))
+        request.fields[.referer] = "a\r\nX-Injected: 1"
+        let head = try? RequestHead.make(request, userAgent: "reprise/test")
+        for (name, value) in head?.headers ?? [:] {
+            #expect(!name.utf8.contains { $0 < 0x20 } && !value.utf8.contains { $0 < 0x20 })
+        }
+    }
+
+    @Test func otherMethodsAreRefused() throws {
+        let request = OriginRequest(url: try ResourceURL("http://example.org/"), method: .post)
+        #expect(throws: RepriseError.self) { try RequestHead.make(request, userAgent: "") }
+    }
+
+    @Test(
+        "Credentials stay with their host and port",
+        arguments: [
+            ("http://a/x", "/y", true), ("http://a/x", "http://a:81/y", false), ("http://a/x", "http://b/y", false),
+            ("http://a/x", "https://a/y", true), ("http://a:81/x", "https://a/y", false),
+            ("http://a/x", "//b/y", false),
+        ])
+    func credentialsStayWithTheirHostAndPort(_ from: String, _ location: String, _ kept: Bool) throws {
+        var request = OriginRequest(url: try ResourceURL(from))
+        request.fields = [.authorization: "Basic eA==", .cookie: "a=b", .range: "bytes=5-"]
+        let next = try Redirect.following(location, from: request)
+        #expect((next.fields[.authorization] != nil) == kept)
+        #expect((next.fields[.cookie] != nil) == kept)
+        #expect(next.fields[.range] == "bytes=5-")
+    }
+
+    @Test(arguments: ["http://a/y", "ftp://a/y", "http://user@a/", "file:///etc/passwd", "https://a:99999/"])
+    func redirectsFromTLSToAnythingElseAreRefused(_ location: String) throws {
+        let request = OriginRequest(url: try ResourceURL("https://a/x"))
+        do {
+            let next = try Redirect.following(location, from: request)
+            // Without an authority this is a relative reference, and stays where it is.
+            #expect(next.url.host == "a" && next.url.scheme == .https)
+        } catch {
+            #expect(error.code == .originRedirectRefused)
+        }
+    }
+
+    @Test(
+        "The end of a body shows as RFC 9112 §6.3 says",
+        arguments: [
+            ("GET", 200, ["content-length": "5"], BodyFraming.length(5)),
+            ("GET", 200, ["transfer-encoding": "chunked"], .chunked), ("GET", 200, [:], .untilClose),
+            ("HEAD", 200, ["content-length": "5"], .none), ("GET", 304, ["content-length": "5"], .none),
+            ("GET", 204, [:], .none), ("GET", 206, ["transfer-encoding": "identity"], .untilClose),
+        ])
+    func theEndOfABodyShows(_ method: String, _ status: Int, _ fields: [String: String], _ framing: BodyFraming) throws
+    {
+        let headers = HTTPHeaders(fields.map { ($0.key, $0.value) })
+        #expect(try BodyFraming(method: .init(rawValue: method), status: status, headers: headers) == framing)
+    }
+
+    @Test func transferCodingsThatNobodyAskedForAreRefused() {
+        #expect(throws: RepriseError.self) {
+            try BodyFraming(method: .GET, status: 200, headers: ["transfer-encoding": "gzip, chunked"])
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import HTTPTypes
+import NIOCore
+import Reprise
+import Testing
+
+@testable import RepriseHTTPClient
+
+/// Runs `body` with a client, which is shut down afterwards.
+func withClient<R>(
+    _ configure: (inout NIOOrigin.Configuration) -> Void = { _ in }, _ body: (NIOOrigin) async throws -> R
+) async throws -> R {
+    var configuration = NIOOrigin.Configuration()
+    configure(&configuration)
+    let client = NIOOrigin(configuration: configuration)
+    do {
+        let result = try await body(client)
+        await client.shutdown()
+        return result
+    } catch {
+        await client.shutdown()
+        throw error
+    }
+}
+
+extension NIOOrigin {
+    func get(_ url: String, _ fields: HTTPFields = [:], method: HTTPRequest.Method = .get) async throws
+        -> OriginResponse
+    {
+        try await send(OriginRequest(url: ResourceURL(url), method: method, fields: fields))
+    }
+}
+
+extension OriginBody {
+    /// All bytes up to the clean end.
+    func bytes() async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while let chunk = try await next() { chunk.withUnsafeBytes { bytes.append(contentsOf: $0) } }
+        return bytes
+    }
+
+    func text() async throws -> String { String(decoding: try await bytes(), as: UTF8.self) }
+
+    /// Bytes that the client holds for a consumer that has not taken them.
+    var bufferedBytes: Int { (self as? ResponseBody)?.stream.bufferedBytes ?? -1 }
+}
+
+/// The code of the ``RepriseError`` that `body` throws.
+func failureCode<R>(_ body: () async throws -> R) async -> RepriseError.Code? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return (error as? RepriseError)?.code
+    }
+}
+
+/// Collects pieces of a body for a test of the pure parts.
+func piece(_ text: String) -> ByteBuffer { ByteBuffer(string: text) }

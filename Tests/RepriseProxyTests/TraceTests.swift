@@ -1,0 +1,76 @@
+import ByteRanges
+import RepriseProxy
+import RepriseTesting
+import TestSupport
+import Testing
+
+/// Recorded players, aborts included, replayed through the proxy: what they wanted is fetched once, and only that.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct TraceTests {
+    @Test func tracesFetchWhatPlayersWantOnceAndNothingTheSecondTime() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, trace) in try Trace.all().enumerated() {
+                if index >= Self.atOnce { try await group.next() }
+                group.addTask { try await Self.check(trace) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private static func check(_ trace: Trace) async throws {
+        try await ProxyBench.run(sendBufferSize: 16 << 10) { proxy async throws in
+            for (path, length) in trace.lengths {
+                proxy.bench.publish(path, length: length) { $0.bytesPerSecond = Self.rate }
+            }
+            try await Self.replay(trace, proxy)
+            await proxy.bench.origin.waitUntil { $0.responsesUnderWay == 0 }
+            let first = await proxy.bench.origin.settledSnapshot()
+            let wanted = Self.wanted(trace)
+            let ratio = wanted == 0 ? 1 : Double(first.bodyBytesSent) / Double(wanted)
+            print(
+                "trace \(trace): \(first.bodyBytesSent) / \(wanted) = \(Self.rounded(ratio)), \(first.requestCount) requests"
+            )
+            // The origin here is quick and hands over whole socket buffers, so that an abort always pulls something. It
+            // is bounded, and what reached this machine is stored.
+            let pulled = Int64(trace.requests.count(where: \.aborted)) * Self.pulledByAnAbort
+            #expect(Double(first.bodyBytesSent - pulled) <= 1.02 * Double(wanted), "\(trace)")
+            try await Self.replay(trace, proxy)
+            let second = await proxy.bench.origin.settledSnapshot()
+            #expect(second.bodyBytesSent == first.bodyBytesSent, "\(trace): the second replay costs nothing")
+        }
+    }
+
+    /// Traces replayed at once.
+    private static let atOnce = 6
+    /// What each response of the origin is limited to, in bytes a second: quick, but no quicker than a client.
+    private static let rate = 32 << 20
+
+    /// What one abort may pull: socket buffers on both sides, the reader's lead, one read of the client.
+    private static let pulledByAnAbort: Int64 = 256 << 10
+
+    private static func rounded(_ value: Double) -> Double { (value * 1000).rounded() / 1000 }
+
+    private static func wanted(_ trace: Trace) -> Int64 {
+        Dictionary(grouping: trace.requests.filter(\.isMedia), by: \.path).values
+            .reduce(0) { $0 + ByteRangeSet($1.map(\.taken)).byteCount }
+    }
+
+    private static func replay(_ trace: Trace, _ proxy: ProxyBench) async throws {
+        var clients: [Int: RawClient] = [:]
+        for step in trace.steps {
+            let request = trace.requests[step.request]
+            if step.isOpening {
+                let client = try RawClient(port: proxy.server.port)
+                try await client.get(proxy.target(request.path), request.range.map { ["Range: \($0)"] } ?? [])
+                clients[step.request] = client
+            } else if let client = clients.removeValue(forKey: step.request) {
+                let head = try await client.head()
+                #expect(
+                    head.status == (request.range == nil ? 200 : 206), "\(trace) \(request.path) \(request.range ?? "")"
+                )
+                let taken = try await client.skip(Int(request.bytes_taken))
+                #expect(taken == Int(request.bytes_taken), "\(trace) \(request.path) \(request.range ?? "")")
+                client.disconnect()
+            }
+        }
+    }
+}

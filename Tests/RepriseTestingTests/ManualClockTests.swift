@@ -1,0 +1,73 @@
+import RepriseTesting
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct ManualClockTests {
+    private let clock = ManualClock()
+
+    @Test("A sleeper wakes at its deadline and not before")
+    func deadline() async throws {
+        let sleeper = Task { [clock] in
+            try await clock.sleep(for: .seconds(10))
+            return clock.now.offset
+        }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(10) - .nanoseconds(1))
+        #expect(clock.sleeperCount == 1)
+        clock.advance(by: .nanoseconds(1))
+        #expect(clock.sleeperCount == 0)
+        #expect(try await sleeper.value == .seconds(10))
+    }
+
+    @Test("A deadline that has come does not sleep")
+    func past() async throws {
+        clock.advance(by: .seconds(5))
+        try await clock.sleep(until: .init(offset: .seconds(5)))
+        try await clock.sleep(for: .zero)
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @MainActor
+    @Test("Sleepers wake by deadline, then in order of arrival")
+    func order() async throws {
+        let woken = Mutex<[Int]>([])
+        // All on the main actor, which runs its jobs in the order in which they became ready.
+        var tasks: [Task<Void, any Error>] = []
+        for (index, seconds) in [3, 1, 2, 1].enumerated() {
+            tasks.append(
+                Task { @MainActor [clock] in
+                    try await clock.sleep(for: .seconds(seconds))
+                    woken.withLock { $0.append(index) }
+                })
+            await clock.waitForSleepers(index + 1)
+        }
+        clock.advance(by: .seconds(3))
+        for task in tasks { try await task.value }
+        #expect(woken.withLock { $0 } == [1, 3, 2, 0])
+    }
+
+    @Test("A cancelled sleeper throws and is forgotten")
+    func cancellation() async throws {
+        let sleeper = Task { [clock] in try await clock.sleep(for: .seconds(1)) }
+        await clock.waitForSleepers(1)
+        sleeper.cancel()
+        await #expect(throws: CancellationError.self) { try await sleeper.value }
+        #expect(clock.sleeperCount == 0)
+        let late = Task { [clock] in
+            while !Task.isCancelled { await Task.yield() }
+            try await clock.sleep(for: .seconds(1))
+        }
+        late.cancel()
+        await #expect(throws: CancellationError.self) { try await late.value }
+    }
+
+    @Test("It fits where any clock of durations is injected")
+    func existential() async throws {
+        let injected: any Clock<Duration> = clock
+        let sleeper = Task { try await injected.sleep(for: .milliseconds(1)) }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
+        try await sleeper.value
+    }
+}
