@@ -69,7 +69,8 @@ let package = Package(
         .executableTarget(
             name: "RepriseCLI",
             dependencies: [
-                "ByteRanges", "HTTPSemantics", "Reprise", "RepriseHTTPClient", "RepriseProxy", httpTypes, argumentParser, logging,
+                "ByteRanges", "HTTPSemantics", "Reprise", "RepriseHTTPClient", "RepriseProxy", httpTypes,
+                argumentParser, logging,
             ],
             swiftSettings: strict),
         .target(
@@ -78,33 +79,39 @@ let package = Package(
         // What several test targets share.
         .target(
             name: "TestSupport",
-            dependencies: ["Reprise", "RepriseHTTPClient", "RepriseTesting", "HTTPSemantics", httpTypes], path: "Tests/Support",
+            dependencies: ["Reprise", "RepriseHTTPClient", "RepriseTesting", "HTTPSemantics", httpTypes],
+            path: "Tests/Support",
             swiftSettings: strict),
         .testTarget(name: "ByteRangesTests", dependencies: ["ByteRanges"], swiftSettings: strict),
         .testTarget(name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", httpTypes], swiftSettings: strict),
         .testTarget(
             name: "RepriseTests",
             dependencies: [
-                "ByteRanges", "HTTPSemantics", "Reprise", "RepriseHTTPClient", "RepriseTesting", "TestSupport", httpTypes,
+                "ByteRanges", "HTTPSemantics", "Reprise", "RepriseHTTPClient", "RepriseTesting", "TestSupport",
+                httpTypes,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
         .testTarget(
             name: "RepriseHTTPClientTests",
-            dependencies: ["Reprise", "RepriseHTTPClient", "RepriseTesting", httpTypes, nioSSL] + nio, swiftSettings: strict),
+            dependencies: ["Reprise", "RepriseHTTPClient", "RepriseTesting", httpTypes, nioSSL] + nio,
+            swiftSettings: strict),
         .testTarget(
             name: "RepriseProxyTests",
             dependencies: [
-                "ByteRanges", "HTTPSemantics", "Reprise", "RepriseHTTPClient", "RepriseProxy", "RepriseTesting", "TestSupport",
+                "ByteRanges", "HTTPSemantics", "Reprise", "RepriseHTTPClient", "RepriseProxy", "RepriseTesting",
+                "TestSupport",
                 httpTypes, logging,
             ] + nio,
             resources: [.copy("Fixtures")],
             swiftSettings: strict),
         .testTarget(
-            name: "RepriseCLITests", dependencies: ["ByteRanges", "Reprise", "RepriseCLI", "RepriseTesting", "TestSupport"],
+            name: "RepriseCLITests",
+            dependencies: ["ByteRanges", "Reprise", "RepriseCLI", "RepriseTesting", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "RepriseTestingTests", dependencies: ["ByteRanges", "HTTPSemantics", "RepriseTesting", httpTypes] + nio, swiftSettings: strict),
+            name: "RepriseTestingTests",
+            dependencies: ["ByteRanges", "HTTPSemantics", "RepriseTesting", httpTypes] + nio, swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// A value behind a POSIX mutex, used like `Synchronization.Mutex`.
@@ -28,7 +28,9 @@ package final class Mutex<Value>: @unchecked Sendable {
         lock.deallocate()
     }
 
-    /// Calls `body` with the value while nobody else has it. Not reentrant.
+    /// Calls `body` with the value while nobody else has it.
+    ///
+    /// Not reentrant.
     package func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

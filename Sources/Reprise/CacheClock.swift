@@ -1,10 +1,12 @@
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #else
-import Glibc
+    import Glibc
 #endif
 
-/// Time as the engine sees it: a wall clock for dates, a monotonic one for delays. Injected, so that tests drive it.
+/// Time as the engine sees it: a wall clock for dates, a monotonic one for delays.
+///
+/// Injected, so that tests drive it.
 public struct CacheClock: Sendable {
     /// Waits; throws `CancellationError` when the task is cancelled meanwhile.
     public let sleep: @Sendable (Duration) async throws -> Void
@@ -13,7 +15,9 @@ public struct CacheClock: Sendable {
     public let wallClock: @Sendable () -> Double
     var now: @Sendable () -> Double { wallClock }
 
-    /// Creates a clock. `wallClock` returns seconds since 1970.
+    /// Creates a clock.
+    ///
+    /// `wallClock` returns seconds since 1970.
     public init<C: Clock>(_ clock: C, wallClock: @escaping @Sendable () -> Double) where C.Duration == Duration {
         let start = clock.now
         sleep = { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) }

@@ -1,6 +1,8 @@
 import Locks
 
-/// Something that happened in the cache, with truthful numbers. Names follow RFC 9211 where it has them.
+/// Something that happened in the cache, with truthful numbers.
+///
+/// Names follow RFC 9211 where it has them.
 public enum CacheEvent: Sendable {
     /// A read ended: bytes given to its reader, by where they came from, and past the store.
     case readEnded(CacheKey, store: Int64, joined: Int64, origin: Int64)
@@ -76,7 +78,9 @@ public struct CacheStatistics: Sendable, Equatable {
     }
 }
 
-/// Counts and tells. Its locks are leaves.
+/// Counts and tells.
+///
+/// Its locks are leaves.
 final class Journal: Sendable {
     private let statistics = Mutex(CacheStatistics())
     private let recorded = Mutex(CacheStatistics())
@@ -112,7 +116,8 @@ final class Journal: Sendable {
 
     /// A new stream of events; a consumer that falls 1,024 events behind loses the oldest.
     func events() -> AsyncStream<CacheEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(of: CacheEvent.self, bufferingPolicy: .bufferingNewest(1024))
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: CacheEvent.self, bufferingPolicy: .bufferingNewest(1024))
         let id = nextSubscriber.withLock { next in
             next += 1
             return next

@@ -1,6 +1,8 @@
 import Crypto
 
-/// Selects the stored responses of a resource. Never contains a range (RFC 9111 §2).
+/// Selects the stored responses of a resource.
+///
+/// Never contains a range (RFC 9111 §2).
 public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     /// The key itself; by default the URL.
     public let text: String
@@ -33,8 +35,9 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
 public struct CacheKeyPolicy: Sendable {
     private let makeKey: @Sendable (ResourceURL) -> String
 
-    /// A policy of your own. URLs for which `makeKey` returns the same text share one entry: vouch that they name one
-    /// representation.
+    /// A policy of your own.
+    ///
+    /// URLs for which `makeKey` returns the same text share one entry: vouch that they name one representation.
     public init(_ makeKey: @escaping @Sendable (ResourceURL) -> String) { self.makeKey = makeKey }
 
     /// The whole URL: the default.

@@ -13,7 +13,9 @@ public struct ContentInformation: Sendable {
     public var validators: Validators
     /// The response's end-to-end fields, unknown ones too.
     public var fields: HTTPFields
-    /// Names the generation: changes whenever the representation does. Empty for a response that is not stored.
+    /// Names the generation: changes whenever the representation does.
+    ///
+    /// Empty for a response that is not stored.
     public var generation: String
     /// When the response came, in seconds since 1970; `nil` for a response that is not stored.
     public var responseTime: Int64?

@@ -34,7 +34,9 @@ final class Engine: Sendable {
         let core: ResourceCore? = state.withLock { state in
             guard !state.isClosed else { return nil }
             if let core = state.resources[key] { return core }
-            if state.resources.count >= Self.capacity { state.resources = state.resources.filter { !$0.value.isDisposable } }
+            if state.resources.count >= Self.capacity {
+                state.resources = state.resources.filter { !$0.value.isDisposable }
+            }
             let core = ResourceCore(key: key, engine: self)
             state.resources[key] = core
             return core

@@ -3,15 +3,18 @@ public import HTTPSemantics
 extension MediaCache {
     /// Settings of a cache; the defaults suit a player on one user's machine.
     public struct Configuration: Sendable {
-        /// Most bytes of media on disk. Above it the least recently used entries go. 2 GB (2,000,000,000 bytes) by default.
+        /// Most bytes of media on disk.
+        ///
+        /// Above it the least recently used entries go. 2 GB (2,000,000,000 bytes) by default.
         public var limit: Int64 = 2_000_000_000
         /// How a URL becomes a cache key; the whole URL by default.
         public var keyPolicy = CacheKeyPolicy.url
         /// When ranges of different responses may be joined; only under a strong validator by default (RFC 9110 §15.3.7.3).
         public var generationPolicy = GenerationPolicy.strict
-        /// How long a fetch that nobody reads any more is kept, paused, for a player that comes back. 30 ms by default:
-        /// in recorded traces 90 % of the reopenings come within 5 ms, 95 % within 90 ms, the rest after seconds, and all the
-        /// while the origin goes on filling the paused connection.
+        /// How long a fetch that nobody reads any more is kept, paused, for a player that comes back.
+        ///
+        /// 30 ms by default: in recorded traces 90 % of the reopenings come within 5 ms, 95 % within 90 ms, the rest
+        /// after seconds, and all the while the origin goes on filling the paused connection.
         public var linger = Duration.milliseconds(30)
         /// How failed fetches are retried.
         public var retry = RetryPolicy()
@@ -27,14 +30,17 @@ extension MediaCache {
 public struct RetryPolicy: Sendable {
     /// Attempts without progress before readers see the error; 5 by default.
     public var attempts = 5
-    /// Upper bound of the first delay; doubles with each attempt. 250 ms by default. The delay drawn is anywhere between
-    /// zero and the bound ("full jitter").
+    /// Upper bound of the first delay; doubles with each attempt.
+    ///
+    /// 250 ms by default. The delay drawn is anywhere between zero and the bound ("full jitter").
     public var firstDelay = Duration.milliseconds(250)
     /// Upper bound of every delay; 8 s by default.
     public var maximumDelay = Duration.seconds(8)
     /// Bytes that must arrive for the count to start again; 64 KiB by default.
     public var progress: Int64 = 64 << 10
-    /// Attempts for a response of 500, 502, 503, 504 or 429, after which it is handed on. 2 by default.
+    /// Attempts for a response of 500, 502, 503, 504 or 429, after which it is handed on.
+    ///
+    /// 2 by default.
     public var refusals = 2
 
     /// The defaults.
@@ -56,7 +62,9 @@ struct RetryBudget: Sendable {
         guard failures < Self.attempts(for: error, policy) else { return nil }
         let bound = min(policy.maximumDelay, policy.firstDelay * (1 << min(failures, 16)))
         failures += 1
-        if let wanted = error.refusal?.retryAfter, wanted > bound { return wanted <= policy.maximumDelay ? wanted : nil }
+        if let wanted = error.refusal?.retryAfter, wanted > bound {
+            return wanted <= policy.maximumDelay ? wanted : nil
+        }
         return bound * Double.random(in: 0...1)
     }
 

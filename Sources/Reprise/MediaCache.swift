@@ -34,7 +34,9 @@ public final class MediaCache: Sendable {
         return MediaCache(Engine(origin: origin, configuration: configuration, store: store, journal: journal))
     }
 
-    /// A cache that stores nothing: reads stream straight from the origin. For when no directory can be written.
+    /// A cache that stores nothing: reads stream straight from the origin.
+    ///
+    /// For when no directory can be written.
     public static func withoutStore(
         origin: any Origin, configuration: Configuration = Configuration()
     ) -> MediaCache {
@@ -44,7 +46,9 @@ public final class MediaCache: Sendable {
     /// Whether anything can be stored.
     public var isStoring: Bool { engine.store != nil }
 
-    /// The resource at `url`. Throws ``RepriseError`` with code `closed` after ``close()``.
+    /// The resource at `url`.
+    ///
+    /// Throws ``RepriseError`` with code `closed` after ``close()``.
     ///
     /// `fields` go to the origin with every request for it (authorisation, cookies) and are never logged.
     public func resource(for url: ResourceURL, fields: HTTPFields = [:]) throws(RepriseError) -> MediaResource {
@@ -52,12 +56,16 @@ public final class MediaCache: Sendable {
         return MediaResource(url: url, key: key, fields: fields, core: try engine.resource(key))
     }
 
-    /// The resource at the URL in `text`. Throws ``RepriseError`` with code `invalidURL` or `closed`.
+    /// The resource at the URL in `text`.
+    ///
+    /// Throws ``RepriseError`` with code `invalidURL` or `closed`.
     public func resource(for text: String, fields: HTTPFields = [:]) throws(RepriseError) -> MediaResource {
         try resource(for: ResourceURL(text), fields: fields)
     }
 
-    /// What is stored, the most recently used first. Waits for the disk.
+    /// What is stored, the most recently used first.
+    ///
+    /// Waits for the disk.
     public func entries() async throws -> [CacheEntry] {
         guard let store = engine.store else { return [] }
         await store.recorder.flush()
@@ -88,7 +96,9 @@ public final class MediaCache: Sendable {
         }
     }
 
-    /// What happens from now on. A consumer that falls 1,024 events behind loses the oldest; ``statistics`` never does.
+    /// What happens from now on.
+    ///
+    /// A consumer that falls 1,024 events behind loses the oldest; ``statistics`` never does.
     public func events() -> AsyncStream<CacheEvent> { engine.journal.events() }
 
     /// Counts a region that was served through ``MediaResource/storedRegion(_:)``.
@@ -100,7 +110,9 @@ public final class MediaCache: Sendable {
         engine.store?.recorder.noteUse(resource.key)
     }
 
-    /// Ends every fetch, records everything, and lets go of the directory. Reads still open end at their next hole.
+    /// Ends every fetch, records everything, and lets go of the directory.
+    ///
+    /// Reads still open end at their next hole.
     public func close() async {
         for resource in engine.close() { await resource.liveGeneration?.stopFetches() }
         do {

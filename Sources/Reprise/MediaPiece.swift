@@ -13,7 +13,9 @@ public enum MediaPiece: Sendable {
         }
     }
 
-    /// The bytes, read from disk if need be. Blocks; throws ``RepriseError`` with code `storageUnavailable`.
+    /// The bytes, read from disk if need be.
+    ///
+    /// Blocks; throws ``RepriseError`` with code `storageUnavailable`.
     public func bytes() throws(RepriseError) -> [UInt8] {
         switch self {
         case .stored(let region): try region.bytes()
@@ -22,7 +24,9 @@ public enum MediaPiece: Sendable {
     }
 }
 
-/// A verified region of a data file. Holds the file open, so that eviction cannot take the bytes away.
+/// A verified region of a data file.
+///
+/// Holds the file open, so that eviction cannot take the bytes away.
 public struct StoredRegion: Sendable {
     /// Which bytes of the representation, and of the file: they are the same.
     public let range: Range<Int64>
@@ -34,7 +38,9 @@ public struct StoredRegion: Sendable {
     /// The open file's descriptor; valid while this value lives.
     public var fileDescriptor: Int32 { file.descriptor }
 
-    /// The bytes. Blocks; throws ``RepriseError`` with code `storageUnavailable`.
+    /// The bytes.
+    ///
+    /// Blocks; throws ``RepriseError`` with code `storageUnavailable`.
     public func bytes() throws(RepriseError) -> [UInt8] {
         let bytes = try file.read(at: range.lowerBound, count: count)
         guard bytes.count == count else {

@@ -52,7 +52,9 @@ public struct MediaResource: Sendable {
     /// Which bytes are stored, as far as this process knows: empty before the first read.
     public var storedRanges: ByteRangeSet { core.liveGeneration?.storedRanges ?? ByteRangeSet() }
 
-    /// All of `range` in one region, if it is stored and verified. Never waits.
+    /// All of `range` in one region, if it is stored and verified.
+    ///
+    /// Never waits.
     ///
     /// Not counted in the statistics.
     public func storedRegion(_ range: RangeSpec? = nil) -> (region: StoredRegion, information: ContentInformation)? {

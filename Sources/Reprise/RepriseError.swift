@@ -1,6 +1,8 @@
 /// The one error type of Reprise; every public function throws this or `CancellationError`.
 public struct RepriseError: Error, Sendable, CustomStringConvertible {
-    /// What kind of thing went wrong. New kinds may be added: match with `==` and a default.
+    /// What kind of thing went wrong.
+    ///
+    /// New kinds may be added: match with `==` and a default.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The name, as it stands in logs and JSON.
         public let description: String
@@ -10,7 +12,9 @@ public struct RepriseError: Error, Sendable, CustomStringConvertible {
 
     /// What kind of thing went wrong.
     public let code: Code
-    /// What happened and how to remedy it, for people. Holds no query string and no header value.
+    /// What happened and how to remedy it, for people.
+    ///
+    /// Holds no query string and no header value.
     public let message: String
     /// The error underneath, if there is one.
     public let cause: (any Error)?

@@ -9,7 +9,8 @@ enum Bar {
         let filled = Int((min(max(fraction, 0), 1) * Double(width * 8)).rounded(.down))
         let full = filled / 8
         guard full < width else { return String(repeating: "█", count: width) }
-        return String(repeating: "█", count: full) + eighths[filled % 8] + String(repeating: " ", count: width - full - 1)
+        return String(repeating: "█", count: full) + eighths[filled % 8]
+            + String(repeating: " ", count: width - full - 1)
     }
 
     /// Which bytes of `length` are stored: a cell is full, three quarters, half, a quarter or not stored at all.

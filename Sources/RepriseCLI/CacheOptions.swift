@@ -26,11 +26,11 @@ struct CacheOptions: ParsableArguments {
     static func defaultDirectory(_ environment: [String: String]) -> String {
         let home = environment["HOME"] ?? NSHomeDirectory()
         #if os(macOS)
-        return home + "/Library/Caches/reprise"
+            return home + "/Library/Caches/reprise"
         #else
-        // XDG Base Directory Specification 0.8: relative paths are to be ignored.
-        if let base = environment["XDG_CACHE_HOME"], base.hasPrefix("/") { return base + "/reprise" }
-        return home + "/.cache/reprise"
+            // XDG Base Directory Specification 0.8: relative paths are to be ignored.
+            if let base = environment["XDG_CACHE_HOME"], base.hasPrefix("/") { return base + "/reprise" }
+            return home + "/.cache/reprise"
         #endif
     }
 
@@ -38,7 +38,8 @@ struct CacheOptions: ParsableArguments {
     func logger(_ label: String) throws -> Logger {
         let text = ProcessInfo.processInfo.environment["REPRISE_LOG_LEVEL"]
         if logLevel == nil, let text, LogLevel(rawValue: text) == nil {
-            throw ValidationError("REPRISE_LOG_LEVEL is \"\(text)\"; it must be trace, debug, info, notice, warning or error.")
+            throw ValidationError(
+                "REPRISE_LOG_LEVEL is \"\(text)\"; it must be trace, debug, info, notice, warning or error.")
         }
         var logger = Logger(label: label) { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = (logLevel ?? text.flatMap { LogLevel(rawValue: $0) } ?? .notice).level
@@ -48,7 +49,9 @@ struct CacheOptions: ParsableArguments {
 
 /// Options of the subcommands that open the cache for writing.
 struct StoreOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Most bytes on disk, such as 500MB or 2GB; REPRISE_LIMIT. (default: 2GB)", valueName: "size"))
+    @Option(
+        help: ArgumentHelp("Most bytes on disk, such as 500MB or 2GB; REPRISE_LIMIT. (default: 2GB)", valueName: "size")
+    )
     var limit: ByteCount?
 
     @Option(

@@ -22,12 +22,14 @@ struct Fetch: AsyncParsableCommand {
     @Argument(help: "URLs to fetch.")
     var urls: [String]
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Also write the media file here; for a single URL.", valueName: "file"))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Also write the media file here; for a single URL.", valueName: "file"))
     var output: String?
 
     @Option(
         name: .customLong("header"),
-        help: ArgumentHelp("Field sent to the origin, such as \"Authorization: Bearer …\"; may be repeated.", valueName: "field"))
+        help: ArgumentHelp(
+            "Field sent to the origin, such as \"Authorization: Bearer …\"; may be repeated.", valueName: "field"))
     var headers: [String] = []
 
     @Flag(help: "Progress and results as one JSON object per line on standard output.")

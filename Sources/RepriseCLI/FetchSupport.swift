@@ -15,14 +15,18 @@ struct HTTPFieldsBox {
                 throw ValidationError("--header takes \"Name: value\".")
             }
             let value = line.dropFirst(name.count + 1).drop { $0 == " " }
-            guard HTTPField.isValidValue(String(value)) else { throw ValidationError("The value of \(name) has line breaks.") }
+            guard HTTPField.isValidValue(String(value)) else {
+                throw ValidationError("The value of \(name) has line breaks.")
+            }
             fields.append(HTTPField(name: fieldName, value: String(value)))
         }
         self.fields = fields
     }
 }
 
-/// One line of `fetch --json`. Bytes; seconds.
+/// One line of `fetch --json`.
+///
+/// Bytes; seconds.
 struct FetchReport: Encodable {
     let url: String
     let state: String
@@ -113,13 +117,16 @@ struct OutputFile {
     init(path: String) throws(RepriseError) {
         self.path = path
         temporary = path + ".part"
-        guard FileManager.default.createFile(atPath: temporary, contents: nil), let handle = FileHandle(forWritingAtPath: temporary)
+        guard FileManager.default.createFile(atPath: temporary, contents: nil),
+            let handle = FileHandle(forWritingAtPath: temporary)
         else { throw RepriseError(.storageUnavailable, "Cannot write \(temporary).") }
         self.handle = handle
     }
 
     func write(_ piece: MediaPiece) throws {
-        do { try handle.write(contentsOf: Data(try piece.bytes())) } catch let error as RepriseError { throw error } catch {
+        do { try handle.write(contentsOf: Data(try piece.bytes())) } catch let error as RepriseError {
+            throw error
+        } catch {
             throw RepriseError(.storageUnavailable, "Cannot write \(temporary).", cause: error)
         }
     }

@@ -45,7 +45,9 @@ struct List: AsyncParsableCommand {
     }
 }
 
-/// One entry in JSON. Sizes in bytes, times in seconds since 1970.
+/// One entry in JSON.
+///
+/// Sizes in bytes, times in seconds since 1970.
 struct EntryReport: Encodable {
     let url: String
     let key: String

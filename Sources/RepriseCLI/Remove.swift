@@ -31,11 +31,14 @@ struct Remove: AsyncParsableCommand {
             var missing: [String] = []
             var freed: Int64 = 0
             let entries = try await store.entries()
-            let wanted = all ? entries : urls.compactMap { url in
-                let entry = entries.first { $0.url.description == url || $0.key.text == url }
-                if entry == nil { missing.append(url) }
-                return entry
-            }
+            let wanted =
+                all
+                ? entries
+                : urls.compactMap { url in
+                    let entry = entries.first { $0.url.description == url || $0.key.text == url }
+                    if entry == nil { missing.append(url) }
+                    return entry
+                }
             for entry in wanted { freed += try await store.remove(entry.key) }
             await store.close()
             await origin.shutdown()

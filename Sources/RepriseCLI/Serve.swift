@@ -38,7 +38,9 @@ struct Serve: AsyncParsableCommand {
 
     func validate() throws {
         if let port, !(0...65_535).contains(port) { throw ValidationError("--port must be 0 to 65535.") }
-        if let token, token.isEmpty || token.contains("/") { throw ValidationError("--token must not be empty or hold \"/\".") }
+        if let token, token.isEmpty || token.contains("/") {
+            throw ValidationError("--token must not be empty or hold \"/\".")
+        }
     }
 
     func run() async throws {
@@ -57,7 +59,9 @@ struct Serve: AsyncParsableCommand {
 
     private func environmentToken() throws -> String? {
         guard let text = ProcessInfo.processInfo.environment["REPRISE_TOKEN"] else { return nil }
-        guard !text.isEmpty, !text.contains("/") else { throw ValidationError("REPRISE_TOKEN must not be empty or hold \"/\".") }
+        guard !text.isEmpty, !text.contains("/") else {
+            throw ValidationError("REPRISE_TOKEN must not be empty or hold \"/\".")
+        }
         return text
     }
 
@@ -137,11 +141,14 @@ struct Serve: AsyncParsableCommand {
                 logger.debug("fetch started", metadata: ["key": "\(key.redacted)", "range": "\(range)"])
             case .fetchEnded(let key, let bytes, let error):
                 let outcome = error.map { "\($0.code)" } ?? "done"
-                logger.debug("fetch ended", metadata: ["key": "\(key.redacted)", "bytes": "\(bytes)", "outcome": "\(outcome)"])
+                logger.debug(
+                    "fetch ended", metadata: ["key": "\(key.redacted)", "bytes": "\(bytes)", "outcome": "\(outcome)"])
             case .readEnded(let key, let store, let joined, let origin):
                 logger.debug(
                     "read ended",
-                    metadata: ["key": "\(key.redacted)", "store": "\(store)", "joined": "\(joined)", "origin": "\(origin)"])
+                    metadata: [
+                        "key": "\(key.redacted)", "store": "\(store)", "joined": "\(joined)", "origin": "\(origin)",
+                    ])
             }
         }
     }

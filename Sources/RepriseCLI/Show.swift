@@ -29,7 +29,8 @@ struct Show: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reporting {
             let inspector = try CacheInspector(directory: cache.directory)
-            guard let entry = try inspector.entries().first(where: { $0.url.description == url || $0.key.text == url }) else {
+            guard let entry = try inspector.entries().first(where: { $0.url.description == url || $0.key.text == url })
+            else {
                 throw RepriseError(.notStored, "Nothing is stored for \(url). See: reprise list")
             }
             let stored = try inspector.storedRanges(of: entry)
@@ -40,7 +41,9 @@ struct Show: AsyncParsableCommand {
             let length = entry.information.completeLength
             let share = length.map { $0 > 0 ? ", \(entry.storedBytes * 100 / $0) %" : "" } ?? ""
             print("\(ByteCount(entry.storedBytes)) of \(length.map { "\(ByteCount($0))" } ?? "unknown length")\(share)")
-            print("[" + Bar.coverage(stored, length: length ?? stored.bounds?.upperBound ?? 0, width: Terminal.width - 2) + "]")
+            print(
+                "[" + Bar.coverage(stored, length: length ?? stored.bounds?.upperBound ?? 0, width: Terminal.width - 2)
+                    + "]")
             for span in stored.prefix(Self.listedSpans) {
                 let size = ByteCount(span.upperBound - span.lowerBound)
                 print("  \(span.lowerBound)-\(span.upperBound - 1)  (\(size))")

@@ -26,8 +26,9 @@ extension NIOOrigin {
         ///
         /// Beyond it: `originRedirectRefused`.
         public var redirectLimit = 10
-        /// Most bytes of one body that are read ahead of the consumer; 256 KiB by default, 16 to 512 KiB. A body begins with
-        /// none and earns 1/128 of what has come.
+        /// Most bytes of one body that are read ahead of the consumer; 256 KiB by default, 16 to 512 KiB.
+        ///
+        /// A body begins with none and earns 1/128 of what has come.
         ///
         /// Reading goes on while fewer bytes are buffered; with the last read, at most 1 MiB is.
         public var readAhead = 262_144

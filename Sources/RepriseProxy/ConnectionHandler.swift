@@ -85,7 +85,9 @@ final class ConnectionHandler: ChannelInboundHandler {
         if exchange == nil, !isClosing, hasAnswered { arm(context, seconds: service.configuration.idleTimeout) }
     }
 
-    /// Sets the deadline. One timer a connection looks after it and sets itself again: most deadlines never come.
+    /// Sets the deadline.
+    ///
+    /// One timer a connection looks after it and sets itself again: most deadlines never come.
     private func arm(_ context: ChannelHandlerContext, seconds: Int) {
         deadline = .now() + .seconds(Int64(seconds))
         if timer == nil { watch(context, for: .seconds(Int64(seconds))) }
@@ -105,7 +107,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     // MARK: - One request
 
     private func answer(_ head: RequestHead, _ context: ChannelHandlerContext) {
-        guard head.count("content-length") == 0 || head.value("content-length") == "0", head.count("transfer-encoding") == 0
+        guard head.count("content-length") == 0 || head.value("content-length") == "0",
+            head.count("transfer-encoding") == 0
         else { return refuse(413, "Requests with a body are not accepted.", context) }
         guard head.count("host") == 1 || (!head.isHTTP11 && head.count("host") == 0) else {
             return refuse(400, "A request has exactly one Host field (RFC 9112 §3.2).", context)
@@ -118,7 +121,8 @@ final class ConnectionHandler: ChannelInboundHandler {
         switch head.method {
         case .options:
             return write(
-                ResponseHead.text(204, "", fields: [("Allow", Self.methods)], keepAlive: head.keepsAlive), head, context)
+                ResponseHead.text(204, "", fields: [("Allow", Self.methods)], keepAlive: head.keepsAlive), head, context
+            )
         case .other(let name):
             let text = "\(name.prefix(32)) is not supported; this cache answers \(Self.methods).\n"
             let answer = ResponseHead.text(405, text, fields: [("Allow", Self.methods)], keepAlive: head.keepsAlive)
@@ -127,7 +131,8 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
         do throws(ProxyTarget.Refusal) {
             guard let known = try resolve(head.target) else {
-                let page = ResponseHead.text(200, service.indexPage, keepAlive: head.keepsAlive, isHead: head.method == .head)
+                let page = ResponseHead.text(
+                    200, service.indexPage, keepAlive: head.keepsAlive, isHead: head.method == .head)
                 return write(page, head, context)
             }
             if !answerFromStore(head, known, context) { begin(head, known.resource, context) }
@@ -138,7 +143,9 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    /// What `target` names; players ask for the same one again and again. `nil` = the index page.
+    /// What `target` names; players ask for the same one again and again.
+    ///
+    /// `nil` = the index page.
     private func resolve(_ target: String) throws(ProxyTarget.Refusal) -> KnownResource? {
         if let last, last.target == target { return last.known }
         if known[target] == nil {
@@ -153,7 +160,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     private static let methods = "GET, HEAD, OPTIONS"
 
     /// Answers with a region that is stored and verified; false if more than that is needed.
-    private func answerFromStore(_ head: RequestHead, _ known: KnownResource, _ context: ChannelHandlerContext) -> Bool {
+    private func answerFromStore(_ head: RequestHead, _ known: KnownResource, _ context: ChannelHandlerContext) -> Bool
+    {
         guard head.method == .get else { return false }
         let isConditional = RequestPlan.isConditional(head)
         let stored = isConditional ? known.resource.storedInformation : nil
@@ -181,7 +189,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     /// This connection's descriptor for the region's file.
-    private func file(_ known: KnownResource, _ region: StoredRegion, _ information: ContentInformation) -> SharedFile? {
+    private func file(_ known: KnownResource, _ region: StoredRegion, _ information: ContentInformation) -> SharedFile?
+    {
         if let file = known.file, known.generation == information.generation { return file }
         guard let file = try? SharedFile(region, generation: information.generation) else { return nil }
         known.file = file

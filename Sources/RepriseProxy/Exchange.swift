@@ -13,7 +13,9 @@ struct Exchange: Sendable {
     let service: ProxyService
     let channel: any Channel
 
-    /// Answers the request. Returns whether the connection can take another.
+    /// Answers the request.
+    ///
+    /// Returns whether the connection can take another.
     func run() async -> Bool {
         do {
             return try await answer()
@@ -113,7 +115,7 @@ struct Exchange: Sendable {
         defer { if isLive { UnsentLowWater.set(UnsentLowWater.none, on: channel) } }
         do {
             try await stream(read, head: buffer, isChunked: isChunked)
-        } catch where error is CancellationError || !channel.isActive {
+        } catch  where error is CancellationError || !channel.isActive {
             return false
         } catch {
             // The head is out: only a broken connection tells the client that the body is not whole (RFC 9112 §8).
@@ -132,7 +134,9 @@ struct Exchange: Sendable {
         while true {
             let storedBefore = stored
             stored = read.servedBytes(from: .store)
-            if stored > storedBefore, read.mustWait { try await service.configuration.clock.sleep(service.configuration.gracePeriod) }
+            if stored > storedBefore, read.mustWait {
+                try await service.configuration.clock.sleep(service.configuration.gracePeriod)
+            }
             guard let piece = try await read.next() else { break }
             if isChunked { pending.writeString("\(String(piece.count, radix: 16))\r\n") }
             if pending.readableBytes > 0 { channel.write(IOData.byteBuffer(pending), promise: nil) }
@@ -189,7 +193,8 @@ struct Exchange: Sendable {
         service.logger.info(
             "request",
             metadata: [
-                "method": "\(isHead ? "HEAD" : "GET")", "url": "\(resource.url.redacted)", "range": "\(head.value("range") ?? "-")",
+                "method": "\(isHead ? "HEAD" : "GET")", "url": "\(resource.url.redacted)",
+                "range": "\(head.value("range") ?? "-")",
                 "status": "\(read.passedThrough?.status.code ?? code)", "cache": "\(status)",
             ])
     }

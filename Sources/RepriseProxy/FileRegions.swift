@@ -2,9 +2,9 @@ import NIOCore
 import Reprise
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// A descriptor of NIO's own for a data file; closed when the last write that needs it is over.

@@ -2,9 +2,13 @@ public import Logging
 import NIOCore
 public import Reprise
 
-/// Settings of a ``ProxyServer``. The defaults serve one user on this machine and nobody else.
+/// Settings of a ``ProxyServer``.
+///
+/// The defaults serve one user on this machine and nobody else.
 public struct ProxyConfiguration: Sendable {
-    /// Address to listen on; `127.0.0.1` by default. Anything but a loopback address needs ``token`` or ``allowedHosts``.
+    /// Address to listen on; `127.0.0.1` by default.
+    ///
+    /// Anything but a loopback address needs ``token`` or ``allowedHosts``.
     public var host = "127.0.0.1"
     /// Port; 0, the default, lets the system choose a free one.
     public var port = 0
@@ -12,7 +16,9 @@ public struct ProxyConfiguration: Sendable {
     public var token: String?
     /// If not empty, only these origin hosts are served; an entry that begins with a dot also means every subdomain.
     public var allowedHosts: [String] = []
-    /// Most connections at once; further ones are closed. 1,024 by default.
+    /// Most connections at once; further ones are closed.
+    ///
+    /// 1,024 by default.
     public var maximumConnections = 1024
     /// How long a client may take to send a request head, in seconds; 15 by default.
     public var headTimeout = 15
@@ -20,13 +26,16 @@ public struct ProxyConfiguration: Sendable {
     public var idleTimeout = 75
     /// Event loop threads; half the cores by default, 1 to 4.
     public var threads = min(4, max(1, System.coreCount / 2))
-    /// How long a response waits when it comes from stored bytes to a hole, in case the client only wanted what is stored:
-    /// a client that leaves a little before the hole would otherwise cause a fetch each time. 50 ms by default.
+    /// How long a response waits when it comes from stored bytes to a hole, in case the client only wanted what is
+    /// stored: a client that leaves a little before the hole would otherwise cause a fetch each time.
+    ///
+    /// 50 ms by default.
     public var gracePeriod = Duration.milliseconds(50)
     /// Time; the system's clocks by default.
     public var clock = CacheClock.system
-    /// Where requests and faults are logged. URLs appear without their queries; of the
-    /// header fields only Range does.
+    /// Where requests and faults are logged.
+    ///
+    /// URLs appear without their queries; of the header fields only Range does.
     public var logger = Logger(label: "reprise.proxy")
 
     /// The defaults.

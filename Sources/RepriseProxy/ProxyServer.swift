@@ -40,7 +40,8 @@ public final class ProxyServer: Sendable {
         let service = ProxyService(cache: cache, configuration: configuration)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, configuration.threads))
         do {
-            let channel = try await bootstrap(service, group).bind(host: configuration.host, port: configuration.port).get()
+            let channel = try await bootstrap(service, group).bind(host: configuration.host, port: configuration.port)
+                .get()
             let port = channel.localAddress?.port ?? configuration.port
             let name = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
             return ProxyServer(
@@ -70,7 +71,9 @@ public final class ProxyServer: Sendable {
             }
     }
 
-    /// Stops listening, breaks off what is being sent, and returns when all is closed. The cache stays open.
+    /// Stops listening, breaks off what is being sent, and returns when all is closed.
+    ///
+    /// The cache stays open.
     public func stop() async {
         try? await channel.close().get()
         for channel in service.beginClosing() { try? await channel.close().get() }

@@ -81,7 +81,8 @@ final class ProxyService: Sendable {
     /// `Icy-MetaData` would have metadata interleaved into the bytes; conditions are evaluated here.
     private static let notForwarded = [
         "Host", "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
-        "Accept-Encoding", "Icy-MetaData", "Content-Length", "Expect", "Forwarded", "X-Forwarded-For", "Origin", "Referer",
+        "Accept-Encoding", "Icy-MetaData", "Content-Length", "Expect", "Forwarded", "X-Forwarded-For", "Origin",
+        "Referer",
     ].compactMap { HTTPField.Name($0) }
 
     /// The page at `/`.

@@ -28,7 +28,8 @@ struct ProxyTarget: Sendable {
         if let token {
             let segment = rest.prefix { $0 != "/" }
             guard constantTimeEqual(String(segment), token) else {
-                throw Refusal(status: 403, reason: "The address must begin with the access token: /TOKEN/https/host/path.")
+                throw Refusal(
+                    status: 403, reason: "The address must begin with the access token: /TOKEN/https/host/path.")
             }
             rest = rest.dropFirst(segment.count + 1)
         }
@@ -54,7 +55,8 @@ struct ProxyTarget: Sendable {
     private static func hasDotSegments(_ location: Substring) -> Bool {
         guard location.contains("..") || location.contains("%2") else { return false }
         return location.prefix { $0 != "?" }.split(separator: "/").contains { segment in
-            let plain = segment.lowercased().split(separator: "%2e", omittingEmptySubsequences: false).joined(separator: ".")
+            let plain = segment.lowercased().split(separator: "%2e", omittingEmptySubsequences: false).joined(
+                separator: ".")
             return plain == ".." || plain == "."
         }
     }

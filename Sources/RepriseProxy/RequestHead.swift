@@ -49,7 +49,9 @@ struct RequestHead: Sendable {
         }
     }
 
-    /// Every field. Values that HTTPTypes would not take are left out.
+    /// Every field.
+    ///
+    /// Values that HTTPTypes would not take are left out.
     var fields: HTTPFields {
         bytes.withUnsafeReadableBytes { raw in
             var fields = HTTPFields()

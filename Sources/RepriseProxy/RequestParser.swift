@@ -38,7 +38,9 @@ struct RequestParser: Sendable {
         skipEmptyLines()
         guard let length = headLength() else {
             if buffer.readableBytes > Self.maximumHead { throw Refusal(status: 431, reason: "The header is too long.") }
-            if searched > Self.maximumLine, !hasLine() { throw Refusal(status: 414, reason: "The request line is too long.") }
+            if searched > Self.maximumLine, !hasLine() {
+                throw Refusal(status: 414, reason: "The request line is too long.")
+            }
             return nil
         }
         guard length <= Self.maximumHead, let head = buffer.readSlice(length: length) else {
@@ -102,7 +104,9 @@ struct RequestParser: Sendable {
         var places: [RequestHead.Place] = []
         var position = lineEnd + 2
         while let end = Self.lineEnd(raw, from: position), end > position {
-            guard places.count < maximumFields else { throw Refusal(status: 431, reason: "There are too many header fields.") }
+            guard places.count < maximumFields else {
+                throw Refusal(status: 431, reason: "There are too many header fields.")
+            }
             places.append(try place(raw, position..<end))
             position = end + 2
         }
@@ -144,7 +148,8 @@ struct RequestParser: Sendable {
         switch String(decoding: bytes, as: UTF8.self) {
         case "HTTP/1.1": return true
         case "HTTP/1.0": return false
-        case let text where text.hasPrefix("HTTP/"): throw Refusal(status: 505, reason: "Only HTTP/1.1 and 1.0 are spoken.")
+        case let text where text.hasPrefix("HTTP/"):
+            throw Refusal(status: 505, reason: "Only HTTP/1.1 and 1.0 are spoken.")
         default: throw malformed("The request line does not end with HTTP/1.1.")
         }
     }

@@ -39,7 +39,8 @@ enum ResponseHead {
     ///
     /// `end` is `nil` while the length is unknown: then the body is chunked.
     static func media(
-        _ common: ByteBuffer, isPartial: Bool, range: (start: Int64, end: Int64?), completeLength: Int64?, status: CacheStatus,
+        _ common: ByteBuffer, isPartial: Bool, range: (start: Int64, end: Int64?), completeLength: Int64?,
+        status: CacheStatus,
         information: ContentInformation, keepAlive: Bool, now: Double
     ) -> ByteBuffer {
         var buffer = ByteBuffer()

@@ -11,9 +11,9 @@ enum UnsentLowWater {
     static let none = Int(Int32.max)
 
     #if canImport(Darwin)
-    private static let option = NIOBSDSocket.Option(rawValue: 0x201)
+        private static let option = NIOBSDSocket.Option(rawValue: 0x201)
     #else
-    private static let option = NIOBSDSocket.Option(rawValue: 25)
+        private static let option = NIOBSDSocket.Option(rawValue: 25)
     #endif
 
     /// Sets the limit; a system that has no such option goes without.

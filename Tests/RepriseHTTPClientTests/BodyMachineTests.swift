@@ -46,9 +46,26 @@ struct BodyMachineTests {
         _ = machine.received(&pieces)
         #expect(machine.readCompleted() == false)
         #expect(machine.take()?.wakesLoop == false)
-        #expect(machine.take()?.wakesLoop == true)
         #expect(machine.take()?.wakesLoop == false)
+        #expect(machine.take()?.wakesLoop == true, "a young body has a window of almost nothing")
         #expect(machine.isReading)
+    }
+
+    @Test func theWindowIsEarned() {
+        var machine = BodyMachine(window: 2 * big.readableBytes)
+        for _ in 0..<64 {
+            var pieces = queue(big, big, big, big)
+            _ = machine.received(&pieces)
+            while machine.take()?.delivery != nil {}
+        }
+        var pieces = queue(big)
+        _ = machine.received(&pieces)
+        let readsOn = machine.readCompleted()
+        #expect(readsOn, "a piece may wait while the next one is read")
+        var more = queue(big)
+        _ = machine.received(&more)
+        let stillReadsOn = machine.readCompleted()
+        #expect(!stillReadsOn, "never more than the configured window")
     }
 
     @Test func theEndComesAfterTheBufferedPieces() {

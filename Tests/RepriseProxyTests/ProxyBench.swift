@@ -20,7 +20,9 @@ struct ProxyBench {
         try await Bench.run(sendBufferSize: sendBufferSize, configure: configure) { bench async throws in
             let server = try await ProxyServer.start(bench.cache, configuration: configuration)
             let result: Result<Void, any Error>
-            do { result = .success(try await body(ProxyBench(bench: bench, server: server))) } catch { result = .failure(error) }
+            do { result = .success(try await body(ProxyBench(bench: bench, server: server))) } catch {
+                result = .failure(error)
+            }
             await server.stop()
             try result.get()
         }
@@ -29,7 +31,9 @@ struct ProxyBench {
     /// What to ask the proxy for to get `path` of the origin.
     func target(_ path: String) -> String { "/http/127.0.0.1:\(bench.origin.port)\(path)" }
 
-    func get(_ path: String, _ fields: [String] = [], method: String = "GET") async throws -> (head: RawClient.Head, body: [UInt8]) {
+    func get(_ path: String, _ fields: [String] = [], method: String = "GET") async throws -> (
+        head: RawClient.Head, body: [UInt8]
+    ) {
         try await RawClient.exchange(port: server.port, target(path), fields, method: method)
     }
 }

@@ -40,7 +40,9 @@ import Testing
             for _ in 0..<2 {
                 let answer = try await proxy.get("/a", ["Range: \(field)"])
                 #expect(answer.head.status == 206)
-                #expect(answer.head.fields["content-range"] == "bytes \(expected.lowerBound)-\(expected.upperBound - 1)/1000")
+                #expect(
+                    answer.head.fields["content-range"]
+                        == "bytes \(expected.lowerBound)-\(expected.upperBound - 1)/1000")
                 #expect(answer.body == Self.pattern(expected))
             }
         }
@@ -74,7 +76,9 @@ import Testing
             proxy.bench.publish("/a b", length: 10)
             proxy.bench.publish("/a", length: 1000)
             let origin = "127.0.0.1:\(proxy.bench.origin.port)"
-            for target in ["/http/\(origin)/a?x=1&y=%2F", "/http://\(origin)/a?x=1&y=%2F", "/HTTP:/\(origin)/a?x=1&y=%2F"] {
+            for target in [
+                "/http/\(origin)/a?x=1&y=%2F", "/http://\(origin)/a?x=1&y=%2F", "/HTTP:/\(origin)/a?x=1&y=%2F",
+            ] {
                 let answer = try await RawClient.exchange(port: proxy.server.port, target)
                 #expect(answer.head.status == 200, "\(target)")
             }
@@ -85,8 +89,10 @@ import Testing
     @Test(
         "addresses that name nothing are 400 with a hint",
         arguments: [
-            "/ftp/example.com/a", "/example.com/a", "/http/", "/http/exa mple/a", "/https/user:pw@host/a", "/http/host:99999/a",
-            "/http/host:x/a", "/http/%2Fetc/passwd", "/http/[::1/a", "/http/host/../../etc/passwd", "/http/host/%2e%2e/a",
+            "/ftp/example.com/a", "/example.com/a", "/http/", "/http/exa mple/a", "/https/user:pw@host/a",
+            "/http/host:99999/a",
+            "/http/host:x/a", "/http/%2Fetc/passwd", "/http/[::1/a", "/http/host/../../etc/passwd",
+            "/http/host/%2e%2e/a",
         ])
     func badAddresses(target: String) async throws {
         try await ProxyBench.run { proxy async throws in
@@ -125,7 +131,8 @@ import Testing
             let name = try #require(HTTPField.Name("X-Whatever"))
             let fields: HTTPFields = [name: "42", .connection: "keep-alive"]
             proxy.bench.origin.set(TestOrigin.Resource(.pattern(seed: 1, length: 10), fields: fields), at: "/a")
-            let answer = try await proxy.get("/a", ["X-Asked: yes", "TE: trailers", "Icy-MetaData: 1", "Authorization: Bearer x"])
+            let answer = try await proxy.get(
+                "/a", ["X-Asked: yes", "TE: trailers", "Icy-MetaData: 1", "Authorization: Bearer x"])
             #expect(answer.head.fields["x-whatever"] == "42")
             let asked = try #require(proxy.bench.origin.snapshot.requests.first)
             #expect(asked.fields[try #require(HTTPField.Name("X-Asked"))] == "yes")

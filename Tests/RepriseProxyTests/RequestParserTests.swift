@@ -46,7 +46,8 @@ import Testing
             ("GET / HTTP/1.1\nHost: x\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: x\n\r\n\r\n", 400),
             ("GET / HTTP/1.1\r\n folded: x\r\n\r\n", 400), ("GET / HTTP/1.1\r\nA : x\r\n\r\n", 400),
             ("GET / HTTP/1.1\r\n: x\r\n\r\n", 400), ("GET / HTTP/1.1\r\nA\r\n\r\n", 400),
-            ("GET / HTTP/1.1\r\nA: \u{0}\r\n\r\n", 400), ("GET /\u{7F} HTTP/1.1\r\n\r\n", 400), ("G@T / HTTP/1.1\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nA: \u{0}\r\n\r\n", 400), ("GET /\u{7F} HTTP/1.1\r\n\r\n", 400),
+            ("G@T / HTTP/1.1\r\n\r\n", 400),
             ("GET / HTTP/2.0\r\n\r\n", 505), ("GET / FTP/1.1\r\n\r\n", 400),
         ])
     func malformed(text: String, status: Int) {
@@ -56,8 +57,9 @@ import Testing
     @Test func everythingHasALimit() {
         let longLine = "GET /" + String(repeating: "a", count: RequestParser.maximumLine) + " HTTP/1.1\r\n\r\n"
         #expect { try parse(longLine) } throws: { ($0 as? RequestParser.Refusal)?.status == 414 }
-        #expect { try parse(String(longLine.dropLast(4)))  } throws: { ($0 as? RequestParser.Refusal)?.status == 414 }
-        let manyFields = "GET / HTTP/1.1\r\n" + String(repeating: "A: b\r\n", count: RequestParser.maximumFields + 1) + "\r\n"
+        #expect { try parse(String(longLine.dropLast(4))) } throws: { ($0 as? RequestParser.Refusal)?.status == 414 }
+        let manyFields =
+            "GET / HTTP/1.1\r\n" + String(repeating: "A: b\r\n", count: RequestParser.maximumFields + 1) + "\r\n"
         #expect { try parse(manyFields) } throws: { ($0 as? RequestParser.Refusal)?.status == 431 }
         let longHead = "GET / HTTP/1.1\r\nA: " + String(repeating: "a", count: RequestParser.maximumHead)
         #expect { try parse(longHead) } throws: { ($0 as? RequestParser.Refusal)?.status == 431 }

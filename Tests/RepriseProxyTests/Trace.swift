@@ -29,7 +29,9 @@ struct Trace: Decodable, Sendable, CustomStringConvertible {
     /// them only those whose name contains `REPRISE_TRACE`, if that is set.
     static func all() throws -> [Trace] {
         let fixtures = try ["chromium", "ffmpeg", "mpv"].map { player in
-            guard let url = Bundle.module.url(forResource: "traces-\(player)", withExtension: "jsonl", subdirectory: "Fixtures")
+            guard
+                let url = Bundle.module.url(
+                    forResource: "traces-\(player)", withExtension: "jsonl", subdirectory: "Fixtures")
             else { throw CocoaError(.fileNoSuchFile) }
             return url
         }

@@ -36,7 +36,10 @@ import Testing
             _ = try await bench.bytes("/a", .bounded(700..<800))
             #expect(try await bench.bytes("/a", .bounded(0..<1000)) == Self.pattern(0..<1000))
             let sent = await bench.origin.settledSnapshot()["/a"]
-            #expect(sent.requests.map(\.range) == ["bytes=200-499", "bytes=700-799", "bytes=0-199", "bytes=500-699", "bytes=800-999"])
+            #expect(
+                sent.requests.map(\.range) == [
+                    "bytes=200-499", "bytes=700-799", "bytes=0-199", "bytes=500-699", "bytes=800-999",
+                ])
             #expect(sent.bytesSentMoreThanOnce == 0)
             #expect(sent.bodyBytesSent == 1000)
         }
@@ -238,7 +241,9 @@ import Testing
             _ = try await bench.bytes("/a")
             var ended: [[Int64]] = []
             while ended.count < 2, let event = await events.next() {
-                if case .readEnded(_, let store, let joined, let origin) = event { ended.append([store, joined, origin]) }
+                if case .readEnded(_, let store, let joined, let origin) = event {
+                    ended.append([store, joined, origin])
+                }
             }
             #expect(ended == [[0, 0, 400], [400, 0, 600]])
         }

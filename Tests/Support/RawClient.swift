@@ -24,9 +24,9 @@ public final class RawClient: Sendable {
     /// Connects to 127.0.0.1.
     public init(port: Int) throws {
         #if canImport(Darwin)
-        descriptor = socket(AF_INET, SOCK_STREAM, 0)
+            descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #else
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #endif
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -103,7 +103,9 @@ public final class RawClient: Sendable {
             var bytes = [UInt8](repeating: 0, count: count)
             var done = 0
             while done < count {
-                let got = bytes.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress.map { $0 + done }, count - done, 0) }
+                let got = bytes.withUnsafeMutableBytes {
+                    recv(descriptor, $0.baseAddress.map { $0 + done }, count - done, 0)
+                }
                 guard got > 0 else { break }
                 done += got
             }

@@ -15,8 +15,9 @@ actor Evictor {
     /// Entries looked at per query.
     private static let page = 16
 
-    /// Reserves `bytes`, removing entries as needed through `remove`, which refuses those in use. False when nothing
-    /// more can be removed.
+    /// Reserves `bytes`, removing entries as needed through `remove`, which refuses those in use.
+    ///
+    /// False when nothing more can be removed.
     func reserve(_ bytes: Int64, remove: (CacheKey) async -> Bool) async -> Bool {
         if quota.reserve(bytes) { return true }
         guard bytes <= quota.limit else { return false }

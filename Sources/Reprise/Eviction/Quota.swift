@@ -1,6 +1,8 @@
 import Locks
 
-/// Bytes on disk against the limit: a reservation before each write, not a janitor after it. The lock is a leaf.
+/// Bytes on disk against the limit: a reservation before each write, not a janitor after it.
+///
+/// The lock is a leaf.
 final class Quota: Sendable {
     let limit: Int64
     private let used: Mutex<Int64>

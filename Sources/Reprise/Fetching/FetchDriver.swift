@@ -7,7 +7,9 @@ struct FetchResponse: Sendable {
     let placement: BodyPlacement
 }
 
-/// Runs one fetch: sends, checks, writes, publishes, retries. Lives on the disk executor, because it writes.
+/// Runs one fetch: sends, checks, writes, publishes, retries.
+///
+/// Lives on the disk executor, because it writes.
 struct FetchDriver: Sendable {
     let id: GenerationMachine.FetchID
     let core: GenerationCore
@@ -37,7 +39,9 @@ struct FetchDriver: Sendable {
             } catch {
                 writer.finish()
                 let error = error as? RepriseError
-                guard let error, !Task.isCancelled, core.isAwaited(id), let delay = budget.delay(after: error, bytes: writer.received) else {
+                guard let error, !Task.isCancelled, core.isAwaited(id),
+                    let delay = budget.delay(after: error, bytes: writer.received)
+                else {
                     end(writer, reachedEnd: false, failure: core.isCancelled(id) ? nil : error)
                     return
                 }
@@ -80,7 +84,8 @@ struct FetchDriver: Sendable {
         if case .refusal = action {
             let refusal = try await OriginRefusal.collect(response)
             throw RepriseError(
-                .originRefused, "The origin answered \(response.head.status.code) for \(core.url.redacted).", refusal: refusal)
+                .originRefused, "The origin answered \(response.head.status.code) for \(core.url.redacted).",
+                refusal: refusal)
         }
         response.body.cancel()
         switch action {
@@ -125,7 +130,8 @@ struct FetchDriver: Sendable {
         guard !core.isCancelled(id) else { return .done(reachedEnd: false) }
         if let end = source.placement.end, position < end {
             throw RepriseError(
-                .originBodyTruncated, "The origin ended the body after \(position) of \(end) bytes.", range: position..<end)
+                .originBodyTruncated, "The origin ended the body after \(position) of \(end) bytes.",
+                range: position..<end)
         }
         return .done(reachedEnd: source.placement.end == nil || position == core.record.completeLength)
     }

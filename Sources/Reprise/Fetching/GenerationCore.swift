@@ -126,7 +126,9 @@ final class GenerationCore: Sendable {
                 return .failure(Self.notSatisfiable(length ?? 0))
             }
             let range = extent.start..<max(extent.start, extent.end ?? length ?? .max)
-            guard Self.canServe(state, range, policy: engine.configuration.generationPolicy) else { return .success(nil) }
+            guard Self.canServe(state, range, policy: engine.configuration.generationPolicy) else {
+                return .success(nil)
+            }
             let stored = state.machine.stored
             let id = state.machine.addReader(extent.start, extent.end)
             state.requests[id] = request
@@ -150,8 +152,9 @@ final class GenerationCore: Sendable {
         RepriseError(.rangeNotSatisfiable, "The range lies outside the \(length) bytes of the representation.")
     }
 
-    /// `spec` in bytes; `nil` when unsatisfiable. A suffix of an unknown length is the whole (RFC 9110 §14.2: a server may
-    /// ignore the range).
+    /// `spec` in bytes; `nil` when unsatisfiable.
+    ///
+    /// A suffix of an unknown length is the whole (RFC 9110 §14.2: a server may ignore the range).
     static func extent(of spec: RangeSpec?, completeLength: Int64?) -> (start: Int64, end: Int64?)? {
         guard let spec else { return (0, completeLength) }
         if let completeLength {
@@ -310,7 +313,9 @@ final class GenerationCore: Sendable {
     }
 
     /// Takes over the response that began this generation: it fills from `placement.start` and works for the first reader.
-    func adopt(_ response: FetchResponse, spec: RangeSpec?, request: OriginRequest) throws(RepriseError) -> OpenedReader? {
+    func adopt(_ response: FetchResponse, spec: RangeSpec?, request: OriginRequest) throws(RepriseError)
+        -> OpenedReader?
+    {
         let placement = response.placement
         let (opened, id) = state.withLock { state -> (OpenedReader?, GenerationMachine.FetchID) in
             let extent = Self.extent(of: spec, completeLength: state.machine.completeLength)
@@ -341,7 +346,9 @@ final class GenerationCore: Sendable {
         }
     }
 
-    /// The fetch reads from `body` now. False when it was cancelled meanwhile.
+    /// The fetch reads from `body` now.
+    ///
+    /// False when it was cancelled meanwhile.
     func attach(_ body: any OriginBody, to id: GenerationMachine.FetchID) -> Bool {
         state.withLock { state in
             state.handles[id]?.body = body
@@ -356,7 +363,9 @@ final class GenerationCore: Sendable {
     }
 
     /// The parts of `range` that the fetch should write: inside its limit, not stored yet.
-    func writable(_ range: Range<Int64>, for id: GenerationMachine.FetchID) -> (cursor: Int64, limit: Int64, holes: [Range<Int64>]) {
+    func writable(_ range: Range<Int64>, for id: GenerationMachine.FetchID) -> (
+        cursor: Int64, limit: Int64, holes: [Range<Int64>]
+    ) {
         state.withLock { state in
             guard let fetch = state.machine.fetches[id] else { return (range.upperBound, range.upperBound, []) }
             let limit = fetch.limit ?? .max

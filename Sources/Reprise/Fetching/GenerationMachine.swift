@@ -42,7 +42,9 @@ struct GenerationMachine: Sendable {
         let start: Int64
         /// Next byte to arrive.
         var cursor: Int64
-        /// End of its range, exclusive; moves down when another fetch takes the tail. `nil` = unknown end.
+        /// End of its range, exclusive; moves down when another fetch takes the tail.
+        ///
+        /// `nil` = unknown end.
         var limit: Int64?
         let owner: ReaderID?
         var phase = Phase.active
@@ -127,8 +129,9 @@ extension GenerationMachine {
         return id
     }
 
-    /// `reader` has consumed what it was given and wants more. `patience` is how far behind the wanted byte a running
-    /// fetch may be for the reader to wait for it.
+    /// `reader` has consumed what it was given and wants more.
+    ///
+    /// `patience` is how far behind the wanted byte a running fetch may be for the reader to wait for it.
     mutating func next(_ id: ReaderID, patience: Int64) -> (Next, [Effect]) {
         guard var reader = readers[id] else { return (.end, []) }
         reader.consumed = reader.delivered
@@ -171,9 +174,10 @@ extension GenerationMachine {
             upper = min(upper, mine.upperBound)
         } else {
             source = .joined
-            upper = [reader.stored, reader.own].compactMap { set in
-                set.spans(in: position..<upper).first?.lowerBound
-            }.min() ?? upper
+            upper =
+                [reader.stored, reader.own].compactMap { set in
+                    set.spans(in: position..<upper).first?.lowerBound
+                }.min() ?? upper
         }
         readers[id]?.delivered = upper
         return .piece(position..<upper, source)
@@ -336,8 +340,9 @@ extension GenerationMachine {
         for reader in readers.values {
             if reader.waitingOn == id { return .now }
             guard reader.consumed <= fetch.cursor, (reader.end ?? .max) > fetch.cursor else { continue }
-            guard reader.consumed == fetch.cursor
-                || stored.storedPrefix(from: reader.consumed).upperBound >= fetch.cursor
+            guard
+                reader.consumed == fetch.cursor
+                    || stored.storedPrefix(from: reader.consumed).upperBound >= fetch.cursor
             else { continue }
             let lead = (reader.consumed - reader.start) / Self.leadDivisor
             let bounded = min(max(lead, Self.leadBounds.lowerBound), Self.leadBounds.upperBound)

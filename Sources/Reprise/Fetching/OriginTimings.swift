@@ -10,8 +10,10 @@ final class OriginTimings: Sendable {
         var bytesPerSecond: Double?
     }
 
-    /// Bounds of the distance that is worth waiting for, in bytes. What lies between may be wanted by nobody: players that
-    /// skip from one fragment header to the next, half a megabyte apart, would fetch a whole film for a few kilobytes.
+    /// Bounds of the distance that is worth waiting for, in bytes.
+    ///
+    /// What lies between may be wanted by nobody: players that skip from one fragment header to the next, half a
+    /// megabyte apart, would fetch a whole film for a few kilobytes.
     static let bounds: ClosedRange<Double> = 65_536...262_144
     /// The distance before anything was measured.
     static let unmeasured: Int64 = 64 << 10

@@ -52,7 +52,9 @@ final class ResourceCore: Sendable {
         liveGeneration?.markRemoved()
     }
 
-    /// All of `spec`, if it is stored and verified. Never waits.
+    /// All of `spec`, if it is stored and verified.
+    ///
+    /// Never waits.
     func storedRegion(_ spec: RangeSpec?) -> (region: StoredRegion, information: ContentInformation)? {
         liveGeneration?.storedRegion(spec)
     }
@@ -66,7 +68,9 @@ final class ResourceCore: Sendable {
         case bypass
     }
 
-    /// Begins a read. Throws ``RepriseError``: `rangeNotSatisfiable`, `originRefused`, any `origin…` code.
+    /// Begins a read.
+    ///
+    /// Throws ``RepriseError``: `rangeNotSatisfiable`, `originRefused`, any `origin…` code.
     func open(_ spec: RangeSpec?, request: OriginRequest) async throws -> MediaRead {
         var unusable: GenerationCore?
         while true {
@@ -128,7 +132,9 @@ final class ResourceCore: Sendable {
         opening.finish(result)
     }
 
-    /// Loads what the catalogue knows, or asks the origin. `nil` = ask again, something is known now.
+    /// Loads what the catalogue knows, or asks the origin.
+    ///
+    /// `nil` = ask again, something is known now.
     private func find(
         _ spec: RangeSpec?, _ request: OriginRequest, replacing replaced: GenerationCore?
     ) async throws -> MediaRead? {
@@ -181,7 +187,8 @@ final class ResourceCore: Sendable {
         _ exchange: Exchange, _ placement: BodyPlacement, _ url: ResourceURL, _ store: Store
     ) throws(RepriseError) -> GenerationCore {
         let record = GenerationRecord(
-            id: Int64.random(in: .min ... .max), key: key, url: url, fields: exchange.response.head.headerFields.endToEnd,
+            id: Int64.random(in: .min ... .max), key: key, url: url,
+            fields: exchange.response.head.headerFields.endToEnd,
             completeLength: placement.completeLength, rangesSupported: placement.rangesSupported,
             finalHost: exchange.response.url.authority, requestTime: exchange.requestTime,
             responseTime: Int64(engine.configuration.clock.now()))
@@ -189,7 +196,9 @@ final class ResourceCore: Sendable {
         return make(record, file, ChunkLedger(), store)
     }
 
-    private func make(_ record: GenerationRecord, _ file: DataFile, _ ledger: ChunkLedger, _ store: Store) -> GenerationCore {
+    private func make(_ record: GenerationRecord, _ file: DataFile, _ ledger: ChunkLedger, _ store: Store)
+        -> GenerationCore
+    {
         GenerationCore(record: record, file: file, ledger: ledger, engine: engine, store: store) { [weak self] old, _ in
             self?.forget(old)
         }
@@ -206,7 +215,9 @@ final class ResourceCore: Sendable {
         Task(executorPreference: DiskExecutor.shared) { await self.retire(generation, store) }
     }
 
-    /// Removes a generation that another replaces. Its readers keep the open file and finish from what is stored.
+    /// Removes a generation that another replaces.
+    ///
+    /// Its readers keep the open file and finish from what is stored.
     private func retire(_ generation: GenerationCore, _ store: Store) async {
         generation.markRemoved()
         do {
@@ -235,12 +246,14 @@ final class ResourceCore: Sendable {
             do {
                 let (response, time) = try await engine.send(request, range: spec, ifRange: nil)
                 let action = validate(
-                    FetchRequest(range: spec), against: nil, policy: engine.configuration.generationPolicy, response: response.head)
+                    FetchRequest(range: spec), against: nil, policy: engine.configuration.generationPolicy,
+                    response: response.head)
                 switch action {
                 case .fill(let placement):
                     return Exchange(
                         response: response, requestTime: time, action: .newGeneration(placement, .noGeneration))
-                case .newGeneration, .passThrough: return Exchange(response: response, requestTime: time, action: action)
+                case .newGeneration, .passThrough:
+                    return Exchange(response: response, requestTime: time, action: action)
                 case .retryWithoutRange where spec != nil:
                     response.body.cancel()
                     spec = nil
@@ -261,12 +274,14 @@ final class ResourceCore: Sendable {
         return response.head
     }
 
-    private func refuse(_ action: ResponseAction, _ response: OriginResponse, _ url: ResourceURL) async throws -> Never {
+    private func refuse(_ action: ResponseAction, _ response: OriginResponse, _ url: ResourceURL) async throws -> Never
+    {
         switch action {
         case .refusal:
             let refusal = try await OriginRefusal.collect(response)
             throw RepriseError(
-                .originRefused, "The origin answered \(response.head.status.code) for \(url.redacted).", refusal: refusal)
+                .originRefused, "The origin answered \(response.head.status.code) for \(url.redacted).",
+                refusal: refusal)
         case .unsatisfiable(let length):
             let refusal = try await OriginRefusal.collect(response)
             throw RepriseError(
@@ -295,15 +310,19 @@ final class ResourceCore: Sendable {
         let action = validate(sent, against: record.identity, policy: .immutable, response: response.head)
         guard case .fill(let placement) = action else {
             response.body.cancel()
-            throw RepriseError(.validatorChanged, "The file changed at the origin while it was being read. Open it again.")
+            throw RepriseError(
+                .validatorChanged, "The file changed at the origin while it was being read. Open it again.")
         }
-        return DirectStream(response, start: placement.start, from: from, to: to, expectedEnd: placement.end, journal: journal)
+        return DirectStream(
+            response, start: placement.start, from: from, to: to, expectedEnd: placement.end, journal: journal)
     }
 
     var journal: Journal { engine.journal }
 }
 
-/// The wait for the head of the response that tells what a resource is. Its lock is a leaf.
+/// The wait for the head of the response that tells what a resource is.
+///
+/// Its lock is a leaf.
 final class Opening: Sendable {
     private struct State {
         var result: Result<Void, RepriseError>?

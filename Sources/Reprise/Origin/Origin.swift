@@ -18,7 +18,9 @@ public struct OriginRequest: Sendable {
     public var url: ResourceURL
     /// `GET` or `HEAD`.
     public var method: HTTPRequest.Method
-    /// End-to-end fields, `Range` and conditions among them. `Host`, `Connection` and the like are the client's own work.
+    /// End-to-end fields, `Range` and conditions among them.
+    ///
+    /// `Host`, `Connection` and the like are the client's own work.
     public var fields: HTTPFields
 
     /// Creates a request; `GET` unless told otherwise.

@@ -1,6 +1,8 @@
 public import HTTPTypes
 
-/// A final response that is no media: 3xx without a target, 4xx, 5xx. Handed on, never stored.
+/// A final response that is no media: 3xx without a target, 4xx, 5xx.
+///
+/// Handed on, never stored.
 public struct OriginRefusal: Sendable {
     /// Status and fields as they came.
     public let head: HTTPResponse

@@ -31,13 +31,15 @@ public struct ResourceURL: Hashable, Sendable, CustomStringConvertible {
         }
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw RepriseError(
-                .invalidURL, "The URL has spaces, control or non-ASCII characters; percent-encode them (RFC 3986 §2.1).")
+                .invalidURL, "The URL has spaces, control or non-ASCII characters; percent-encode them (RFC 3986 §2.1)."
+            )
         }
         guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else {
             throw RepriseError(.invalidURL, "The URL must start with http:// or https://.")
         }
         guard let scheme = Scheme(rawValue: text[..<colon].lowercased()) else {
-            throw RepriseError(.invalidURL, "Only http and https URLs can be fetched, not \"\(text[..<colon].prefix(32))\".")
+            throw RepriseError(
+                .invalidURL, "Only http and https URLs can be fetched, not \"\(text[..<colon].prefix(32))\".")
         }
         let rest = text[text.index(colon, offsetBy: 3)...]
         let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex

@@ -1,13 +1,17 @@
 import Locks
 
-/// A body on its way past the store, cut to the wanted range. One consumer.
+/// A body on its way past the store, cut to the wanted range.
+///
+/// One consumer.
 final class DirectStream: Sendable {
     private let body: any OriginBody
     private let from: Int64
     private let to: Int64?
     private let expectedEnd: Int64?
     private let journal: Journal
-    /// Offset of the next byte that the body will give. A lock only because classes need one: there is one consumer.
+    /// Offset of the next byte that the body will give.
+    ///
+    /// A lock only because classes need one: there is one consumer.
     private let position: Mutex<Int64>
 
     /// `start` is where the body begins; bytes before `from` are dropped, those from `to` on are not read.

@@ -103,7 +103,9 @@ public final class MediaRead: AsyncSequence, Sendable {
     /// Number of bytes of the read; `nil` while unknown.
     public var count: Int64? { end.map { $0 - start } }
 
-    /// Ends the read. Its fetch is kept for a moment in case the player comes back, then cancelled.
+    /// Ends the read.
+    ///
+    /// Its fetch is kept for a moment in case the player comes back, then cancelled.
     public func cancel() {
         let (source, served) = state.withLock { state in
             defer { state.source = .ended }
@@ -119,7 +121,9 @@ public final class MediaRead: AsyncSequence, Sendable {
                 resource.key, store: served[.store] ?? 0, joined: served[.joined] ?? 0, origin: served[.origin] ?? 0))
     }
 
-    /// The next piece; `nil` at the end of the read. One call at a time.
+    /// The next piece; `nil` at the end of the read.
+    ///
+    /// One call at a time.
     public func next() async throws -> MediaPiece? {
         do {
             let piece = try await step()

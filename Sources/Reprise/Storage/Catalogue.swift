@@ -4,11 +4,15 @@ import GRDB
 import HTTPSemantics
 import HTTPTypes
 
-/// The index of the cache: entries, generations, chunks, sizes, last use. SQLite in WAL mode.
+/// The index of the cache: entries, generations, chunks, sizes, last use.
+///
+/// SQLite in WAL mode.
 ///
 /// Every call may block or wait for the disk. Nothing here runs for a read that memory can answer.
 struct Catalogue: Sendable {
-    /// Written to `user_version`. A newer format is refused, an older one migrated.
+    /// Written to `user_version`.
+    ///
+    /// A newer format is refused, an older one migrated.
     static let formatVersion = 1
 
     private let pool: any DatabaseWriter
@@ -127,7 +131,8 @@ struct Catalogue: Sendable {
         try wrap {
             try pool.read { database in
                 try String.fetchAll(
-                    database, sql: "SELECT key FROM entry ORDER BY lastUsed LIMIT ? OFFSET ?", arguments: [limit, offset]
+                    database, sql: "SELECT key FROM entry ORDER BY lastUsed LIMIT ? OFFSET ?",
+                    arguments: [limit, offset]
                 ).map { CacheKey($0) }
             }
         }

@@ -1,4 +1,6 @@
-/// The unit of record: bytes that were written together and their checksum. Never rewritten, never overlapping another.
+/// The unit of record: bytes that were written together and their checksum.
+///
+/// Never rewritten, never overlapping another.
 ///
 /// Chunks end at multiples of 64 KiB or where a download stopped, so a seek to an odd offset costs nothing extra.
 struct Chunk: Hashable, Sendable {

@@ -103,7 +103,9 @@ extension [Chunk] {
                 let offset = UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: index * 16, as: UInt32.self))
                 let length = Int32(littleEndian: raw.loadUnaligned(fromByteOffset: index * 16 + 4, as: Int32.self))
                 let checksum = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index * 16 + 8, as: UInt64.self))
-                guard Int64(offset) < ChunkLedger.blockSize, (1...Int32(Chunk.alignment)).contains(length) else { continue }
+                guard Int64(offset) < ChunkLedger.blockSize, (1...Int32(Chunk.alignment)).contains(length) else {
+                    continue
+                }
                 let start = block * ChunkLedger.blockSize + Int64(offset)
                 append(Chunk(start: start, length: length, checksum: checksum))
             }

@@ -1,7 +1,7 @@
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// The sparse file of one generation: offset in the file = offset in the representation.
@@ -9,7 +9,9 @@ import Glibc
 /// Only throwing calls, never a mapping: a full disk must be an error, not SIGBUS. The descriptor lives as long as this
 /// object, so a piece that is on its way to a socket stays readable after the file's name is gone.
 package final class DataFile: Sendable {
-    /// The open descriptor, for `sendfile`. Valid while the object lives.
+    /// The open descriptor, for `sendfile`.
+    ///
+    /// Valid while the object lives.
     package let descriptor: Int32
     /// Where the file lies.
     package let path: String
@@ -32,9 +34,9 @@ package final class DataFile: Sendable {
 
     private static func open(_ path: String, _ create: Bool) -> Int32 {
         #if canImport(Darwin)
-        Darwin.open(path, O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0o600)
+            Darwin.open(path, O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0o600)
         #else
-        Glibc.open(path, O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0o600)
+            Glibc.open(path, O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0o600)
         #endif
     }
 

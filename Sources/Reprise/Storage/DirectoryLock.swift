@@ -1,9 +1,9 @@
 import Locks
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// Keeps other processes out of a cache directory: an advisory lock that dies with its process.
@@ -11,7 +11,9 @@ final class DirectoryLock: Sendable {
     private let descriptor: Int32
     private let isReleased = Mutex(false)
 
-    /// Locks `directory`. Throws ``RepriseError`` with code `storageLocked` naming the holder's process.
+    /// Locks `directory`.
+    ///
+    /// Throws ``RepriseError`` with code `storageLocked` naming the holder's process.
     init(directory: String) throws(RepriseError) {
         let path = directory + "/lock"
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -33,7 +35,9 @@ final class DirectoryLock: Sendable {
 
     deinit { release() }
 
-    /// Lets the next process in. Once is enough.
+    /// Lets the next process in.
+    ///
+    /// Once is enough.
     func release() {
         isReleased.withLock { isReleased in
             if !isReleased { close(descriptor) }

@@ -1,7 +1,7 @@
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// Small file operations whose failure changes nothing: what cannot be removed now is removed as an orphan later.

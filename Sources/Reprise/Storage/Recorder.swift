@@ -45,7 +45,9 @@ actor Recorder {
         }
     }
 
-    /// `key` was used now. Kept in memory until the next batch.
+    /// `key` was used now.
+    ///
+    /// Kept in memory until the next batch.
     nonisolated func noteUse(_ key: CacheKey) {
         let now = clock.now()
         pending.withLock { $0.lastUsed[key] = now }
@@ -70,7 +72,9 @@ actor Recorder {
         }
     }
 
-    /// Writes what is noted and nothing afterwards: the directory may be another process's then. False the second time.
+    /// Writes what is noted and nothing afterwards: the directory may be another process's then.
+    ///
+    /// False the second time.
     func close() async -> Bool {
         guard !isClosed else { return false }
         isClosed = true
@@ -86,13 +90,16 @@ actor Recorder {
 
     /// Forgets everything stored under `key`; returns the freed generations and bytes.
     func remove(_ key: CacheKey) async throws(RepriseError) -> (generations: [Int64], storedBytes: Int64) {
-        try await enqueue { await Self.result { () async throws(RepriseError) in try await self.catalogue.remove(key) } }.get()
+        try await enqueue {
+            await Self.result { () async throws(RepriseError) in try await self.catalogue.remove(key) }
+        }.get()
     }
 
     /// Forgets one generation; returns the bytes that the catalogue counted for it.
     func remove(generation: Int64) async throws(RepriseError) -> Int64 {
         try await enqueue {
-            await Self.result { () async throws(RepriseError) in try await self.catalogue.remove(generation: generation) }
+            await Self.result { () async throws(RepriseError) in try await self.catalogue.remove(generation: generation)
+            }
         }.get()
     }
 

@@ -26,7 +26,9 @@ final class Store: Sendable {
         evictor = Evictor(catalogue: catalogue, recorder: recorder, quota: quota)
     }
 
-    /// Where the bytes of a generation lie. Made of the key's hash and a number: nothing of a URL gets into a file name.
+    /// Where the bytes of a generation lie.
+    ///
+    /// Made of the key's hash and a number: nothing of a URL gets into a file name.
     static func path(in directory: String, keyHash: String, generation: Int64) -> String {
         let number = String(UInt64(bitPattern: generation), radix: 16)
         return "\(directory)/media/\(keyHash.prefix(2))/\(keyHash)-\(number)"

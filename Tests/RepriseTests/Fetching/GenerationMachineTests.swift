@@ -66,7 +66,9 @@ import Testing
         #expect(answer == "wait")
         #expect(effects == [.resume(fetch)], "no request of its own")
         let (_, wakes) = machine.advance(fetch, by: 60)
-        #expect(Set(wakes.map { "\($0)" }) == Set([.wake(first), .wake(second)].map { (effect: GenerationMachine.Effect) in "\(effect)" }))
+        #expect(
+            Set(wakes.map { "\($0)" })
+                == Set([.wake(first), .wake(second)].map { (effect: GenerationMachine.Effect) in "\(effect)" }))
         #expect(next(&machine, second).0 == "50..<60 joined")
         #expect(next(&machine, first).0 == "0..<60 origin")
     }

@@ -34,7 +34,8 @@ import Testing
 
     @Test func recordsSurvivePackingAndNonsenseIsLeftOut() {
         let chunks = [
-            Chunk(start: 3 << 20, length: 65_536, checksum: .max), Chunk(start: (3 << 20) + 70_000, length: 1, checksum: 0),
+            Chunk(start: 3 << 20, length: 65_536, checksum: .max),
+            Chunk(start: (3 << 20) + 70_000, length: 1, checksum: 0),
         ]
         #expect([Chunk](packed: chunks.packed, block: 3) == chunks)
         #expect([Chunk](packed: chunks.packed + [1, 2, 3], block: 3) == chunks, "a torn record")
