@@ -25,7 +25,6 @@ let package = Package(
         .library(name: "ByteRanges", targets: ["ByteRanges"]),
         .library(name: "HTTPSemantics", targets: ["HTTPSemantics"]),
         .library(name: "Reprise", targets: ["Reprise"]),
-        .library(name: "RepriseURLSession", targets: ["RepriseURLSession"]),
         .library(name: "RepriseHTTPClient", targets: ["RepriseHTTPClient"]),
         .library(name: "RepriseProxy", targets: ["RepriseProxy"]),
         .library(name: "RepriseTesting", targets: ["RepriseTesting"]),
@@ -58,8 +57,6 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
-        .target(
-            name: "RepriseURLSession", dependencies: ["Reprise", "HTTPSemantics", httpTypes], swiftSettings: strict),
         .target(
             name: "RepriseHTTPClient", dependencies: ["Reprise", "HTTPSemantics", "Locks", httpTypes, nioSSL] + nio,
             swiftSettings: strict),

@@ -204,7 +204,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let loop = context.eventLoop
         let exchange = Exchange(head: head, resource: resource, service: service, channel: context.channel)
-        self.exchange = Task {
+        self.exchange = service.startExchange {
             let keepAlive = await exchange.run()
             loop.execute {
                 let (handler, context) = bound.value

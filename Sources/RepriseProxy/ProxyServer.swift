@@ -77,6 +77,7 @@ public final class ProxyServer: Sendable {
     public func stop() async {
         try? await channel.close().get()
         for channel in service.beginClosing() { try? await channel.close().get() }
+        await service.endExchanges()
         try? await group.shutdownGracefully()
     }
 }

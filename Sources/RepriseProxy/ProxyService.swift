@@ -14,6 +14,8 @@ final class ProxyService: Sendable {
 
     private struct State {
         var channels: [ObjectIdentifier: any Channel] = [:]
+        var exchanges: [UInt64: Task<Void, Never>] = [:]
+        var nextExchange: UInt64 = 0
         var isClosing = false
     }
 
@@ -38,6 +40,28 @@ final class ProxyService: Sendable {
             }
         }
         return isAdded
+    }
+
+    /// Runs `body` in a task that ``endExchanges()`` waits for.
+    func startExchange(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        state.withLock { state in
+            state.nextExchange += 1
+            let id = state.nextExchange
+            let task = Task {
+                await body()
+                self.state.withLock { _ = $0.exchanges.removeValue(forKey: id) }
+            }
+            state.exchanges[id] = task
+            return task
+        }
+    }
+
+    /// Waits until no exchange is under way: they use their event loop to the last.
+    func endExchanges() async {
+        for exchange in state.withLock({ Array($0.exchanges.values) }) {
+            exchange.cancel()
+            await exchange.value
+        }
     }
 
     /// Refuses new connections and returns the open ones.

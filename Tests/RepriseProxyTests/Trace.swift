@@ -15,7 +15,13 @@ struct Trace: Decodable, Sendable, CustomStringConvertible {
             guard let range, range.hasPrefix("bytes=") else { return 0 }
             return Int64(range.dropFirst(6).prefix { $0 != "-" }) ?? 0
         }
-        var taken: Range<Int64> { start..<start + bytes_taken }
+        /// What the player took, as far as it had asked for it: some origins answered a range with the whole file.
+        var taken: Range<Int64> {
+            guard let last = range.flatMap({ Int64($0.split(separator: "-").last ?? "") }), last >= start else {
+                return start..<start + bytes_taken
+            }
+            return start..<min(start + bytes_taken, last + 1)
+        }
         var isMedia: Bool { status == 200 || status == 206 }
     }
 

@@ -1,0 +1,83 @@
+import Foundation
+import RepriseTesting
+import TestSupport
+import Testing
+
+/// Real players, and what they do in the tests: play the start, seek to 60 %, seek back to 20 %, stop.
+enum Players {
+    static let ffmpeg = ChildProcess.path(of: "ffmpeg")
+    static let mpv = ChildProcess.path(of: "mpv")
+
+    /// Where the three parts begin, in seconds.
+    static let places = [0, 0.6, 0.2].map { $0 * MediaFile.duration }
+
+    /// A player did not get to the end of its script.
+    struct Failure: Error { let player: String, url: String, outcome: ChildProcess.Outcome }
+
+    // MARK: - ffmpeg
+
+    /// Decodes two seconds at each place, each in a run of its own; returns the checksums of all frames.
+    static func ffmpegScript(_ url: String) async throws -> [String] {
+        var frames: [String] = []
+        for place in places {
+            frames += try await ffmpegFrames(url, before: ["-ss", "\(place)"], after: ["-t", "2"])
+        }
+        return frames
+    }
+
+    /// Decodes `url`; returns a line with the checksum of each frame.
+    static func ffmpegFrames(_ url: String, before: [String] = [], after: [String] = []) async throws -> [String] {
+        let arguments = ["-v", "error", "-nostdin"] + before + ["-i", url] + after + ["-f", "framemd5", "-"]
+        let outcome = try await ChildProcess.run(try #require(ffmpeg), arguments)
+        guard outcome.exit == .status(0) else { throw Failure(player: "ffmpeg", url: url, outcome: outcome) }
+        return outcome.output.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
+    }
+
+    // MARK: - mpv
+
+    /// Plays 0.3 s at each place; returns where each part began and ended, in seconds.
+    static func mpvScript(_ url: String) async throws -> [ClosedRange<Double>] {
+        let directory = try TemporaryDirectory(prefix: "reprise-mpv")
+        defer { directory.remove() }
+        let script = try directory.write(Array(mpvLua.utf8), to: "script.lua")
+        let arguments = [
+            "--no-config", "--vo=null", "--ao=null", "--really-quiet", "--msg-level=all=error", "--script=\(script)",
+            url,
+        ]
+        let outcome = try await ChildProcess.run(try #require(mpv), arguments)
+        let lines = outcome.output.split(separator: "\n").filter { $0.hasPrefix("played ") }
+        let parts = lines.compactMap { line -> ClosedRange<Double>? in
+            let numbers = line.split(separator: " ").dropFirst().compactMap { Double($0) }
+            return numbers.count == 2 && numbers[0] <= numbers[1] ? numbers[0]...numbers[1] : nil
+        }
+        guard outcome.exit == .status(0), parts.count == places.count else {
+            throw Failure(player: "mpv", url: url, outcome: outcome)
+        }
+        return parts
+    }
+
+    /// Steps on when playback has advanced by 0.3 s, as mpv's own events tell; leaves once mpv has read ahead to the end.
+    private static let mpvLua = """
+        local places, index, start = { \(places.map { "\($0)" }.joined(separator: ", ")) }, 1, nil
+        local idle = false
+        local function leave()
+            if index > #places and idle then mp.commandv("quit", "0") end
+        end
+        mp.register_event("playback-restart", function()
+            start = mp.get_property_number("time-pos")
+        end)
+        mp.observe_property("time-pos", "number", function(_, position)
+            if not start or not position or position < start + 0.3 then return end
+            io.write(string.format("played %.3f %.3f\\n", start, position))
+            io.flush()
+            start = nil
+            index = index + 1
+            if places[index] then mp.commandv("seek", places[index], "absolute") end
+            leave()
+        end)
+        mp.observe_property("demuxer-cache-idle", "bool", function(_, value)
+            idle = value
+            leave()
+        end)
+        """
+}
