@@ -1,5 +1,5 @@
 import ByteRanges
-import Foundation
+import Reprise
 import RepriseProxy
 import RepriseTesting
 import TestSupport
@@ -10,6 +10,11 @@ import Testing
     .serialized, .timeLimit(.minutes(5)), .playerMedia,
     .enabled(if: Players.ffmpeg != nil, "ffmpeg is not installed; scripts/bootstrap test installs it"))
 struct PlayerTests {
+    /// What the origin sends in a second, and what of it an abort may cost: a write of a fiftieth of a second that the
+    /// origin's kernel has taken and does not send any more.
+    private static let rate = 3_000_000
+    private static let lostByAnAbort = Int64(rate / 50)
+
     @Test(arguments: MediaFile.allCases)
     func ffmpegPlaysWhatItPlaysWithoutTheProxyAndNothingIsFetchedTwice(file: MediaFile) async throws {
         try await Self.run(file) { player async throws in
@@ -20,13 +25,9 @@ struct PlayerTests {
             let second = await player.settled()
             let all = try await Players.ffmpegFrames(player.direct)
             #expect(try await Players.ffmpegFrames(player.proxied) == all)
-            let whole = await player.settled()
-            player.report("ffmpeg", first, second)
             #expect(frames.count > 3 * 10 && all.count >= 60 * 10)
-            #expect(first.bodyBytesSent > 0)
-            #expect(first.bytesSentMoreThanOnce == 0)
-            #expect(second.bodyBytesSent == first.bodyBytesSent)
-            #expect(whole.bytesSentMoreThanOnce == 0)
+            await player.report("ffmpeg", first, second)
+            await Self.expectFetchedOnce(player, first, second)
         }
     }
 
@@ -39,40 +40,47 @@ struct PlayerTests {
             let first = await player.settled()
             Self.expectScript(try await Players.mpvScript(player.proxied))
             let second = await player.settled()
-            player.report("mpv", first, second)
-            #expect(first.bodyBytesSent > 0)
-            #expect(first.bytesSentMoreThanOnce == 0)
-            #expect(second.bodyBytesSent == first.bodyBytesSent)
+            await player.report("mpv", first, second)
+            await Self.expectFetchedOnce(player, first, second)
         }
+    }
+
+    private static func expectFetchedOnce(
+        _ player: Player, _ first: TestOrigin.PathCounters, _ second: TestOrigin.PathCounters
+    ) async {
+        #expect(first.bodyBytesSent > 0)
+        #expect(second.bodyBytesSent == first.bodyBytesSent, "the second time costs the origin nothing")
+        let aborts = Int64(first.requests.count { $0.outcome == .aborted })
+        #expect(first.bytesSentMoreThanOnce <= aborts * lostByAnAbort)
+        // Exactly, what came: every byte that the cache got was new.
+        let cache = player.proxy.bench.cache
+        await cache.close()
+        #expect(cache.statistics.bytesFetched == cache.storedBytes)
     }
 
     /// Seeks land on the key frame before the place; key frames are two seconds apart.
     private static func expectScript(_ parts: [ClosedRange<Double>]) {
         for (part, place) in zip(parts, Players.places) {
             #expect(place - 2.5...place + 0.5 ~= part.lowerBound)
-            #expect(part.upperBound - part.lowerBound >= 0.25)
+            #expect(part.upperBound - part.lowerBound > 0.29)
         }
     }
 
+    /// Runs `body` with `file` at the origin, unlimited for direct requests and at ``rate`` for the proxy, so that players
+    /// seek to bytes that are not there yet.
     private static func run(_ file: MediaFile, _ body: (Player) async throws -> Void) async throws {
         let path = try await #require(PlayerMedia.current).path(of: file)
+        // The grace period is longer than real players need, because a busy machine runs them slowly. The origin's kernel
+        // holds little, since what it holds counts as sent.
         try await ProxyBench.run(
-            sendBufferSize: 16 << 10,
-            configureProxy: {
-                $0.gracePeriod = .milliseconds(Int(ProcessInfo.processInfo.environment["H8_GRACE"] ?? "50") ?? 50)
-            }
+            sendBufferSize: 16 << 10, configureProxy: { $0.gracePeriod = .milliseconds(300) }
         ) { proxy async throws in
-            let E = ProcessInfo.processInfo.environment
-            let content: TestOrigin.Content =
-                E["H8_BYTES"] == "1"
-                ? .bytes(Array(try Data(contentsOf: URL(fileURLWithPath: path)))) : .file(path: path)
-            proxy.bench.origin.set(
-                TestOrigin.Resource(content, mediaType: file.mediaType), at: "/direct/\(file.rawValue)")
-            proxy.bench.origin.set(
-                TestOrigin.Resource(
-                    content, mediaType: file.mediaType,
-                    personality: TestOrigin.Personality { $0.bytesPerSecond = Int(E["H8_PACE"] ?? "3000000") }),
-                at: "/\(file.rawValue)")
+            let content = TestOrigin.Content.file(path: path)
+            let origin = proxy.bench.origin
+            origin.set(TestOrigin.Resource(content, mediaType: file.mediaType), at: "/direct/\(file.rawValue)")
+            let paced = TestOrigin.Personality { $0.bytesPerSecond = rate }
+            origin.set(
+                TestOrigin.Resource(content, mediaType: file.mediaType, personality: paced), at: "/\(file.rawValue)")
             try await body(Player(file: file, proxy: proxy))
         }
     }
@@ -91,13 +99,16 @@ struct PlayerTests {
             return await proxy.bench.origin.settledSnapshot()["/\(file.rawValue)"]
         }
 
-        func report(_ name: String, _ first: TestOrigin.PathCounters, _ second: TestOrigin.PathCounters) {
+        func report(_ name: String, _ first: TestOrigin.PathCounters, _ second: TestOrigin.PathCounters) async {
             let distinct = first.distinctBytesSent.byteCount
             let ratio = Double(first.bodyBytesSent) / Double(max(distinct, 1))
+            let last = await settled()
             print(
-                "player \(name) \(file.rawValue): \(first.requestCount) requests, \(first.bodyBytesSent) / \(distinct) = \(ratio)",
-                "again: \(second.requestCount - first.requestCount) requests, \(second.bodyBytesSent - first.bodyBytesSent)"
-            )
+                "player \(name) \(file.rawValue):",
+                "\(first.requestCount) requests, \(first.bodyBytesSent) / \(distinct) = \((ratio * 1000).rounded() / 1000);",
+                "again \(second.requestCount - first.requestCount) requests,",
+                "\(second.bodyBytesSent - first.bodyBytesSent) bytes; in all \(last.distinctBytesSent.byteCount) bytes,",
+                "\(last.bytesSentMoreThanOnce) twice")
         }
     }
 }

@@ -56,28 +56,41 @@ enum Players {
         return parts
     }
 
-    /// Steps on when playback has advanced by 0.3 s, as mpv's own events tell; leaves once mpv has read ahead to the end.
+    /// Steps on when playback has advanced by 0.3 s, as mpv's own events tell.
+    ///
+    /// The first part lasts until the last place has been read ahead, the last part until all of the file has: then mpv
+    /// has asked for all that it can want, however quickly it gets it the next time.
     private static let mpvLua = """
         local places, index, start = { \(places.map { "\($0)" }.joined(separator: ", ")) }, 1, nil
-        local idle = false
-        local function leave()
-            if index > #places and idle then mp.commandv("quit", "0") end
+        local position, ranges = nil, {}
+        local function has_read(place)
+            return #ranges > 0 and ranges[1]["start"] < 1 and ranges[1]["end"] > place
         end
-        mp.register_event("playback-restart", function()
-            start = mp.get_property_number("time-pos")
-        end)
-        mp.observe_property("time-pos", "number", function(_, position)
+        local function step()
             if not start or not position or position < start + 0.3 then return end
+            if index == 1 and not has_read(places[#places] + 1) then return end
+            if index == #places and not has_read(\(MediaFile.duration - 1)) then return end
             io.write(string.format("played %.3f %.3f\\n", start, position))
             io.flush()
             start = nil
             index = index + 1
-            if places[index] then mp.commandv("seek", places[index], "absolute") end
-            leave()
+            if places[index] then
+                mp.commandv("seek", places[index], "absolute")
+            else
+                mp.commandv("quit", "0")
+            end
+        end
+        mp.register_event("playback-restart", function()
+            start = mp.get_property_number("time-pos")
         end)
-        mp.observe_property("demuxer-cache-idle", "bool", function(_, value)
-            idle = value
-            leave()
+        mp.observe_property("time-pos", "number", function(_, value)
+            position = value
+            step()
+        end)
+        mp.observe_property("demuxer-cache-state", "native", function(_, state)
+            ranges = state and state["seekable-ranges"] or {}
+            table.sort(ranges, function(a, b) return a["start"] < b["start"] end)
+            step()
         end)
         """
 }
