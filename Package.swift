@@ -25,6 +25,7 @@ let package = Package(
         .library(name: "ByteRanges", targets: ["ByteRanges"]),
         .library(name: "HTTPSemantics", targets: ["HTTPSemantics"]),
         .library(name: "Reprise", targets: ["Reprise"]),
+        .library(name: "RepriseURLSession", targets: ["RepriseURLSession"]),
         .library(name: "RepriseHTTPClient", targets: ["RepriseHTTPClient"]),
         .library(name: "RepriseProxy", targets: ["RepriseProxy"]),
         .library(name: "RepriseTesting", targets: ["RepriseTesting"]),
@@ -56,6 +57,9 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
+            swiftSettings: strict),
+        .target(
+            name: "RepriseURLSession", dependencies: ["Reprise", "HTTPSemantics", "Locks", httpTypes],
             swiftSettings: strict),
         .target(
             name: "RepriseHTTPClient", dependencies: ["Reprise", "HTTPSemantics", "Locks", httpTypes, nioSSL] + nio,
@@ -92,6 +96,10 @@ let package = Package(
         .testTarget(
             name: "RepriseHTTPClientTests",
             dependencies: ["Reprise", "RepriseHTTPClient", "RepriseTesting", httpTypes, nioSSL] + nio,
+            swiftSettings: strict),
+        .testTarget(
+            name: "RepriseURLSessionTests",
+            dependencies: ["HTTPSemantics", "Reprise", "RepriseURLSession", "RepriseTesting", httpTypes],
             swiftSettings: strict),
         .testTarget(
             name: "RepriseProxyTests",

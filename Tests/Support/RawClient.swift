@@ -22,12 +22,17 @@ public final class RawClient: Sendable {
     private let queue = DispatchQueue(label: "raw client")
 
     /// Connects to 127.0.0.1.
-    public init(port: Int) throws {
+    ///
+    /// `receiveBufferSize` is SO_RCVBUF, in bytes; without it the kernel lets the buffer grow by many megabytes.
+    public init(port: Int, receiveBufferSize: Int32? = nil) throws {
         #if canImport(Darwin)
             descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #else
             descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #endif
+        if var size = receiveBufferSize {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(UInt16(port).bigEndian)

@@ -39,8 +39,11 @@ struct FetchDriver: Sendable {
             } catch {
                 writer.finish()
                 let error = error as? RepriseError
-                guard let error, !Task.isCancelled, core.isAwaited(id),
-                    let delay = budget.delay(after: error, bytes: writer.received)
+                if let isCancelled = core.endUnlessAwaited(id) {
+                    report(writer, failure: isCancelled ? nil : error)
+                    return
+                }
+                guard let error, !Task.isCancelled, let delay = budget.delay(after: error, bytes: writer.received)
                 else {
                     end(writer, reachedEnd: false, failure: core.isCancelled(id) ? nil : error)
                     return
@@ -54,6 +57,10 @@ struct FetchDriver: Sendable {
 
     private func end(_ writer: ChunkWriter, reachedEnd: Bool, failure: RepriseError?) {
         core.end(id, reachedEnd: reachedEnd, failure: failure)
+        report(writer, failure: failure)
+    }
+
+    private func report(_ writer: ChunkWriter, failure: RepriseError?) {
         core.store.recorder.note(core, bytes: 0)
         engine.journal.tell(.fetchEnded(core.key, bytes: writer.received, error: failure))
     }

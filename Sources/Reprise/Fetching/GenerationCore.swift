@@ -49,6 +49,13 @@ final class GenerationCore: Sendable {
             return information
         }
 
+        mutating func end(_ id: GenerationMachine.FetchID, reachedEnd: Bool, failure: RepriseError?)
+            -> [GenerationMachine.Effect]
+        {
+            handles.removeValue(forKey: id)?.lingerTimer?.cancel()
+            return machine.end(id, reachedEnd: reachedEnd, failure: failure)
+        }
+
         /// The record with what the machine has learnt since.
         var currentRecord: GenerationRecord {
             var record = record
@@ -406,8 +413,19 @@ final class GenerationCore: Sendable {
         }
     }
 
-    func isAwaited(_ id: GenerationMachine.FetchID) -> Bool {
-        state.withLock { $0.machine.isAwaited(id) && $0.handles[id]?.isCancelled == false }
+    /// Ends a fetch whose request failed, unless somebody waits for its bytes; then `nil`, and a retry is due.
+    ///
+    /// One step under the lock: a reader that began to wait between the question and the end would get the error of a
+    /// request that was never repeated. Returns whether the fetch had been cancelled.
+    func endUnlessAwaited(_ id: GenerationMachine.FetchID) -> Bool? {
+        let outcome = state.withLock { state -> (isCancelled: Bool, effects: [GenerationMachine.Effect])? in
+            let isCancelled = state.handles[id]?.isCancelled ?? true
+            guard isCancelled || !state.machine.isAwaited(id) else { return nil }
+            return (isCancelled, state.end(id, reachedEnd: false, failure: nil))
+        }
+        guard let outcome else { return nil }
+        perform(outcome.effects)
+        return outcome.isCancelled
     }
 
     func isCancelled(_ id: GenerationMachine.FetchID) -> Bool {
@@ -415,12 +433,7 @@ final class GenerationCore: Sendable {
     }
 
     func end(_ id: GenerationMachine.FetchID, reachedEnd: Bool, failure: RepriseError?) {
-        let effects = state.withLock { state in
-            state.handles[id]?.lingerTimer?.cancel()
-            state.handles[id] = nil
-            return state.machine.end(id, reachedEnd: reachedEnd, failure: failure)
-        }
-        perform(effects)
+        perform(state.withLock { $0.end(id, reachedEnd: reachedEnd, failure: failure) })
     }
 
     /// The origin has another representation: readers end at their first hole, new reads start afresh.

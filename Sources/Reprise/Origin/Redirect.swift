@@ -1,13 +1,12 @@
-import HTTPTypes
-import Reprise
+package import HTTPTypes
 
 /// Decides where a redirect leads; RFC 9110 §15.4.
-enum Redirect {
+package enum Redirect {
     /// Most bytes of a redirect's body that are read so that its connection can be used again; above, it is closed.
-    static let discardLimit = 65_536
+    package static let discardLimit = 65_536
 
     /// The `Location` of a response that is a redirect, or `nil` where the response is to be handed back as it is.
-    static func location(of head: HTTPResponse) -> String? {
+    package static func location(of head: HTTPResponse) -> String? {
         switch head.status.code {
         case 301, 302, 303, 307, 308: head.headerFields[values: .location].first
         default: nil
@@ -17,7 +16,8 @@ enum Redirect {
     /// The request that follows `request` to `location`.
     ///
     /// Throws `originRedirectRefused` when the target is no http(s) URL or leaves TLS.
-    static func following(_ location: String, from request: OriginRequest) throws(RepriseError) -> OriginRequest {
+    package static func following(_ location: String, from request: OriginRequest) throws(RepriseError) -> OriginRequest
+    {
         let origin = request.url
         let target: ResourceURL
         do {

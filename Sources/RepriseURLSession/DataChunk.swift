@@ -1,0 +1,23 @@
+public import Foundation
+public import Reprise
+
+/// A piece of a response body as URLSession delivered it: a `Data` or a slice of one, never a copy.
+///
+/// Every chunk of a ``URLSessionOrigin`` body has this type.
+public struct DataChunk: ByteChunk {
+    /// The bytes; its indices need not begin at 0.
+    public let data: Data
+
+    /// Wraps `data`.
+    public init(_ data: Data) {
+        self.data = data
+    }
+
+    /// Number of bytes.
+    public var count: Int { data.count }
+
+    /// Calls `body` with the bytes; the pointer is valid only during the call.
+    public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try data.withUnsafeBytes(body)
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Reprise
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What the system's errors mean to the engine.
+///
+/// Messages and causes name host and port, never a query: the system's own errors hold the whole URL, so only their code
+/// is kept.
+enum Failures {
+    /// A request without a response so far.
+    static func head(_ error: any Error, _ url: ResourceURL) -> RepriseError {
+        guard let error = error as? URLError else { return unreachable(url, nil) }
+        let cause = URLError(error.code)
+        return switch error.code {
+        case .cannotFindHost, .dnsLookupFailed:
+            RepriseError(
+                .originNotFound, "The name \(url.host) cannot be resolved; check its spelling and the network.",
+                cause: cause)
+        case .timedOut:
+            RepriseError(
+                .originTimedOut, "\(url.authority) did not answer in the system's time; try again later.", cause: cause)
+        case _ where isTLS(error.code, url):
+            RepriseError(
+                .originNotTrusted,
+                "TLS with \(url.authority) failed: its certificate is not trusted for that name, or it speaks no TLS 1.2. Check the name, the clock and the trusted roots.",
+                cause: cause)
+        case .appTransportSecurityRequiresSecureConnection:
+            RepriseError(
+                .originForbidden,
+                "App Transport Security forbids plain http to \(url.authority); use https or declare an exception in Info.plist.",
+                cause: cause)
+        case .badURL, .unsupportedURL:
+            RepriseError(.invalidURL, "The system cannot fetch \(url.redacted).", cause: cause)
+        case _ where isMalformed(error.code): misbehaved(url, "is not valid HTTP", cause)
+        default: unreachable(url, cause)
+        }
+    }
+
+    /// A body under way: whatever ended it, the rest may be asked for, unless its bytes were wrong.
+    static func body(_ error: (any Error)?, _ url: ResourceURL) -> RepriseError {
+        let cause = (error as? URLError).map { URLError($0.code) }
+        if let cause, isMalformed(cause.code) { return misbehaved(url, "is not valid HTTP", cause) }
+        return RepriseError(
+            .originBodyTruncated,
+            "\(url.authority) ended the connection before the end of the body; ask for the rest with a range.",
+            cause: cause)
+    }
+
+    /// A second head for one request: the system began the transfer again.
+    static func restarted(_ url: ResourceURL) -> RepriseError {
+        RepriseError(
+            .originBodyTruncated,
+            "The system asked \(url.authority) again from the beginning; ask for the rest with a range.")
+    }
+
+    static func timedOut(_ what: String, _ url: ResourceURL, _ time: Duration) -> RepriseError {
+        RepriseError(.originTimedOut, "\(url.authority) \(what) within \(time.inSeconds) s; try again later.")
+    }
+
+    static func misbehaved(_ url: ResourceURL, _ what: String, _ cause: URLError? = nil) -> RepriseError {
+        RepriseError(
+            .originMisbehaved, "What \(url.authority) sent \(what); nothing of it can be used.", cause: cause)
+    }
+
+    private static func unreachable(_ url: ResourceURL, _ cause: URLError?) -> RepriseError {
+        RepriseError(
+            .originUnreachable,
+            "\(url.authority) cannot be reached; check that it is up and that nothing blocks the way.", cause: cause)
+    }
+
+    private static func isTLS(_ code: URLError.Code, _ url: ResourceURL) -> Bool {
+        #if canImport(FoundationNetworking)
+            // There libcurl's TLS errors have no code of their own.
+            if code == .unknown && url.scheme == .https { return true }
+        #endif
+        return [
+            .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+            .clientCertificateRequired,
+        ].contains(code)
+    }
+
+    private static func isMalformed(_ code: URLError.Code) -> Bool {
+        [
+            .badServerResponse, .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData,
+            .zeroByteResource, .dataLengthExceedsMaximum,
+        ].contains(code)
+    }
+}
+
+extension Duration {
+    /// The time as Dispatch and people want it.
+    var inSeconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+}

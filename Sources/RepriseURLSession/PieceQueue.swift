@@ -1,0 +1,54 @@
+import Foundation
+
+/// Pieces of a body in order, none larger than 1 MiB.
+struct PieceQueue {
+    /// Most bytes of one piece.
+    static let largestPiece = 1 << 20
+
+    private var pieces: [Data] = []
+    /// Pieces before it were taken; they go when half of the array is such.
+    private var first = 0
+    /// Bytes of all pieces.
+    private(set) var byteCount = 0
+
+    var isEmpty: Bool { first == pieces.count }
+
+    /// Appends `data`, as slices of itself if it is too large for one piece.
+    mutating func append(_ data: Data) {
+        byteCount += data.count
+        var rest = data
+        while rest.count > Self.largestPiece {
+            pieces.append(rest.prefix(Self.largestPiece))
+            rest = rest.dropFirst(Self.largestPiece)
+        }
+        if !rest.isEmpty { pieces.append(rest) }
+    }
+
+    /// The first piece, taken out; `nil` if there is none.
+    mutating func popFirst() -> Data? {
+        guard !isEmpty else { return nil }
+        let piece = pieces[first]
+        pieces[first] = Data()  // lets the bytes go
+        first += 1
+        byteCount -= piece.count
+        if first > pieces.count / 2 {
+            pieces.removeFirst(first)
+            first = 0
+        }
+        return piece
+    }
+}
+
+/// Between which amounts of buffered bytes a task is suspended and resumed.
+struct BufferBounds: Sendable {
+    let suspendsAbove: Int
+    let resumesBelow: Int
+
+    #if canImport(FoundationNetworking)
+        /// On Linux a task that is suspended asks again from byte 0: never.
+        static let platform = BufferBounds(suspendsAbove: .max, resumesBelow: 0)
+    #else
+        /// 1 MiB and 256 KiB: wide apart, because each change costs a hop to the session's queue and to its connection.
+        static let platform = BufferBounds(suspendsAbove: 1 << 20, resumesBelow: 1 << 18)
+    #endif
+}

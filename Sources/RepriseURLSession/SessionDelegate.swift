@@ -1,0 +1,113 @@
+import Foundation
+import Locks
+import Reprise
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Takes the session's events to their transfers.
+///
+/// The session calls it on ``queue`` and keeps it until the session is invalid; it keeps a transfer until its task is done.
+final class SessionDelegate: NSObject, Sendable {
+    private struct State {
+        var transfers: [Int: Transfer] = [:]
+        /// No task may be made any more: on an invalid session that is a crash.
+        var isClosed = false
+        var isInvalid = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// Serial; all tasks are touched on it.
+    let queue = DispatchQueue(label: "reprise.urlsession")
+    private let state = Mutex(State())
+
+    /// Puts a transfer into the table, under the lock so that no task is made after ``close()``.
+    func register(_ make: () -> Transfer) throws(RepriseError) -> Transfer {
+        let transfer = state.withLock { state -> Transfer? in
+            guard !state.isClosed else { return nil }
+            let transfer = make()
+            state.transfers[transfer.identifier] = transfer
+            return transfer
+        }
+        guard let transfer else { throw RepriseError(.closed, "The URL session was shut down; create a new one.") }
+        return transfer
+    }
+
+    /// Returns whether this call was the one that closed.
+    func close() -> Bool {
+        state.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed
+        }
+    }
+
+    func failAll(_ error: RepriseError) {
+        for transfer in state.withLock({ Array($0.transfers.values) }) { transfer.fail(error) }
+    }
+
+    func waitForInvalidation() async {
+        await withCheckedContinuation { continuation in
+            let isInvalid = state.withLock { state in
+                if !state.isInvalid { state.waiters.append(continuation) }
+                return state.isInvalid
+            }
+            if isInvalid { continuation.resume() }
+        }
+    }
+
+    private func transfer(of task: URLSessionTask) -> Transfer? {
+        state.withLock { $0.transfers[task.taskIdentifier] }
+    }
+}
+
+extension SessionDelegate: URLSessionDataDelegate {
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        transfer(of: dataTask)?.receive(response)
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        transfer(of: dataTask)?.receive(data)
+    }
+
+    /// Never lets the system follow: `send` does, by the rules of ``Redirect`` and with the URL as it is spelled.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        #if canImport(FoundationNetworking)
+            // There an answer for a task that was cancelled meanwhile traps. Tasks are cancelled on this queue only.
+            guard task.state == .running else { return }
+        #endif
+        completionHandler(nil)
+    }
+
+    #if canImport(FoundationNetworking)
+        /// There the challenge comes after the body of a 401, and without credentials the task would never end.
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            transfer(of: task)?.complete(nil)
+            completionHandler(.cancelAuthenticationChallenge, nil)
+        }
+    #endif
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let transfer = state.withLock { $0.transfers.removeValue(forKey: task.taskIdentifier) }
+        transfer?.complete(error)
+    }
+
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        let waiters = state.withLock { state in
+            state.isInvalid = true
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+}

@@ -1,0 +1,214 @@
+import Foundation
+import HTTPTypes
+import Locks
+import Reprise
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// One task of the session: the machine behind its lock, and the continuations of those who wait.
+///
+/// Continuations are resumed outside the lock. The task is touched on `queue` only, so that suspend, resume and cancel
+/// reach it in the order of their decisions.
+final class Transfer: Sendable {
+    struct Timeouts {
+        let response: Duration
+        let idle: Duration
+    }
+
+    private typealias HeadWaiter = CheckedContinuation<HTTPResponse, any Error>
+    private typealias BodyWaiter = CheckedContinuation<Data?, any Error>
+
+    private struct Guarded {
+        var machine = TransferMachine(bounds: .platform)
+        var headWaiter: HeadWaiter?
+        var bodyWaiter: BodyWaiter?
+
+        /// Takes the waiter out for a delivery.
+        mutating func wake(_ delivery: TransferMachine.Delivery?) -> (() -> Void)? {
+            guard let delivery, let waiter = bodyWaiter else { return nil }
+            bodyWaiter = nil
+            return { waiter.resume(with: Transfer.result(of: delivery)) }
+        }
+
+        /// Ends the machine and takes out whoever waits.
+        mutating func end(_ ending: TransferMachine.Ending) -> (() -> Void)? {
+            let wakesBody = wake(machine.finished(ending))
+            return wakeHead() ?? wakesBody
+        }
+
+        /// Takes the waiter for the head out if there will be none.
+        mutating func wakeHead() -> (() -> Void)? {
+            guard let waiter = headWaiter, case .ended(let ending) = machine.state else { return nil }
+            headWaiter = nil
+            return { waiter.resume(throwing: Transfer.error(of: ending)) }
+        }
+    }
+
+    let identifier: Int
+    private let request: OriginRequest
+    private let task: URLSessionDataTask
+    private let queue: DispatchQueue
+    private let timeouts: Timeouts
+    private let guarded = Mutex(Guarded())
+
+    init(_ task: URLSessionDataTask, for request: OriginRequest, queue: DispatchQueue, timeouts: Timeouts) {
+        self.identifier = task.taskIdentifier
+        self.request = request
+        self.task = task
+        self.queue = queue
+        self.timeouts = timeouts
+    }
+
+    /// Bytes that have arrived and were not taken yet.
+    var bufferedBytes: Int { guarded.withLock { $0.machine.queue.byteCount } }
+    /// Bytes that the body must have, if the head says so.
+    var declaredLength: Int64? { guarded.withLock { $0.machine.declaredLength } }
+
+    // MARK: The consumer
+
+    /// Sends the request and returns the head.
+    ///
+    /// To be called once.
+    func start() async throws -> HTTPResponse {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (waiter: HeadWaiter) in
+                let wake = guarded.withLock { guarded in
+                    guarded.headWaiter = waiter
+                    return guarded.wakeHead()
+                }
+                if let wake { return wake() }
+                queue.async { self.task.resume() }
+                queue.asyncAfter(deadline: .now() + timeouts.response.inSeconds) { [weak self] in self?.headIsDue() }
+            }
+        } onCancel: {
+            cancel(byTask: true)
+        }
+    }
+
+    func next() async throws -> Data? {
+        if Task.isCancelled { cancel(byTask: true) }
+        if let delivery = take() { return try Self.result(of: delivery).get() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiter in
+                if let delivery = wait(waiter) { waiter.resume(with: Self.result(of: delivery)) }
+            }
+        } onCancel: {
+            cancel(byTask: true)
+        }
+    }
+
+    /// Gives up: pieces that are on their way from the system still come.
+    func cancel(byTask: Bool) {
+        let (mustCancel, wake) = guarded.withLock { ($0.machine.cancel(byTask: byTask), $0.wakeHead()) }
+        wake?()
+        if mustCancel { queue.async { self.task.cancel() } }
+    }
+
+    private func take() -> TransferMachine.Delivery? {
+        let (delivery, flow) = guarded.withLock { ($0.machine.take(), $0.machine.wantsFlow) }
+        if flow != nil { queue.async { self.adjustFlow() } }
+        return delivery
+    }
+
+    private func wait(_ waiter: BodyWaiter) -> TransferMachine.Delivery? {
+        let (delivery, startsTimer) = guarded.withLock { guarded -> (TransferMachine.Delivery?, Bool) in
+            // Something may have come since take() looked.
+            if let delivery = guarded.machine.take() { return (delivery, false) }
+            guarded.bodyWaiter = waiter
+            return (nil, guarded.machine.wait(now: .now))
+        }
+        if startsTimer { checkIdle(after: timeouts.idle) }
+        return delivery
+    }
+
+    // MARK: The session, on `queue`
+
+    func receive(_ response: URLResponse, losesBody: Bool = false) {
+        do {
+            let head = try ResponseHead(response, to: request)
+            let (action, waiter) = guarded.withLock { guarded in
+                let action = guarded.machine.headArrived(declaredLength: losesBody ? nil : head.declaredLength)
+                guard action == .accept else { return (action, HeadWaiter?.none) }
+                defer { guarded.headWaiter = nil }
+                return (action, guarded.headWaiter)
+            }
+            waiter?.resume(returning: head.response)
+            if action == .abort { fail(Failures.restarted(request.url)) }
+        } catch {
+            fail(error)
+        }
+    }
+
+    func receive(_ data: Data) {
+        let wake = guarded.withLock { $0.wake($0.machine.received(data)) }
+        wake?()
+        adjustFlow()
+    }
+
+    /// The task is done.
+    func complete(_ error: (any Error)?) {
+        #if canImport(FoundationNetworking)
+            // There a redirect without a usable Location ends without having had a head, and loses its body.
+            if error == nil, guarded.withLock({ $0.machine.state == .waiting }), let response = task.response {
+                receive(response, losesBody: true)
+            }
+        #endif
+        let wake = guarded.withLock { guarded in
+            switch guarded.machine.state {
+            case .waiting: guarded.end(.failed(Failures.head(error ?? URLError(.badServerResponse), request.url)))
+            case .open, .draining, .ended:
+                guarded.end(
+                    error != nil || guarded.machine.isShort ? .failed(Failures.body(error, request.url)) : .complete)
+            }
+        }
+        wake?()
+    }
+
+    /// Ends the transfer with an error of our own.
+    func fail(_ error: RepriseError) {
+        guarded.withLock { $0.end(.failed(error)) }?()
+        queue.async { self.task.cancel() }
+    }
+
+    private func adjustFlow() {
+        switch guarded.withLock({ $0.machine.adjustFlow() }) {
+        case .suspend: task.suspend()
+        case .resume: task.resume()
+        case nil: break
+        }
+    }
+
+    // MARK: Time
+
+    private func headIsDue() {
+        guard guarded.withLock({ $0.machine.state == .waiting }) else { return }
+        fail(Failures.timedOut("did not answer", request.url, timeouts.response))
+    }
+
+    private func checkIdle(after time: Duration) {
+        queue.asyncAfter(deadline: .now() + time.inSeconds) { [weak self] in self?.checkIdle() }
+    }
+
+    private func checkIdle() {
+        let now = SuspendingClock.now
+        switch guarded.withLock({ $0.machine.checkIdle(now: now, timeout: timeouts.idle) }) {
+        case .disarm: break
+        case .checkAgain(let instant): checkIdle(after: now.duration(to: instant))
+        case .timedOut: fail(Failures.timedOut("sent nothing more", request.url, timeouts.idle))
+        }
+    }
+
+    private static func result(of delivery: TransferMachine.Delivery) -> Result<Data?, any Error> {
+        switch delivery {
+        case .piece(let piece): .success(piece)
+        case .ending(.complete), .ending(.cancelled(byTask: false)): .success(nil)
+        case .ending(let ending): .failure(error(of: ending))
+        }
+    }
+
+    private static func error(of ending: TransferMachine.Ending) -> any Error {
+        if case .failed(let error) = ending { error } else { CancellationError() }
+    }
+}

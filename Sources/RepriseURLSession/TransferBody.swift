@@ -1,0 +1,33 @@
+import Reprise
+
+/// The consumer's end of a ``Transfer``: when nobody holds it any more, the transfer ends.
+final class TransferBody: OriginBody {
+    private let transfer: Transfer
+
+    init(_ transfer: Transfer) {
+        self.transfer = transfer
+    }
+
+    deinit {
+        transfer.cancel(byTask: false)
+    }
+
+    /// Bytes that have arrived and were not taken yet.
+    var bufferedBytes: Int { transfer.bufferedBytes }
+
+    func next() async throws -> (any ByteChunk)? {
+        try await transfer.next().map(DataChunk.init)
+    }
+
+    func cancel() {
+        transfer.cancel(byTask: false)
+    }
+
+    /// Reads and drops the body, so that its connection can be used again, if its head says that it is short.
+    func discard(upTo limit: Int64) async {
+        if let length = transfer.declaredLength, length <= limit {
+            while (try? await transfer.next()) != nil {}
+        }
+        cancel()
+    }
+}

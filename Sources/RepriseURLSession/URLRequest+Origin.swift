@@ -1,0 +1,43 @@
+import Foundation
+import HTTPSemantics
+import HTTPTypes
+import Reprise
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension URLRequest {
+    /// End-to-end fields that the system writes itself, or that announce a body.
+    private static let own: Set<String> = ["host", "content-length", "expect", "http2-settings"]
+
+    /// The request as URLSession wants it, with the URL as it is spelled.
+    ///
+    /// Throws `invalidArgument` for another method than GET and HEAD, `invalidURL` where Foundation would change the URL.
+    static func make(_ request: OriginRequest, userAgent: String?) throws(RepriseError) -> URLRequest {
+        guard request.method == .get || request.method == .head else {
+            throw RepriseError(
+                .invalidArgument, "An origin is only asked with GET or HEAD, not \(request.method.rawValue).")
+        }
+        let text = request.url.description
+        guard let url = URL(string: text, encodingInvalidCharacters: false), url.absoluteString == text else {
+            throw RepriseError(
+                .invalidURL,
+                "URLSession cannot ask for \(request.url.redacted) as it is spelled; percent-encode what RFC 3986 does not allow."
+            )
+        }
+        var made = URLRequest(
+            url: url, cachePolicy: .reloadIgnoringLocalCacheData,
+            timeoutInterval: URLSessionConfiguration.systemTimeout)
+        made.httpMethod = request.method.rawValue
+        made.httpShouldHandleCookies = false
+        let fields = request.fields.endToEnd
+        for field in fields where !own.contains(field.name.canonicalName) {
+            // Fields of one name go out joined, as HTTPTypes joins them: cookies with a semicolon.
+            made.setValue(fields[field.name], forHTTPHeaderField: field.name.rawName)
+        }
+        if let userAgent, fields[.userAgent] == nil { made.setValue(userAgent, forHTTPHeaderField: "User-Agent") }
+        if fields[.acceptEncoding] == nil { made.setValue("identity", forHTTPHeaderField: "Accept-Encoding") }
+        return made
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import RepriseTesting
+import TestSupport
+import Testing
+
+/// `reprise fetch`, as a process, before a real origin.
+@Suite(.timeLimit(.minutes(2))) struct FetchTests {
+    private struct Report: Decodable {
+        let url: String
+        let state: String
+        let bytes: Int64?
+        let total: Int64?
+        let fromStore: Int64?
+        let error: String?
+    }
+
+    private static let length: Int64 = 3 << 20
+    private static let content = TestPattern.bytes(in: 0..<length, seed: 1)
+
+    @Test func whatIsFetchedIsWrittenOutAndNotFetchedAgain() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: Self.length)
+            let file = site.directory.path(of: "film.mp4")
+            let url = site.origin.url("/film.mp4")
+            let first = try await Command.run("fetch", site.directory, [url, "--output", file])
+            #expect(first.exit == .status(0), "\(first)")
+            #expect(first.output == "film.mp4  3.15 MB: 3.15 MB fetched, 0 B from the store\n")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data(Self.content))
+            let second = try await Command.run("fetch", site.directory, ["--json", url, "-o", file])
+            #expect(second.exit == .status(0), "\(second)")
+            let report = try #require(try Command.json(Report.self, second).last)
+            #expect(report.url == url && report.state == "done")
+            #expect([report.bytes, report.total, report.fromStore] == [Self.length, Self.length, Self.length])
+            #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data(Self.content))
+            let origin = await site.origin.settledSnapshot()
+            #expect(origin.requestCount == 1)
+            #expect(origin.bodyBytesSent == Self.length)
+        }
+    }
+
+    @Test func aMissingFileIs69AndLeavesNothing() async throws {
+        try await Site.run { site async throws in
+            site.publish("/b.mp4", length: 1000)
+            let file = site.directory.path(of: "a.mp4")
+            let url = site.origin.url("/a.mp4")
+            let outcome = try await Command.run("fetch", site.directory, [url, "--output", file])
+            #expect(outcome.exit == .status(69), "\(outcome)")
+            #expect(outcome.errors.contains("404"))
+            #expect(!FileManager.default.fileExists(atPath: file))
+            #expect(!FileManager.default.fileExists(atPath: file + ".part"))
+            let both = try await Command.run("fetch", site.directory, ["--json", url, site.origin.url("/b.mp4")])
+            #expect(both.exit == .status(69), "\(both)")
+            #expect(try Command.json(Report.self, both).map(\.state) == ["failed", "done"])
+            let entries = try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"]))
+            #expect(entries.map(\.url) == [site.origin.url("/b.mp4")])
+        }
+    }
+
+    @Test func anOriginThatIsNotThereIs69() async throws {
+        try await Site.run { site async throws in
+            await site.origin.stop()
+            let outcome = try await Command.run("fetch", site.directory, [site.origin.url("/a.mp4")])
+            #expect(outcome.exit == .status(69), "\(outcome)")
+            #expect(outcome.errors.contains("127.0.0.1:\(site.origin.port)"))
+        }
+    }
+
+    @Test func aFetchThatBrokeOffGoesOnFromTheByteItHadReached() async throws {
+        try await Site.run { site async throws in
+            let reached: Int64 = 1 << 20
+            site.origin.set(
+                TestOrigin.Resource(
+                    .pattern(seed: 1, length: Self.length),
+                    override: { _, number in
+                        number > 1 ? .failing(with: 403) : TestOrigin.Personality { $0.truncateAfter = reached }
+                    }), at: "/film.mp4")
+            let file = site.directory.path(of: "film.mp4")
+            let url = site.origin.url("/film.mp4")
+            let first = try await Command.run("fetch", site.directory, [url, "-o", file])
+            #expect(first.exit == .status(69), "\(first)")
+            #expect(!FileManager.default.fileExists(atPath: file))
+            #expect(!FileManager.default.fileExists(atPath: file + ".part"))
+            let entry = try #require(
+                try Command.json(Entry.self, try await Command.run("show", site.directory, ["--json", url])).first)
+            #expect(entry.spans == [[0, reached]])
+            #expect(!entry.complete)
+            site.origin.set(TestOrigin.Resource(.pattern(seed: 1, length: Self.length)), at: "/film.mp4")
+            let second = try await Command.run("fetch", site.directory, ["--json", url, "-o", file])
+            #expect(second.exit == .status(0), "\(second)")
+            #expect(try Command.json(Report.self, second).last?.fromStore == reached)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data(Self.content))
+            let origin = await site.origin.settledSnapshot()["/film.mp4"]
+            #expect(origin.requests.last?.requestedRange == reached..<Self.length)
+            #expect(origin.bytesSentMoreThanOnce == 0)
+        }
+    }
+
+    @Test func fieldsFromTheCommandLineReachTheOriginAndNotTheScreen() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 10)
+            let outcome = try await Command.run(
+                "fetch", site.directory,
+                [site.origin.url("/a.mp4"), "--header", "Authorization: Bearer s3cret", "--log-level", "trace"])
+            #expect(outcome.exit == .status(0), "\(outcome)")
+            let asked = try #require(site.origin.snapshot.requests.first)
+            #expect("\(asked.fields)".contains("Bearer s3cret"))
+            #expect(!(outcome.output + outcome.errors).contains("s3cret"))
+        }
+    }
+
+    @Test func aFileThatCannotBeWrittenIs74() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 10)
+            let place = try site.directory.write([], to: "file") + "/a.mp4"
+            let outcome = try await Command.run("fetch", site.directory, [site.origin.url("/a.mp4"), "-o", place])
+            #expect(outcome.exit == .status(74), "\(outcome)")
+            #expect(outcome.errors.contains(place))
+        }
+    }
+}

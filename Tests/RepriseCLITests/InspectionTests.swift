@@ -1,0 +1,127 @@
+import Foundation
+import RepriseTesting
+import TestSupport
+import Testing
+
+/// `list`, `show`, `remove` and `stats`, as processes.
+@Suite(.timeLimit(.minutes(2))) struct InspectionTests {
+    @Test func anEmptyCacheIsNoFailure() async throws {
+        let directory = try TemporaryDirectory()
+        let list = try await Command.run("list", directory)
+        #expect(list.exit == .status(0))
+        #expect(list.output == "Nothing is stored in \(directory.path).\n")
+        let json = try await Command.run("list", directory, ["--json"])
+        #expect(json.exit == .status(0))
+        #expect(json.output == "")
+        #expect(try await Command.run("stats", directory).exit == .status(0))
+    }
+
+    @Test func listHasTheMostRecentlyUsedFirst() async throws {
+        try await Site.run { site async throws in
+            let urls = ["/a.mp4", "/b.mp4"].map { site.origin.url($0) }
+            site.publish("/a.mp4", length: 1_500)
+            site.publish("/b.mp4", length: 2_000_000)
+            for url in urls { #expect(try await Command.run("fetch", site.directory, [url]).exit == .status(0)) }
+            let list = try await Command.run("list", site.directory)
+            #expect(list.exit == .status(0))
+            #expect(
+                list.output == """
+                      2.00 MB  100 %  \(urls[1])
+                      1.50 kB  100 %  \(urls[0])
+                    2 entries, 2.00 MB
+
+                    """)
+            let entries = try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"]))
+            #expect(entries.map(\.url) == urls.reversed())
+            #expect(entries.map(\.storedBytes) == [2_000_000, 1_500])
+            #expect(entries.map(\.completeLength) == [2_000_000, 1_500])
+            #expect(entries.map(\.complete) == [true, true])
+            #expect(entries.map(\.etag) == ["\"v1\"", "\"v1\""])
+            #expect(entries.map(\.mediaType) == ["video/mp4", "video/mp4"])
+        }
+    }
+
+    @Test func showDrawsWhichBytesAreStored() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 1_000_000)
+            let url = site.origin.url("/film.mp4")
+            try await Serving.run(site.directory) { serving async throws in
+                for range in ["0-99999", "500000-599999"] {
+                    let answer = try await serving.get(site.target("/film.mp4"), ["Range: bytes=\(range)"])
+                    #expect(answer.head.status == 206)
+                }
+            }
+            let show = try await Command.run("show", site.directory, [url], environment: ["COLUMNS": "42"])
+            #expect(show.exit == .status(0), "\(show)")
+            #expect(
+                show.output == """
+                    \(url)
+                    200 kB of 1.00 MB, 20 %
+                    [████················████················]
+                      0-99999  (100 kB)
+                      500000-599999  (100 kB)
+                    Type: video/mp4
+                    ETag: "v1"
+                    Last-Modified: Wed, 01 Jan 2025 00:00:00 GMT
+                    Ranges at the origin: yes
+
+                    """)
+            let entry = try #require(
+                try Command.json(Entry.self, try await Command.run("show", site.directory, ["--json", url])).first)
+            #expect(entry.spans == [[0, 100_000], [500_000, 600_000]])
+            #expect(entry.storedBytes == 200_000 && !entry.complete)
+            let missing = try await Command.run("show", site.directory, [site.origin.url("/other.mp4")])
+            #expect(missing.exit == .status(66))
+            #expect(missing.errors.contains("/other.mp4"))
+        }
+    }
+
+    @Test func removeFreesWhatItNamesAndNothingElse() async throws {
+        try await Site.run { site async throws in
+            let urls = ["/a.mp4", "/b.mp4", "/c.mp4"].map { site.origin.url($0) }
+            for path in ["/a.mp4", "/b.mp4", "/c.mp4"] { site.publish(path, length: 1_500) }
+            #expect(try await Command.run("fetch", site.directory, urls).exit == .status(0))
+            let one = try await Command.run("remove", site.directory, [urls[1]])
+            #expect(one.exit == .status(0), "\(one)")
+            #expect(one.output == "Removed 1 entry, 1.50 kB.\n")
+            let rest = try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"]))
+            #expect(rest.map(\.url).sorted() == [urls[0], urls[2]])
+            let missing = try await Command.run("remove", site.directory, [urls[1]])
+            #expect(missing.exit == .status(66), "\(missing)")
+            #expect(missing.errors.contains(urls[1]))
+            let all = try await Command.run("remove", site.directory, ["--all"])
+            #expect(all.output == "Removed 2 entries, 3.00 kB.\n")
+            #expect(try await Command.run("list", site.directory, ["--json"]).output == "")
+            let media = FileManager.default.enumerator(atPath: site.directory.path(of: "media"))
+            let files = (media?.allObjects as? [String] ?? []).filter { $0.contains("-") }
+            #expect(files == [])
+        }
+    }
+
+    @Test func statsCountWhatWasServedFetchedAndSaved() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 1_000_000)
+            let url = site.origin.url("/a.mp4")
+            for _ in 0..<3 { #expect(try await Command.run("fetch", site.directory, [url]).exit == .status(0)) }
+            let json = try await Command.run("stats", site.directory, ["--json"])
+            #expect(json.exit == .status(0), "\(json)")
+            let stats = try #require(try Command.json([String: Int64].self, json).first)
+            let expected: [String: Int64] = [
+                "entries": 1, "storedBytes": 1_000_000, "servedBytes": 3_000_000, "storeBytes": 2_000_000,
+                "joinedBytes": 0,
+                "originBytes": 1_000_000, "fetchedBytes": 1_000_000, "savedBytes": 2_000_000, "originRequests": 1,
+                "reads": 3,
+            ]
+            #expect(stats == expected)
+            let text = try await Command.run("stats", site.directory).output
+            #expect(
+                text == """
+                    Stored     1.00 MB  entries: 1
+                    Served     3.00 MB  reads: 3
+                    Fetched    1.00 MB  requests: 1
+                    Saved      2.00 MB  66.7 % of what was served
+
+                    """)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import RepriseTesting
+import TestSupport
+import Testing
+
+/// `reprise serve` from its start to its end, as a process.
+@Suite(.timeLimit(.minutes(2))) struct ServeTests {
+    @Test func itSaysWhereItListensServesAndKeepsTheIndexWhenToldToStop() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 3_000_000)
+            let outcome = try await Serving.run(site.directory) { serving async throws in
+                let answer = try await serving.get(site.target("/film.mp4"))
+                #expect(answer.head.status == 200)
+                #expect(answer.body == TestPattern.bytes(in: 0..<3_000_000, seed: 1))
+            }
+            #expect(outcome.exit == .status(0), "\(outcome)")
+            #expect(outcome.output.contains("Cache: \(site.directory.path), 0 B stored\n"))
+            let entries = try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"]))
+            #expect(entries.map(\.url) == [site.origin.url("/film.mp4")])
+            #expect(entries.map(\.storedBytes) == [3_000_000])
+            #expect(entries.map(\.complete) == [true])
+            try await Serving.run(site.directory) { serving async throws in
+                let answer = try await serving.get(site.target("/film.mp4"))
+                #expect(answer.head.fields["cache-status"] == "reprise; hit")
+            }
+            #expect(await site.origin.settledSnapshot().bodyBytesSent == 3_000_000)
+        }
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT]) func itStopsInTheMiddleOfAResponseAndKeepsWhatCame(signal: Int32) async throws {
+        try await Site.run { site async throws in
+            let held: Int64 = 2 << 20
+            site.publish("/film.mp4", length: 8 << 20)
+            site.origin.hold("/film.mp4", at: held)
+            let outcome = try await Serving.run(site.directory) { serving async throws in
+                let client = try RawClient(port: serving.port)
+                try await client.get(site.target("/film.mp4"))
+                #expect(try await client.head().status == 200)
+                #expect(try await client.skip(Int(held)) == Int(held))
+                serving.child.send(signal)
+                let outcome = await serving.child.outcome()
+                #expect(outcome.exit == .status(0), "\(outcome)")
+                #expect(try await client.upTo(1).isEmpty)
+            }
+            #expect(outcome.errors.contains("Stopping"))
+            let url = site.origin.url("/film.mp4")
+            let shown = try Command.json(Entry.self, try await Command.run("show", site.directory, ["--json", url]))
+            #expect(shown.first?.spans == [[0, held]])
+        }
+    }
+
+    @Test func theEnvironmentSetsWhatTheArgumentsDoNot() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 1000)
+            let settings = ["REPRISE_CACHE_DIR": site.directory.path, "REPRISE_PORT": "0"]
+            try await Serving.run([], environment: settings) { serving async throws in
+                #expect(try await serving.get(site.target("/a.mp4")).head.status == 200)
+            }
+            let list = try await Command.run(["list", "--json"], environment: settings)
+            #expect(try Command.json(Entry.self, list).map(\.storedBytes) == [1000])
+        }
+    }
+
+    @Test func aSecondOneOnTheSameDirectoryIs75AndNamesTheFirst() async throws {
+        try await Site.run { site async throws in
+            let outcome = try await Serving.run(site.directory) { serving async throws in
+                let writers = [("serve", ["--port", "0"]), ("fetch", ["http://127.0.0.1:1/"]), ("remove", ["--all"])]
+                for (subcommand, arguments) in writers {
+                    let second = try await Command.run(subcommand, site.directory, arguments)
+                    #expect(second.exit == .status(75), "\(subcommand): \(second)")
+                    #expect(second.errors.contains("process \(serving.child.identifier)"))
+                }
+                for subcommand in ["list", "stats"] {
+                    let second = try await Command.run(subcommand, site.directory)
+                    #expect(second.exit == .status(0), "\(subcommand): \(second)")
+                }
+                #expect(try await serving.get("/").head.status == 200)
+            }
+            #expect(outcome.exit == .status(0), "\(outcome)")
+        }
+    }
+
+    @Test func aPortThatIsTakenIs64AndNamed() async throws {
+        try await Site.run { site async throws in
+            let outcome = try await Command.run("serve", site.directory, ["--port", "\(site.origin.port)"])
+            #expect(outcome.exit == .status(64), "\(outcome)")
+            #expect(outcome.errors.contains("port \(site.origin.port)"))
+            #expect(outcome.output.isEmpty)
+        }
+    }
+
+    @Test func listeningForOthersNeedsATokenOrAList() async throws {
+        let directory = try TemporaryDirectory()
+        let outcome = try await Command.run("serve", directory, ["--port", "0", "--host", "0.0.0.0"])
+        #expect(outcome.exit == .status(64), "\(outcome)")
+        #expect(outcome.errors.contains("token"))
+    }
+
+    @Test func aDirectoryThatCannotBeWrittenIsSaidOnceAndEverythingStreams() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 300_000)
+            // Below a file nobody can make a directory, root neither.
+            let place = try site.directory.write([], to: "file") + "/cache"
+            let outcome = try await Serving.run(["--port", "0", "--cache-dir", place]) { serving async throws in
+                for _ in 0..<3 {
+                    let answer = try await serving.get(site.target("/a.mp4"))
+                    #expect(answer.head.status == 200)
+                    #expect(answer.body == TestPattern.bytes(in: 0..<300_000, seed: 1))
+                }
+                let part = try await serving.get(site.target("/a.mp4"), ["Range: bytes=100000-100009"])
+                #expect(part.head.status == 206)
+                #expect(part.body == TestPattern.bytes(in: 100_000..<100_010, seed: 1))
+            }
+            #expect(outcome.exit == .status(0), "\(outcome)")
+            #expect(outcome.output.contains("Cache: no store\n"))
+            #expect(outcome.errors.components(separatedBy: "nothing will be stored").count == 2, "\(outcome)")
+            #expect(outcome.errors.contains(place))
+        }
+    }
+}

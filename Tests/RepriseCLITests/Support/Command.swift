@@ -1,0 +1,120 @@
+import Foundation
+import RepriseTesting
+import TestSupport
+import Testing
+
+/// The real `reprise`, as a process.
+enum Command {
+    /// The binary that was built with the tests; it lies beside them.
+    static var path: String {
+        get throws {
+            let bundles = Bundle.allBundles.map(\.bundlePath).filter { $0.hasSuffix(".xctest") }
+            let candidates = (bundles + CommandLine.arguments).map {
+                URL(fileURLWithPath: $0).deletingLastPathComponent().appendingPathComponent("reprise").path
+            }
+            return try #require(
+                candidates.first { FileManager.default.isExecutableFile(atPath: $0) }, "no reprise in \(candidates)")
+        }
+    }
+
+    /// This process's environment without settings for the command.
+    static func environment(_ more: [String: String] = [:]) -> [String: String] {
+        ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("REPRISE_") }
+            .merging(["SWIFT_BACKTRACE": "enable=no", "COLUMNS": "80"]) { $1 }
+            .merging(more) { $1 }
+    }
+
+    /// Runs `reprise` with `arguments` to its end.
+    static func run(
+        _ arguments: [String], environment: [String: String] = [:]
+    ) async throws -> ChildProcess.Outcome {
+        try await ChildProcess.run(path, arguments, environment: self.environment(environment))
+    }
+
+    /// Runs `reprise SUBCOMMAND --cache-dir DIRECTORY ARGUMENTS…` to its end.
+    static func run(
+        _ subcommand: String, _ directory: TemporaryDirectory, _ arguments: [String] = [],
+        environment: [String: String] = [:]
+    ) async throws -> ChildProcess.Outcome {
+        try await run([subcommand, "--cache-dir", directory.path] + arguments, environment: environment)
+    }
+
+    /// The lines of JSON that `outcome` has on standard output.
+    static func json<T: Decodable>(_ type: T.Type, _ outcome: ChildProcess.Outcome) throws -> [T] {
+        try outcome.output.split(separator: "\n").map { try JSONDecoder().decode(T.self, from: Data($0.utf8)) }
+    }
+}
+
+/// A line of `list --json` and `show --json`.
+struct Entry: Decodable {
+    let url: String
+    let key: String
+    let storedBytes: Int64
+    let completeLength: Int64?
+    let complete: Bool
+    let mediaType: String?
+    let etag: String?
+    let spans: [[Int64]]?
+}
+
+/// A cache directory and an origin, for one test.
+struct Site {
+    let origin: TestOrigin
+    let directory: TemporaryDirectory
+
+    static func run(sendBufferSize: Int? = nil, _ body: (Site) async throws -> Void) async throws {
+        let site = Site(
+            origin: try await TestOrigin.start(sendBufferSize: sendBufferSize), directory: try TemporaryDirectory())
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(site)) } catch { result = .failure(error) }
+        await site.origin.stop()
+        site.directory.remove()
+        try result.get()
+    }
+
+    /// Puts pattern bytes at `path` of the origin.
+    func publish(_ path: String, length: Int64) {
+        origin.set(TestOrigin.Resource(.pattern(seed: 1, length: length), mediaType: "video/mp4"), at: path)
+    }
+
+    /// What to ask a proxy for to get `path` of the origin.
+    func target(_ path: String) -> String { "/http/127.0.0.1:\(origin.port)\(path)" }
+}
+
+/// A running `reprise serve`.
+struct Serving {
+    let child: ChildProcess
+    let port: Int
+
+    /// Starts `reprise serve`, waits until it says where it listens, runs `body`, ends it with SIGTERM.
+    @discardableResult
+    static func run(
+        _ arguments: [String], environment: [String: String] = [:], _ body: (Serving) async throws -> Void
+    ) async throws -> ChildProcess.Outcome {
+        let child = try ChildProcess(
+            try Command.path, ["serve"] + arguments, environment: Command.environment(environment), limit: .seconds(100)
+        )
+        do {
+            let text = await child.output.wait { $0.contains("/film.mp4\n") }
+            let port = text.firstMatch(of: /listening on http:\/\/127\.0\.0\.1:(\d+)\n/).flatMap { Int($0.1) }
+            try await body(Serving(child: child, port: #require(port, "\(text) \(child.errors.text)")))
+        } catch {
+            child.send(SIGKILL)
+            _ = await child.outcome()
+            throw error
+        }
+        child.send(SIGTERM)
+        return await child.outcome()
+    }
+
+    @discardableResult
+    static func run(
+        _ directory: TemporaryDirectory, _ body: (Serving) async throws -> Void
+    ) async throws -> ChildProcess.Outcome {
+        try await run(["--port", "0", "--cache-dir", directory.path], body)
+    }
+
+    func get(_ target: String, _ fields: [String] = []) async throws -> (head: RawClient.Head, body: [UInt8]) {
+        try await RawClient.exchange(port: port, target, fields)
+    }
+}

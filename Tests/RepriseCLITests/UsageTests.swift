@@ -1,0 +1,60 @@
+import Foundation
+import RepriseTesting
+import TestSupport
+import Testing
+
+/// Help, and what is said to wrong usage.
+@Suite(.timeLimit(.minutes(2))) struct UsageTests {
+    private static let subcommands = ["serve", "fetch", "list", "show", "remove", "stats"]
+
+    @Test(arguments: subcommands) func helpOfASubcommandHasAnExample(subcommand: String) async throws {
+        let help = try await Command.run([subcommand, "--help"])
+        #expect(help.exit == .status(0))
+        let examples = try #require(help.output.components(separatedBy: "Examples:").dropFirst().first)
+        #expect(examples.contains("\n  reprise \(subcommand)"))
+    }
+
+    @Test func helpNamesTheSubcommandsAndTheExitCodes() async throws {
+        let help = try await Command.run(["--help"])
+        #expect(help.exit == .status(0))
+        for word in Self.subcommands + ["64", "66", "69", "74", "75"] { #expect(help.output.contains(word)) }
+    }
+
+    @Test(
+        arguments: [
+            ["serve", "--limit", "12XB"], ["serve", "--limit", "lots"],
+            ["fetch", "--limit", "-1", "http://127.0.0.1/a"],
+            ["serve", "--port", "65536"], ["serve", "--port", "-1"], ["serve", "--port", "http"],
+            ["serve", "--token", "a/b"], ["serve", "--log-level", "loud"],
+            ["fetch"], ["fetch", "http://127.0.0.1/a", "http://127.0.0.1/b", "-o", "x"],
+            ["fetch", "--header", "no colon", "http://127.0.0.1/a"],
+            ["remove"], ["remove", "--all", "http://127.0.0.1/a"], ["show"], ["frobnicate"], ["list", "--frobnicate"],
+        ])
+    func wrongUsageIs64AndSaysWhy(arguments: [String]) async throws {
+        let outcome = try await Command.run(arguments)
+        #expect(outcome.exit == .status(64), "\(outcome)")
+        #expect(outcome.errors.contains("Error:"))
+        #expect(outcome.output.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("REPRISE_LIMIT", "lots"), ("REPRISE_PORT", "65536"), ("REPRISE_LOG_LEVEL", "loud"),
+            ("REPRISE_TOKEN", "a/b"),
+        ])
+    func wrongSettingsInTheEnvironmentAre64AndNamed(name: String, value: String) async throws {
+        let directory = try TemporaryDirectory()
+        let outcome = try await Command.run(
+            "serve", directory, environment: ["REPRISE_PORT": "0"].merging([name: value]) { $1 })
+        #expect(outcome.exit == .status(64), "\(outcome)")
+        #expect(outcome.errors.contains(name))
+    }
+
+    @Test(arguments: ["ftp://example.com/a", "no-url", "http://", "http://user:pw@example.com/a"])
+    func anAddressThatIsNoneIs64(url: String) async throws {
+        let directory = try TemporaryDirectory()
+        let outcome = try await Command.run("fetch", directory, [url])
+        #expect(outcome.exit == .status(64), "\(outcome)")
+        #expect(outcome.errors.hasPrefix("reprise: "))
+    }
+}

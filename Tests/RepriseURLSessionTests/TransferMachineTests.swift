@@ -1,0 +1,144 @@
+import Foundation
+import Reprise
+import Testing
+
+@testable import RepriseURLSession
+
+@Suite("The machine of a transfer", .timeLimit(.minutes(1)))
+struct TransferMachineTests {
+    private let start = SuspendingClock.now
+
+    private func open(_ declaredLength: Int64? = nil, suspendsAbove: Int = 100, resumesBelow: Int = 40)
+        -> TransferMachine
+    {
+        var machine = TransferMachine(bounds: .init(suspendsAbove: suspendsAbove, resumesBelow: resumesBelow))
+        #expect(machine.headArrived(declaredLength: declaredLength) == .accept)
+        return machine
+    }
+
+    private func piece(_ count: Int) -> Data { Data(repeating: 7, count: count) }
+
+    @Test func piecesAreTakenInOrderAndTheEndComesLast() {
+        var machine = open()
+        #expect(machine.received(Data("one".utf8)) == nil)
+        #expect(machine.received(Data("two".utf8)) == nil)
+        #expect(machine.finished(.complete) == nil)
+        #expect(machine.take() == .piece(Data("one".utf8)))
+        #expect(machine.take() == .piece(Data("two".utf8)))
+        #expect(machine.take() == .ending(.complete))
+        #expect(machine.take() == .ending(.complete))
+    }
+
+    @Test func aConsumerThatWaitsIsServedAtOnce() {
+        var machine = open()
+        #expect(machine.take() == nil)
+        #expect(machine.wait(now: start) == true)
+        #expect(machine.received(piece(5)) == .piece(piece(5)))
+        #expect(machine.take() == nil)
+        #expect(machine.wait(now: start) == false)  // the timer runs already
+        #expect(machine.finished(.complete) == .ending(.complete))
+    }
+
+    @Test func theTaskIsSuspendedAboveOneBoundAndResumedBelowTheOther() {
+        var machine = open()
+        _ = machine.received(piece(100))
+        #expect(machine.adjustFlow() == nil)
+        _ = machine.received(piece(1))
+        #expect(machine.adjustFlow() == .suspend)
+        #expect(machine.adjustFlow() == nil)
+        _ = machine.received(piece(30))  // was on its way
+        #expect(machine.adjustFlow() == nil)
+        _ = machine.take()
+        #expect(machine.adjustFlow() == .resume)
+        #expect(machine.adjustFlow() == nil)
+    }
+
+    @Test func aConsumerNeverWaitsForASuspendedTask() {
+        var machine = open()
+        for _ in 0..<3 { _ = machine.received(piece(50)) }
+        #expect(machine.adjustFlow() == .suspend)
+        while machine.take() != nil {}
+        #expect(machine.wantsFlow == .resume)
+    }
+
+    @Test func aTransferThatIsOverIsNotSuspended() {
+        var machine = open()
+        _ = machine.received(piece(500))
+        _ = machine.finished(.complete)
+        #expect(machine.adjustFlow() == nil)
+    }
+
+    @Test func cancellingKeepsPiecesAndTakesThoseOnTheirWay() {
+        var machine = open(1_000)
+        _ = machine.received(piece(3))
+        #expect(machine.cancel(byTask: false) == true)
+        #expect(machine.cancel(byTask: false) == false)
+        #expect(machine.received(piece(4)) == nil)
+        #expect(machine.finished(.failed(RepriseError(.originBodyTruncated, ""))) == nil)
+        #expect(machine.received(piece(5)) == nil)  // after the end: not for anybody
+        #expect(machine.take() == .piece(piece(3)))
+        #expect(machine.take() == .piece(piece(4)))
+        #expect(machine.take() == .ending(.cancelled(byTask: false)))
+    }
+
+    @Test func aBodyThatWasCompleteAnywayIsComplete() {
+        var machine = open()
+        _ = machine.cancel(byTask: true)
+        _ = machine.finished(.complete)
+        #expect(machine.take() == .ending(.complete))
+    }
+
+    @Test func cancellingBeforeTheHeadEndsAtOnce() {
+        var machine = TransferMachine(bounds: .platform)
+        #expect(machine.cancel(byTask: true) == true)
+        #expect(machine.state == .ended(.cancelled(byTask: true)))
+        #expect(machine.headArrived(declaredLength: 5) == .ignore)
+        #expect(machine.received(piece(5)) == nil)
+        #expect(machine.take() == .ending(.cancelled(byTask: true)))
+    }
+
+    @Test func aSecondHeadIsNeverMixedWithTheFirst() {
+        var machine = open(1_000)
+        _ = machine.received(piece(10))
+        #expect(machine.headArrived(declaredLength: 1_000) == .abort)
+    }
+
+    @Test func theDeclaredLengthIsRemembered() {
+        var machine = open(10)
+        #expect(machine.isShort)
+        _ = machine.received(piece(9))
+        #expect(machine.isShort)
+        _ = machine.received(piece(1))
+        #expect(!machine.isShort)
+        #expect(!open(nil).isShort)
+    }
+
+    @Test func onlyAConsumerThatWaitsTimesOut() {
+        var machine = open()
+        let timeout = Duration.seconds(30)
+        _ = machine.take()
+        #expect(machine.wait(now: start) == true)
+        #expect(machine.checkIdle(now: start + .seconds(10), timeout: timeout) == .checkAgain(at: start + timeout))
+        _ = machine.received(piece(1))
+        #expect(machine.checkIdle(now: start + .seconds(40), timeout: timeout) == .disarm)
+        #expect(machine.wait(now: start + .seconds(50)) == true)
+        #expect(machine.checkIdle(now: start + .seconds(80), timeout: timeout) == .timedOut)
+    }
+
+    @Test func largePiecesAreSplitWithoutACopy() throws {
+        let large = Data(repeating: 1, count: (5 << 19) + 3)
+        var queue = PieceQueue()
+        queue.append(large)
+        queue.append(Data())
+        #expect(queue.byteCount == large.count)
+        let address = large.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+        var sizes: [Int] = []
+        while let piece = queue.popFirst() {
+            let start = piece.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+            if piece.count > 64 { #expect(start == address + UInt(sizes.reduce(0, +))) }
+            sizes.append(piece.count)
+        }
+        #expect(sizes == [1 << 20, 1 << 20, (1 << 19) + 3])
+        #expect(queue.byteCount == 0 && queue.isEmpty)
+    }
+}
