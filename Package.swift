@@ -80,7 +80,7 @@ let package = Package(
         // What several test targets share.
         .target(
             name: "TestSupport",
-            dependencies: ["Reprise", "RepriseHTTPClient", "RepriseTesting", "HTTPSemantics", httpTypes],
+            dependencies: ["Locks", "Reprise", "RepriseHTTPClient", "RepriseTesting", "HTTPSemantics", httpTypes],
             path: "Tests/Support",
             swiftSettings: strict),
         .testTarget(name: "ByteRangesTests", dependencies: ["ByteRanges"], swiftSettings: strict),

@@ -11,6 +11,8 @@ public struct Freshness: Sendable, Hashable {
     public let lifetime: Int64
     /// Whether ``lifetime`` is a guess from Last-Modified (RFC 9111 §4.2.2).
     public let isHeuristic: Bool
+    /// Whether the origin itself gave the lifetime, be it 0 (RFC 9111 §4.2.1).
+    public let hasExplicitLifetime: Bool
     /// Whether every use needs validation: `no-cache` (RFC 9111 §5.2.2.4).
     public let requiresValidation: Bool
     /// Whether it must never be served stale, not even when disconnected (RFC 9111 §4.2.4).
@@ -34,13 +36,18 @@ public struct Freshness: Sendable, Hashable {
     ///   - requestTime: When the request left, by the cache's clock.
     ///   - responseTime: When the response came, by the same clock; stands in for a missing Date.
     ///   - isShared: Whether the cache serves several users; then `s-maxage` and `proxy-revalidate` count.
-    public init(_ fields: HTTPFields, requestTime: HTTPDate, responseTime: HTTPDate, isShared: Bool = false) {
+    ///   - guess: Seconds to assume where the origin says nothing and there is no Last-Modified to guess from
+    ///     (RFC 9111 §4.2.2 leaves the heuristic to the cache); 0 by default.
+    public init(
+        _ fields: HTTPFields, requestTime: HTTPDate, responseTime: HTTPDate, isShared: Bool = false, guess: Int64 = 0
+    ) {
         let control = CacheControl(fields)
         let date = fields[.date].flatMap { HTTPDate($0, now: responseTime) } ?? responseTime
         let explicit = Self.explicitLifetime(fields, control, date: date, isShared: isShared)
-        lifetime = explicit ?? Self.heuristicLifetime(fields, date: date)
+        lifetime = explicit ?? Self.heuristicLifetime(fields, date: date) ?? guess
+        hasExplicitLifetime = explicit != nil
         isHeuristic = explicit == nil && lifetime > 0
-        requiresValidation = control.noCache
+        requiresValidation = control.noCache || explicit == nil && Self.hasPragmaNoCache(fields)
         forbidsStale =
             control.noCache || control.mustRevalidate
             || isShared && (control.proxyRevalidate || control.sharedMaxAge != nil)
@@ -56,6 +63,11 @@ public struct Freshness: Sendable, Hashable {
     /// A clock that was set back makes it no younger than it was when it came.
     public func currentAge(now: HTTPDate) -> Int64 {
         initialAge + max(0, now.seconds(since: responseTime))
+    }
+
+    /// The moment at which its lifetime ends; that of its making or earlier if it never is fresh.
+    public var freshUntil: HTTPDate {
+        HTTPDate(secondsSince1970: responseTime.secondsSince1970 + (requiresValidation ? 0 : lifetime) - initialAge)
     }
 
     /// Whether it may be used without asking the origin.
@@ -80,9 +92,15 @@ public struct Freshness: Sendable, Hashable {
     }
 
     /// A tenth of the time for which the representation had not changed (RFC 9111 §4.2.2).
-    private static func heuristicLifetime(_ fields: HTTPFields, date: HTTPDate) -> Int64 {
-        guard let modified = fields[.lastModified].flatMap({ HTTPDate($0, now: date) }) else { return 0 }
+    private static func heuristicLifetime(_ fields: HTTPFields, date: HTTPDate) -> Int64? {
+        guard let modified = fields[.lastModified].flatMap({ HTTPDate($0, now: date) }) else { return nil }
         return min(max(0, date.seconds(since: modified)) / 10, longestHeuristicLifetime)
+    }
+
+    /// `Pragma: no-cache` in a response has no meaning of its own (RFC 9111 §5.4); a guess should not go against it.
+    private static func hasPragmaNoCache(_ fields: HTTPFields) -> Bool {
+        fields[.cacheControl] == nil
+            && fields.contains { $0.name.canonicalName == "pragma" && $0.value.lowercased().contains("no-cache") }
     }
 
     private static func initialAge(

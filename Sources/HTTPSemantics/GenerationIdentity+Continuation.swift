@@ -17,7 +17,7 @@ extension GenerationIdentity {
     }
 
     /// Whether both sides name different states, rather than too little.
-    func contradicts(_ other: Validators) -> Bool {
+    package func contradicts(_ other: Validators) -> Bool {
         if let tag = validators.etag, let otherTag = other.etag { return !tag.weaklyMatches(otherTag) }
         if let date = validators.lastModified, let otherDate = other.lastModified { return date != otherDate }
         return false

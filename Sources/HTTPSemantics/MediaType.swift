@@ -1,9 +1,9 @@
 /// The part of a Content-Type that decides, without parameters (RFC 9110 §8.3.1).
-struct MediaType: Equatable {
+package struct MediaType: Equatable {
     /// `type/subtype` in lower case.
-    let essence: String
+    package let essence: String
 
-    init?(_ value: String?) {
+    package init?(_ value: String?) {
         guard let value, var scanner = FieldScanner(value), let type = scanner.token(), scanner.skip("/"),
             let subtype = scanner.token()
         else { return nil }
@@ -11,6 +11,20 @@ struct MediaType: Equatable {
     }
 
     var isHTML: Bool { essence == "text/html" || essence == "application/xhtml+xml" }
+
+    /// Audio, video or bytes of no declared kind, which is how many servers send media; never a playlist.
+    package var isMedia: Bool {
+        if Self.playlists.contains(essence) { return false }
+        return essence.hasPrefix("audio/") || essence.hasPrefix("video/") || Self.containers.contains(essence)
+    }
+
+    private static let playlists: Set<String> = [
+        "audio/mpegurl", "audio/x-mpegurl", "audio/x-scpls", "video/vnd.mpegurl",
+    ]
+    private static let containers: Set<String> = [
+        "application/octet-stream", "application/mp4", "application/ogg", "application/x-matroska",
+        "binary/octet-stream",
+    ]
 
     var isMultipartByteRanges: Bool { essence == "multipart/byteranges" }
 }

@@ -46,6 +46,8 @@ public enum PassThroughReason: Sendable, Hashable {
     case noStore
     /// `private`, and the cache is shared (RFC 9111 §5.2.2.7).
     case isPrivate
+    /// The request carried Authorization, the cache is shared, and nothing allows to store the response (RFC 9111 §3.5).
+    case authorization
     /// ICY metadata lies between the media bytes.
     case icyMetadata
     /// HTML where media was expected: a captive portal or an error page with status 200.

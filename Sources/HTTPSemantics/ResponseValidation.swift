@@ -113,11 +113,9 @@ struct ResponseValidation {
     /// What forbids to store the body; HTML is allowed where the validator proves that it always was the content.
     private func passThroughReason(continues: Bool) -> PassThroughReason? {
         if fields[values: .contentEncoding].contains(where: { !isIdentity($0) }) { return .contentEncoding }
-        if fields[values: .vary].contains(where: { $0.utf8.contains(UInt8(ascii: "*")) }) { return .varyAny }
+        if Vary(fields) == nil { return .varyAny }
         if fields.contains(where: { $0.name.canonicalName == "icy-metaint" }) { return .icyMetadata }
-        let control = CacheControl(fields)
-        if control.noStore && storage.honoursNoStore { return .noStore }
-        if control.isPrivate && storage.isShared { return .isPrivate }
+        if let objection = storage.objection(to: CacheControl(fields)) { return objection }
         return isUnexpectedHTML(continues: continues) ? .unexpectedHTML : nil
     }
 

@@ -5,9 +5,35 @@ public struct StoragePolicy: Sendable, Hashable {
     /// Whether the cache serves several users, so that `private` forbids storing (RFC 9111 §5.2.2.7).
     public var isShared: Bool
 
+    /// Whether the request carried Authorization: a shared cache then stores only what says that it may
+    /// (RFC 9111 §3.5).
+    public var hasAuthorization: Bool
+    /// Whether the request said `no-store` (RFC 9111 §5.2.1.5).
+    public var requestForbidsStoring: Bool
+
     /// Creates a policy; by default that of one user's cache which honours `no-store`.
-    public init(honoursNoStore: Bool = true, isShared: Bool = false) {
+    public init(
+        honoursNoStore: Bool = true, isShared: Bool = false, hasAuthorization: Bool = false,
+        requestForbidsStoring: Bool = false
+    ) {
         self.honoursNoStore = honoursNoStore
         self.isShared = isShared
+        self.hasAuthorization = hasAuthorization
+        self.requestForbidsStoring = requestForbidsStoring
+    }
+
+    /// Why a response with these directives must not be stored; `nil` if it may.
+    ///
+    /// `must-understand` with a status that the cache knows takes the place of `no-store` (RFC 9111 §5.2.2.3).
+    public func objection(to control: CacheControl, statusIsUnderstood: Bool = true) -> PassThroughReason? {
+        let overrulesNoStore = control.mustUnderstand && statusIsUnderstood
+        if honoursNoStore {
+            if requestForbidsStoring || control.noStore && !overrulesNoStore { return .noStore }
+            if control.mustUnderstand && !statusIsUnderstood { return .noStore }
+        }
+        guard isShared else { return nil }
+        if control.isPrivate { return .isPrivate }
+        let isAllowed = control.isPublic || control.mustRevalidate || control.sharedMaxAge != nil
+        return hasAuthorization && !isAllowed ? .authorization : nil
     }
 }

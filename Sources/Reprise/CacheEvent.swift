@@ -16,6 +16,8 @@ public enum CacheEvent: Sendable {
     case generationReplaced(CacheKey, reason: String)
     /// Stored bytes failed their checksum, became a hole, and are fetched again.
     case verificationFailed(CacheKey, range: Range<Int64>)
+    /// A stale response was used because the origin could not be asked, or made no sense (RFC 9111 §4.2.4).
+    case servedStale(CacheKey, reason: String)
     /// The entry was removed to make room.
     case evicted(CacheKey, bytes: Int64)
     /// Bytes go past the store from here on; playback continues.

@@ -20,7 +20,11 @@ public struct ContentInformation: Sendable {
     /// When the response came, in seconds since 1970; `nil` for a response that is not stored.
     public var responseTime: Int64?
 
-    init(_ record: GenerationRecord) {
+    /// How long the stored response may be used without asking; `nil` for a response that is not stored.
+    public var freshness: Freshness?
+
+    init(_ record: GenerationRecord, _ freshness: Freshness? = nil) {
+        self.freshness = freshness
         completeLength = record.completeLength
         mediaType = record.fields[.contentType]
         rangesSupported = record.rangesSupported

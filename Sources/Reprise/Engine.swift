@@ -29,20 +29,46 @@ final class Engine: Sendable {
         self.journal = journal
     }
 
-    /// The one core of `key`.
-    func resource(_ key: CacheKey) throws(RepriseError) -> ResourceCore {
+    /// The one core of `key`; `signpost` is the resource that it is a selection of.
+    func resource(_ key: CacheKey, signpost: ResourceCore? = nil) throws(RepriseError) -> ResourceCore {
         let core: ResourceCore? = state.withLock { state in
             guard !state.isClosed else { return nil }
             if let core = state.resources[key] { return core }
             if state.resources.count >= Self.capacity {
                 state.resources = state.resources.filter { !$0.value.isDisposable }
             }
-            let core = ResourceCore(key: key, engine: self)
+            let core = ResourceCore(key: key, engine: self, signpost: signpost)
             state.resources[key] = core
             return core
         }
         guard let core else { throw RepriseError(.closed, "The cache was closed.") }
         return core
+    }
+
+    /// The selection of `signpost` that answers `request` (RFC 9111 §4.1).
+    func selection(of signpost: ResourceCore, _ vary: Vary, _ request: OriginRequest) throws(RepriseError)
+        -> ResourceCore
+    {
+        try resource(Self.key(signpost.key, vary, request), signpost: signpost)
+    }
+
+    /// Where a response with this Vary belongs that came to `request` for `resource`: there, or in a selection.
+    func home(of resource: ResourceCore, _ vary: Vary?, _ request: OriginRequest) throws(RepriseError) -> ResourceCore {
+        let signpost = resource.signpost ?? resource
+        let known = signpost.state.withLock { state in
+            if case .varies(let vary) = state.phase { vary } else { Vary(names: []) }
+        }
+        let all = known.union(vary ?? Vary(names: []))
+        guard !all.isEmpty else { return resource }
+        let home = try selection(of: signpost, all, request)
+        if all != known { signpost.becomeSignpost(all) }
+        store?.recorder.noteSelection(home.key, of: signpost.key, all)
+        return home
+    }
+
+    /// URLs hold no line feed, so that no URL can name another one's selection.
+    private static func key(_ key: CacheKey, _ vary: Vary, _ request: OriginRequest) -> CacheKey {
+        CacheKey("\(key.text)\n\(vary.selection(request.fields))")
     }
 
     func liveResource(_ key: CacheKey) -> ResourceCore? { state.withLock { $0.resources[key] } }
@@ -57,9 +83,29 @@ final class Engine: Sendable {
         }
     }
 
+    /// Makes what is stored under `key`, all selections of it too, stale for good (RFC 9111 §4.4).
+    func invalidate(_ key: CacheKey) {
+        let live = state.withLock { state in
+            state.resources.filter { $0.key == key || $0.value.signpost?.key == key }.map(\.value)
+        }
+        for resource in live { resource.invalidate() }
+        store?.recorder.noteInvalidation(of: key)
+    }
+
     /// Removes what is stored under `key`; `nil` if it is in use and `force` is off.
     func remove(_ key: CacheKey, force: Bool) async throws(RepriseError) -> Int64? {
         guard let store else { return 0 }
+        var bytes: Int64 = 0
+        if force {
+            for selection in try await store.recorder.removeSelections(of: key) {
+                bytes += try await remove(selection, force: true) ?? 0
+            }
+        }
+        guard let own = try await removeOne(key, store, force: force) else { return nil }
+        return bytes + own
+    }
+
+    private func removeOne(_ key: CacheKey, _ store: Store, force: Bool) async throws(RepriseError) -> Int64? {
         let (isRemoved, core) = detach(key, force: force)
         guard isRemoved else { return nil }
         core?.markRemoved()
@@ -98,12 +144,16 @@ final class Engine: Sendable {
     // MARK: - The origin
 
     /// Sends one request for `range` (`nil` = the whole, without a Range field) and measures the time to its head.
+    ///
+    /// `condition` makes it conditional on another state than that (RFC 9110 §13.1.2, §13.1.3).
     func send(
-        _ request: OriginRequest, range: RangeSpec?, ifRange: String?
+        _ request: OriginRequest, range: RangeSpec?, ifRange: String? = nil, condition: Validators? = nil
     ) async throws -> (response: OriginResponse, requestTime: Int64) {
         var request = request
         request.fields[.range] = range.map { RangeField($0).description }
         request.fields[.ifRange] = ifRange
+        request.fields[.ifNoneMatch] = condition?.etag?.description
+        request.fields[.ifModifiedSince] = condition?.lastModified?.description
         request.fields[.acceptEncoding] = "identity"
         let requestTime = Int64(configuration.clock.now())
         let start = configuration.clock.elapsed()

@@ -23,10 +23,15 @@ public struct MediaResource: Sendable {
     /// Returns when the head is known: at once if something is stored, else with the origin's response to exactly this
     /// request. `fields` are added to the resource's own and go to the origin if this read has to fetch.
     ///
+    /// `directives` are those of the request that this read serves, where it serves one (RFC 9111 §5.2.1). What is stored
+    /// but stale is validated first (RFC 9111 §4.3), as ``ReusePolicy`` says.
+    ///
     /// Throws ``RepriseError``: `rangeNotSatisfiable` (RFC 9110 §15.5.17), `originRefused` with the origin's response,
-    /// any other `origin…` code; or `CancellationError`.
-    public func read(_ range: RangeSpec? = nil, fields extra: HTTPFields = [:]) async throws -> MediaRead {
-        try await core.open(range, request: request(extra))
+    /// `notStored` if the origin must not be asked, any other `origin…` code; or `CancellationError`.
+    public func read(
+        _ range: RangeSpec? = nil, fields extra: HTTPFields = [:], directives: CacheControl = CacheControl()
+    ) async throws -> MediaRead {
+        try await core.open(ReadRequest(range: range, origin: request(extra), directives: directives))
     }
 
     private func request(_ extra: HTTPFields, _ method: HTTPRequest.Method = .get) -> OriginRequest {
@@ -46,19 +51,38 @@ public struct MediaResource: Sendable {
         try await core.head(request(extra, .head))
     }
 
+    /// What is known, if it may answer a request with these directives without asking the origin.
+    public func usableInformation(_ directives: CacheControl = CacheControl()) -> ContentInformation? {
+        core.usableInformation(directives)
+    }
+
+    /// Sends a request with another method than GET and HEAD to the origin; nothing of it is stored.
+    ///
+    /// A method that may change the resource makes what is stored stale, unless the origin refuses (RFC 9111 §4.4): that
+    /// of this URL, and of those that Location and Content-Location of the response name on the same host.
+    ///
+    /// Throws ``RepriseError`` with an `origin…` code, `notStored` in offline mode, or `CancellationError`.
+    public func send(
+        _ method: HTTPRequest.Method, fields extra: HTTPFields = [:], body: [UInt8] = []
+    ) async throws -> OriginResponse {
+        var request = request(extra, method)
+        request.body = body
+        return try await core.forward(request)
+    }
+
     /// What is known without asking anybody.
     public var storedInformation: ContentInformation? { core.liveGeneration?.information }
 
     /// Which bytes are stored, as far as this process knows: empty before the first read.
     public var storedRanges: ByteRangeSet { core.liveGeneration?.storedRanges ?? ByteRangeSet() }
 
-    /// All of `range` in one region, if it is stored and verified.
+    /// All of `range` in one region, if it is stored, verified, and may be used without asking the origin.
     ///
-    /// Never waits.
-    ///
-    /// Not counted in the statistics.
-    public func storedRegion(_ range: RangeSpec? = nil) -> (region: StoredRegion, information: ContentInformation)? {
-        core.storedRegion(range)
+    /// Never waits. `directives` as in ``read(_:fields:directives:)``. Not counted in the statistics.
+    public func storedRegion(
+        _ range: RangeSpec? = nil, directives: CacheControl? = nil
+    ) -> (region: StoredRegion, information: ContentInformation)? {
+        core.storedRegion(range, directives)
     }
 }
 

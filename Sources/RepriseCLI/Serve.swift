@@ -15,6 +15,8 @@ struct Serve: AsyncParsableCommand {
               reprise serve
               reprise serve --port 8090 --limit 20GB
               reprise serve --host 0.0.0.0 --allow-host media.example.com
+              reprise serve --offline
+              reprise serve --shared --force-cache media.example.com
 
             Then play http://127.0.0.1:8090/https/host/path instead of https://host/path.
             """)
@@ -36,6 +38,18 @@ struct Serve: AsyncParsableCommand {
             "Origin host that may be asked; may be repeated. With a leading dot, subdomains too.", valueName: "name"))
     var allowHost: [String] = []
 
+    @Flag(help: "Serve several users by the rules of a shared cache (RFC 9111): nothing private is stored.")
+    var shared = false
+
+    @Flag(help: "Never ask an origin: serve what is stored, however stale, and 504 otherwise.")
+    var offline = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Origin host whose no-store, no-cache and max-age are not obeyed: stored, and fresh for a day. Repeatable.",
+            valueName: "name"))
+    var forceCache: [String] = []
+
     func validate() throws {
         if let port, !(0...65_535).contains(port) { throw ValidationError("--port must be 0 to 65535.") }
         if let token, token.isEmpty || token.contains("/") {
@@ -51,7 +65,11 @@ struct Serve: AsyncParsableCommand {
         configuration.token = try token ?? environmentToken()
         configuration.allowedHosts = allowHost.map { $0.lowercased() }
         configuration.logger = logger
-        let settings = try store.configuration()
+        var settings = try store.configuration()
+        settings.reuse.isShared = shared
+        settings.reuse.isOffline = offline
+        let forced = Set(forceCache.map { $0.lowercased() })
+        settings.reuse.forces = { forced.contains($0) }
         try await Failure.reporting {
             try await serve(configuration, settings, logger)
         }
@@ -132,6 +150,8 @@ struct Serve: AsyncParsableCommand {
                 logger.notice("stored bytes were damaged", metadata: ["key": "\(key.redacted)", "range": "\(range)"])
             case .generationReplaced(let key, let reason):
                 logger.notice("changed at the origin", metadata: ["key": "\(key.redacted)", "reason": "\(reason)"])
+            case .servedStale(let key, let reason):
+                logger.notice("served stale", metadata: ["key": "\(key.redacted)", "reason": "\(reason)"])
             case .evicted(let key, let bytes):
                 logger.info("evicted", metadata: ["key": "\(key.redacted)", "bytes": "\(bytes)"])
             case .fetchRetried(let key, let delay, let error):

@@ -11,14 +11,16 @@ final class Exchange: Sendable {
     }
 
     let request: HTTPRequestHead
+    let body: ByteBuffer
     let connection: Connection
     let slot: PoolSlot
     /// Whether the connection had carried a request before: then its death before a response says nothing.
     let isReused: Bool
     let response: EventLoopPromise<Response>
 
-    init(request: HTTPRequestHead, connection: Connection, slot: PoolSlot, isReused: Bool) {
+    init(request: HTTPRequestHead, body: ByteBuffer, connection: Connection, slot: PoolSlot, isReused: Bool) {
         self.request = request
+        self.body = body
         self.connection = connection
         self.slot = slot
         self.isReused = isReused

@@ -1,3 +1,4 @@
+import HTTPTypes
 public import NIOCore
 import NIOPosix
 public import Reprise
@@ -38,7 +39,7 @@ public final class NIOOrigin: Origin {
         await pool.close()
     }
 
-    /// Sends `request`, follows redirects, and returns when the head of the final response is here.
+    /// Sends `request`, follows redirects (of GET and HEAD), and returns when the head of the final response is here.
     ///
     /// `Host` comes first, then the given fields without hop-by-hop ones, then `User-Agent` and `Accept-Encoding: identity`
     /// where they are missing; the target goes out as it is spelled. Interim responses (1xx) are skipped. Cancelling the
@@ -56,7 +57,7 @@ public final class NIOOrigin: Origin {
         var redirects = 0
         while true {
             let response = try await exchange(hop)
-            guard let location = Redirect.location(of: response.head) else {
+            guard Self.isRead(request), let location = Redirect.location(of: response.head) else {
                 return OriginResponse(head: response.head, url: hop.url, body: response.body)
             }
             redirects += 1
@@ -81,9 +82,15 @@ public final class NIOOrigin: Origin {
         let head = try RequestHead.make(request, userAgent: configuration.userAgent)
         let slot = try await pool.lease(Endpoint(request.url))
         do {
+            let body = ByteBuffer(bytes: request.body)
             if let idle = slot.idle {
-                let exchange = Exchange(request: head, connection: idle, slot: slot, isReused: true)
-                do { return try await perform(exchange) } catch is StaleConnection {}
+                if Self.isRead(request) {
+                    let exchange = Exchange(request: head, body: body, connection: idle, slot: slot, isReused: true)
+                    do { return try await perform(exchange) } catch is StaleConnection {}
+                } else {
+                    // It may be dead, and the request must not go out twice (RFC 9110 §9.2.2).
+                    idle.close()
+                }
             }
             try Task.checkCancellation()
             let connection = try await connector.connect(to: slot.endpoint)
@@ -93,12 +100,15 @@ public final class NIOOrigin: Origin {
                 connection.close()
                 throw error
             }
-            return try await perform(Exchange(request: head, connection: connection, slot: slot, isReused: false))
+            return try await perform(
+                Exchange(request: head, body: body, connection: connection, slot: slot, isReused: false))
         } catch {
             slot.release(nil)
             throw error
         }
     }
+
+    private static func isRead(_ request: OriginRequest) -> Bool { request.method == .get || request.method == .head }
 
     /// Throws before the response's head only: the slot is then still the caller's.
     private func perform(_ exchange: Exchange) async throws -> Exchange.Response {

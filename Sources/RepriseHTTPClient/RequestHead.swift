@@ -10,12 +10,12 @@ enum RequestHead {
 
     /// `Host` first, then the fields as given without hop-by-hop ones, then what is missing.
     ///
-    /// Throws `invalidArgument` for another method than GET and HEAD, and for a field whose name or value could break
+    /// Throws `invalidArgument` for CONNECT and TRACE, and for a field whose name or value could break
     /// out of its line.
     static func make(_ request: OriginRequest, userAgent: String) throws(RepriseError) -> HTTPRequestHead {
-        guard request.method == .get || request.method == .head else {
-            throw RepriseError(
-                .invalidArgument, "An origin is only asked with GET or HEAD, not \(request.method.rawValue).")
+        let method = HTTPMethod(rawValue: request.method.rawValue)
+        guard method != .CONNECT, method != .TRACE else {
+            throw RepriseError(.invalidArgument, "An origin is not asked with \(request.method.rawValue).")
         }
         var headers = HTTPHeaders()
         headers.reserveCapacity(request.fields.count + 3)
@@ -29,8 +29,11 @@ enum RequestHead {
         }
         if request.fields[.userAgent] == nil { headers.add(name: "User-Agent", value: userAgent) }
         if request.fields[.acceptEncoding] == nil { headers.add(name: "Accept-Encoding", value: "identity") }
+        if !request.body.isEmpty || [.POST, .PUT, .PATCH].contains(method) {
+            headers.add(name: "Content-Length", value: "\(request.body.count)")
+        }
         return HTTPRequestHead(
-            version: .http1_1, method: request.method == .head ? .HEAD : .GET, uri: request.url.target,
+            version: .http1_1, method: method, uri: request.url.target,
             headers: headers)
     }
 

@@ -76,6 +76,9 @@ final class ResponseHandler: ChannelInboundHandler {
         // Back to small reads, after the large ones of the last body.
         try? context.channel.syncOptions?.setOption(.recvAllocator, value: ReceiveAllocator())
         context.write(wrapOutboundOut(.head(exchange.request)), promise: nil)
+        if exchange.body.readableBytes > 0 {
+            context.write(wrapOutboundOut(.body(.byteBuffer(exchange.body))), promise: nil)
+        }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         context.read()
     }

@@ -13,6 +13,8 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     /// Bytes of further requests that may wait while one is answered.
     private static let maximumBacklog = 128 << 10
+    /// Largest body of a request that is passed on, in bytes.
+    private static let maximumBody = 1 << 20
     /// Targets remembered per connection.
     private static let memory = 64
 
@@ -20,6 +22,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var parser = RequestParser()
     private var exchange: Task<Void, Never>?
     private var isClosing = false
+    /// A request whose body has not come yet.
+    private var unfinished: (head: RequestHead, length: Int)?
+    private var wantsContinue = false
     /// When the connection is closed if nothing happens; `nil` while a request is answered.
     private var deadline: NIODeadline?
     private var timer: Scheduled<Void>?
@@ -31,6 +36,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     private final class KnownResource {
         let resource: MediaResource
         var generation = ""
+        /// Changes when the response was freshened, and its fields with it.
+        var responseTime: Int64?
         var hitFields = ByteBuffer()
         var file: SharedFile?
 
@@ -72,7 +79,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         var hasAnswered = false
         while exchange == nil, !isClosing {
             do throws(RequestParser.Refusal) {
-                guard let head = try parser.next() else { break }
+                guard let head = try nextRequest() else { break }
                 deadline = nil
                 answer(head, context)
                 hasAnswered = true
@@ -81,8 +88,48 @@ final class ConnectionHandler: ChannelInboundHandler {
                 hasAnswered = true
             }
         }
+        if wantsContinue {
+            wantsContinue = false
+            if unfinished != nil {
+                context.write(
+                    wrapOutboundOut(.byteBuffer(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))), promise: nil)
+                context.flush()
+            }
+        }
         if hasAnswered { context.flush() }
         if exchange == nil, !isClosing, hasAnswered { arm(context, seconds: service.configuration.idleTimeout) }
+    }
+
+    /// The next complete request, its body with it.
+    private func nextRequest() throws(RequestParser.Refusal) -> RequestHead? {
+        if unfinished == nil {
+            guard let head = try parser.next() else { return nil }
+            guard let length = try Self.bodyLength(head) else { return head }
+            if head.value("expect")?.lowercased() == "100-continue" { wantsContinue = true }
+            unfinished = (head, length)
+        }
+        guard let (head, length) = unfinished, let body = parser.body(length) else { return nil }
+        unfinished = nil
+        var request = head
+        request.body = body
+        return request
+    }
+
+    /// Bytes of the body that follows; `nil` for none.
+    private static func bodyLength(_ head: RequestHead) throws(RequestParser.Refusal) -> Int? {
+        guard head.count("transfer-encoding") == 0 else {
+            throw RequestParser.Refusal(status: 411, reason: "A request body needs a Content-Length.")
+        }
+        guard let value = head.value("content-length") else { return nil }
+        guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let length = Int(value) else {
+            throw RequestParser.Refusal(status: 400, reason: "Content-Length is not a number (RFC 9112 §6.3).")
+        }
+        guard length > 0 else { return nil }
+        guard case .other = head.method, length <= maximumBody else {
+            throw RequestParser.Refusal(
+                status: 413, reason: "A body of that size, or with that method, is not accepted.")
+        }
+        return length
     }
 
     /// Sets the deadline.
@@ -107,9 +154,6 @@ final class ConnectionHandler: ChannelInboundHandler {
     // MARK: - One request
 
     private func answer(_ head: RequestHead, _ context: ChannelHandlerContext) {
-        guard head.count("content-length") == 0 || head.value("content-length") == "0",
-            head.count("transfer-encoding") == 0
-        else { return refuse(413, "Requests with a body are not accepted.", context) }
         guard head.count("host") == 1 || (!head.isHTTP11 && head.count("host") == 0) else {
             return refuse(400, "A request has exactly one Host field (RFC 9112 §3.2).", context)
         }
@@ -123,11 +167,13 @@ final class ConnectionHandler: ChannelInboundHandler {
             return write(
                 ResponseHead.text(204, "", fields: [("Allow", Self.methods)], keepAlive: head.keepsAlive), head, context
             )
-        case .other(let name):
-            let text = "\(name.prefix(32)) is not supported; this cache answers \(Self.methods).\n"
+        case .other(let name) where name == "CONNECT" || name == "TRACE":
+            let text = "\(name) is not supported.\n"
             let answer = ResponseHead.text(405, text, fields: [("Allow", Self.methods)], keepAlive: head.keepsAlive)
             return write(answer, head, context)
-        case .get, .head: break
+        case .other where service.isCrossSite(head):
+            return refuse(403, "A page of another site must not change anything through this cache.", context)
+        case .get, .head, .other: break
         }
         do throws(ProxyTarget.Refusal) {
             guard let known = try resolve(head.target) else {
@@ -157,16 +203,18 @@ final class ConnectionHandler: ChannelInboundHandler {
         return last?.known
     }
 
-    private static let methods = "GET, HEAD, OPTIONS"
+    private static let methods = "GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE"
 
     /// Answers with a region that is stored and verified; false if more than that is needed.
     private func answerFromStore(_ head: RequestHead, _ known: KnownResource, _ context: ChannelHandlerContext) -> Bool
     {
         guard head.method == .get else { return false }
+        let directives = head.hasNoDirectives ? nil : head.directives
         let isConditional = RequestPlan.isConditional(head)
-        let stored = isConditional ? known.resource.storedInformation : nil
-        guard !isConditional || stored != nil, case .send(let spec) = RequestPlan(head, stored),
-            let (region, information) = known.resource.storedRegion(spec),
+        let stored = isConditional ? known.resource.usableInformation(directives ?? CacheControl()) : nil
+        guard !isConditional || stored != nil, RequestPlan.ranges(head).count < 2,
+            case .send(let spec) = RequestPlan(head, stored),
+            let (region, information) = known.resource.storedRegion(spec, directives: directives),
             let file = file(known, region, information)
         else { return false }
         var buffer = ResponseHead.hit(
@@ -191,11 +239,14 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// This connection's descriptor for the region's file.
     private func file(_ known: KnownResource, _ region: StoredRegion, _ information: ContentInformation) -> SharedFile?
     {
+        if known.responseTime != information.responseTime || known.generation != information.generation {
+            known.hitFields = ResponseHead.hitFields(information)
+            known.responseTime = information.responseTime
+        }
         if let file = known.file, known.generation == information.generation { return file }
         guard let file = try? SharedFile(region, generation: information.generation) else { return nil }
         known.file = file
         known.generation = information.generation
-        known.hitFields = ResponseHead.hitFields(information)
         return file
     }
 

@@ -13,8 +13,9 @@ extension Exchange {
         switch error.code {
         case .originRefused: buffer = relay(error)
         case .rangeNotSatisfiable: buffer = notSatisfiable(error)
-        case .originTimedOut: buffer = text(504, error)
+        case .originTimedOut, .notStored: buffer = text(504, error)
         case .originForbidden: buffer = text(403, error)
+        case .invalidArgument: buffer = text(400, error)
         case .closed: buffer = text(503, error)
         case .storageUnavailable, .storageFull: buffer = text(500, error)
         default: buffer = text(502, error)
@@ -47,8 +48,18 @@ extension Exchange {
         var buffer = ByteBuffer()
         ResponseHead.writeStatus(refusal.head.status.code, to: &buffer)
         var fields = refusal.head.headerFields.endToEnd
-        fields[.contentLength] = "\(refusal.body.count)"
-        fields.append(CacheStatus(.forwarded(.uriMiss, status: refusal.head.status.code)))
+        if refusal.head.status.code == 204 || refusal.head.status.code == 304 {
+            fields[.contentLength] = nil
+        } else {
+            fields[.contentLength] = "\(refusal.body.count)"
+        }
+        if let age = refusal.age {
+            fields[.age] = "\(age)"
+            fields.append(CacheStatus(.hit))
+        } else {
+            fields.append(CacheStatus(.forwarded(.uriMiss, status: refusal.head.status.code)))
+        }
+        if let via = HTTPField.Name("Via") { fields.append(HTTPField(name: via, value: ProxyService.via)) }
         for field in fields { ResponseHead.write(field, to: &buffer) }
         buffer.writeString(head.keepsAlive ? "\r\n" : "Connection: close\r\n\r\n")
         if head.method != .head { buffer.writeBytes(refusal.body) }

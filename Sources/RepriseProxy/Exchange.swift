@@ -18,7 +18,12 @@ struct Exchange: Sendable {
     /// Returns whether the connection can take another.
     func run() async -> Bool {
         do {
-            return try await answer()
+            do {
+                return try await answer()
+            } catch let error as RepriseError where error.code == .validatorChanged {
+                // Nothing has been sent: what is current now will do as well.
+                return try await answer()
+            }
         } catch let error as RepriseError {
             return await answer(error)
         } catch {
@@ -26,43 +31,54 @@ struct Exchange: Sendable {
         }
     }
 
-    private var isHead: Bool { head.method == .head }
+    var isHead: Bool { head.method == .head }
 
     private func answer() async throws -> Bool {
+        if case .other(let name) = head.method { return try await forward(name) }
         if isHead { return try await answerHead() }
-        let plan = RequestPlan(head, resource.storedInformation)
-        guard case .send(var spec) = plan else {
-            return try await answer(plan, resource.storedInformation, CacheStatus(.hit))
-        }
-        var read = try await resource.read(spec, fields: service.originFields(head))
-        if RequestPlan.isConditional(head), read.passedThrough == nil {
-            let plan = RequestPlan(head, read.information)
-            guard case .send(let newSpec) = plan else {
-                return try await answer(plan, read.information, status(of: read))
-            }
-            if newSpec == nil, spec != nil {
-                spec = nil
-                read = try await resource.read(nil, fields: service.originFields(head))
+        let usable = resource.usableInformation(head.directives)
+        var ranges = RequestPlan.ranges(head)
+        if let usable {
+            switch RequestPlan(head, usable) {
+            case .notModified: return try await answer(304, usable, CacheStatus(.hit))
+            case .preconditionFailed: return try await answer(412, usable, CacheStatus(.hit))
+            case .sendParts(let parts):
+                let first = try await read(parts[0])
+                return try await send(parts, first)
+            case .send(let range): ranges = range.map { [$0] } ?? []
             }
         }
-        if read.end == nil, spec != nil, read.passedThrough == nil {
+        var read = try await read(ranges.first)
+        if usable == nil, read.passedThrough == nil, RequestPlan.isConditional(head) || ranges.count > 1 {
+            switch RequestPlan(head, read.information) {
+            case .notModified: return try await answer(304, read.information, status(of: read))
+            case .preconditionFailed: return try await answer(412, read.information, status(of: read))
+            case .sendParts(let parts):
+                return try await send(parts, parts[0] == ranges[0] ? read : try await self.read(parts[0]))
+            case .send(let range):
+                if range != ranges.first { read = try await self.read(range) }
+                ranges = range.map { [$0] } ?? []
+            }
+        }
+        if read.end == nil, !ranges.isEmpty, read.passedThrough == nil {
             // No Content-Range can be given while the length is unknown, and players break on `a-b/*`: send all of it.
-            spec = nil
-            if read.start > 0 { read = try await resource.read(nil, fields: service.originFields(head)) }
+            ranges = []
+            if read.start > 0 { read = try await self.read(nil) }
         }
-        return try await send(read, isPartial: spec != nil)
+        return try await send(read, isPartial: !ranges.isEmpty)
+    }
+
+    private func read(_ range: RangeSpec?) async throws -> MediaRead {
+        try await resource.read(range, fields: service.originFields(head), directives: head.directives)
     }
 
     /// 304 or 412 (RFC 9110 §15.4.5, §15.5.13).
-    private func answer(
-        _ plan: RequestPlan, _ information: ContentInformation?, _ status: CacheStatus
-    ) async throws -> Bool {
+    private func answer(_ code: Int, _ information: ContentInformation, _ status: CacheStatus) async throws -> Bool {
         var buffer = ByteBuffer()
-        let isNotModified = if case .notModified = plan { true } else { false }
-        ResponseHead.writeStatus(isNotModified ? 304 : 412, to: &buffer)
-        if let information { buffer.writeImmutableBuffer(ResponseHead.commonFields(information)) }
+        ResponseHead.writeStatus(code, to: &buffer)
+        buffer.writeImmutableBuffer(ResponseHead.commonFields(information))
         buffer.writeString("Cache-Status: \(status)\r\n")
-        if !isNotModified { buffer.writeString("Content-Length: 0\r\n") }
+        if code != 304 { buffer.writeString("Content-Length: 0\r\n") }
         try await finish(buffer)
         return head.keepsAlive
     }
@@ -70,8 +86,11 @@ struct Exchange: Sendable {
     // MARK: - HEAD
 
     private func answerHead() async throws -> Bool {
-        guard let information = resource.storedInformation else { return try await relayHead() }
-        if case .send = RequestPlan(head, information) {
+        guard let information = resource.usableInformation(head.directives) else { return try await relayHead() }
+        switch RequestPlan(head, information) {
+        case .notModified: return try await answer(304, information, CacheStatus(.hit))
+        case .preconditionFailed: return try await answer(412, information, CacheStatus(.hit))
+        case .send, .sendParts:
             let buffer = ResponseHead.media(
                 ResponseHead.commonFields(information), isPartial: false, range: (0, information.completeLength),
                 completeLength: information.completeLength, status: CacheStatus(.hit), information: information,
@@ -79,13 +98,44 @@ struct Exchange: Sendable {
             try await finish(buffer)
             return head.keepsAlive
         }
-        return try await answer(RequestPlan(head, information), information, CacheStatus(.hit))
     }
 
     private func relayHead() async throws -> Bool {
+        guard !head.directives.onlyIfCached else {
+            throw RepriseError(.notStored, "\(resource.url.redacted) is not stored.")
+        }
         let response = try await resource.head(fields: service.originFields(head))
-        try await finish(passedHead(response, status: CacheStatus(.forwarded(.uriMiss, status: response.status.code))))
+        let reason = resource.storedInformation == nil ? CacheStatus.ForwardReason.uriMiss : .stale
+        try await finish(passedHead(response, status: CacheStatus(.forwarded(reason, status: response.status.code))))
         return head.keepsAlive
+    }
+
+    // MARK: - Other methods
+
+    /// Passes a request on that the cache has no part in (RFC 9111 §4).
+    private func forward(_ method: String) async throws -> Bool {
+        guard let method = HTTPRequest.Method(rawValue: method) else {
+            throw RepriseError(.invalidArgument, "The method is not a token (RFC 9110 §9.1).")
+        }
+        let response = try await resource.send(method, fields: service.originFields(head), body: head.body)
+        let isChunked = response.head.headerFields[.contentLength] == nil && head.isHTTP11 && response.head.mayHaveBody
+        let keepAlive =
+            head.keepsAlive
+            && (isChunked || response.head.headerFields[.contentLength] != nil
+                || !response.head.mayHaveBody)
+        let status = CacheStatus(.forwarded(.method, status: response.head.status.code))
+        var buffer = passedHead(response.head, status: status, keepAlive: keepAlive)
+        if isChunked { buffer.writeStaticString("Transfer-Encoding: chunked\r\n") }
+        buffer.writeStaticString("\r\n")
+        do {
+            try await stream(head: buffer, isChunked: isChunked) {
+                try await response.body.next().map { .memory($0) }
+            }
+        } catch {
+            response.body.cancel()
+            return false
+        }
+        return keepAlive
     }
 
     // MARK: - Bodies
@@ -113,38 +163,54 @@ struct Exchange: Sendable {
         let isLive = read.disposition != .hit
         if isLive { UnsentLowWater.set(UnsentLowWater.live, on: channel) }
         defer { if isLive { UnsentLowWater.set(UnsentLowWater.none, on: channel) } }
+        // Until the first byte is there an error can still be told with a status of its own.
+        let first = try await next(read)
         do {
-            try await stream(read, head: buffer, isChunked: isChunked)
+            var isFirst = true
+            try await stream(head: buffer, isChunked: isChunked, generation: read.information.generation) {
+                if isFirst {
+                    isFirst = false
+                    return first
+                }
+                return try await next(read)
+            }
         } catch  where error is CancellationError || !channel.isActive {
             return false
         } catch {
-            // The head is out: only a broken connection tells the client that the body is not whole (RFC 9112 §8).
-            read.cancel()
-            service.logger.warning(
-                "response broken off", metadata: ["url": "\(resource.url.redacted)", "error": "\(error)"])
+            brokenOff(read, error)
             return false
         }
         return keepAlive
     }
 
-    private func stream(_ read: MediaRead, head: ByteBuffer, isChunked: Bool) async throws {
+    /// The head is out: only a broken connection tells the client that the body is not whole (RFC 9112 §8).
+    private func brokenOff(_ read: MediaRead, _ error: any Error) {
+        read.cancel()
+        service.logger.warning(
+            "response broken off", metadata: ["url": "\(resource.url.redacted)", "error": "\(error)"])
+    }
+
+    /// The next piece; pauses before a hole that follows stored bytes.
+    private func next(_ read: MediaRead) async throws -> MediaPiece? {
+        if read.lastPieceWasStored, read.mustWait {
+            try await service.configuration.clock.sleep(service.configuration.gracePeriod)
+        }
+        return try await read.next()
+    }
+
+    private func stream(
+        head: ByteBuffer, isChunked: Bool, generation: String = "", next: () async throws -> MediaPiece?
+    ) async throws {
         var pending = head
         var file: SharedFile?
-        var stored: Int64 = 0
-        while true {
-            let storedBefore = stored
-            stored = read.servedBytes(from: .store)
-            if stored > storedBefore, read.mustWait {
-                try await service.configuration.clock.sleep(service.configuration.gracePeriod)
-            }
-            guard let piece = try await read.next() else { break }
+        while let piece = try await next() {
             if isChunked { pending.writeString("\(String(piece.count, radix: 16))\r\n") }
             if pending.readableBytes > 0 { channel.write(IOData.byteBuffer(pending), promise: nil) }
             pending = ByteBuffer()
             let body: IOData
             switch piece {
             case .stored(let region):
-                let opened = try file ?? SharedFile(region, generation: read.information.generation)
+                let opened = try file ?? SharedFile(region, generation: generation)
                 file = opened
                 body = .fileRegion(opened.region(region.range))
             case .memory(let chunk):
@@ -162,13 +228,62 @@ struct Exchange: Sendable {
         withExtendedLifetime(file) {}
     }
 
+    // MARK: - Several ranges
+
+    /// Sends `parts` as multipart/byteranges, in the order in which they were asked for (RFC 9110 §15.3.7.2).
+    ///
+    /// `first` is a read of the first one.
+    private func send(_ parts: [RangeSpec], _ first: MediaRead) async throws -> Bool {
+        let information = first.information
+        guard let length = information.completeLength else {
+            return try await send(try await read(nil), isPartial: false)
+        }
+        let multipart = Multipart(parts.compactMap { $0.resolve(completeLength: length) }, information, length)
+        let status = status(of: first)
+        log(first, 206, status)
+        var buffer = ResponseHead.multipart(
+            multipart, information, status: status, keepAlive: head.keepsAlive, now: service.wallClock())
+        var read = first
+        do {
+            for (index, part) in parts.enumerated() {
+                if index > 0 {
+                    read = try await self.read(part)
+                    guard read.information.generation == information.generation else {
+                        throw RepriseError(.validatorChanged, "The file changed between two parts.")
+                    }
+                }
+                buffer.writeString(multipart.heads[index])
+                let current = read
+                try await stream(head: buffer, isChunked: false, generation: information.generation) {
+                    try await next(current)
+                }
+                buffer = ByteBuffer()
+            }
+            try await channel.writeAndFlush(IOData.byteBuffer(ByteBuffer(string: multipart.end))).get()
+        } catch {
+            brokenOff(read, error)
+            return false
+        }
+        return head.keepsAlive
+    }
+
     private func status(of read: MediaRead) -> CacheStatus {
+        let isStored = read.originStatus != 304
+        func forwarded(_ reason: CacheStatus.ForwardReason) -> CacheStatus.Handling {
+            .forwarded(reason, status: read.originStatus)
+        }
         switch read.disposition {
-        case .hit: CacheStatus(.hit)
-        case .partial: CacheStatus(.forwarded(.partial), isStored: true, isCollapsed: read.isCollapsed)
-        case .miss: CacheStatus(.forwarded(.miss), isStored: true, isCollapsed: read.isCollapsed)
-        case .unknown: CacheStatus(.forwarded(.uriMiss), isStored: true, isCollapsed: read.isCollapsed)
-        case .bypass: CacheStatus(.forwarded(.bypass))
+        case .hit:
+            let now = HTTPDate(secondsSince1970: Int64(service.wallClock()))
+            let left = read.information.freshness.map { -$0.staleness(now: now) }
+            return CacheStatus(.hit, isCollapsed: read.isCollapsed, timeToLive: left.flatMap { $0 < 0 ? $0 : nil })
+        case .validated: return CacheStatus(forwarded(read.forwarded ?? .stale))
+        case .partial: return CacheStatus(forwarded(.partial), isStored: true, isCollapsed: read.isCollapsed)
+        case .miss: return CacheStatus(forwarded(.miss), isStored: true, isCollapsed: read.isCollapsed)
+        case .unknown:
+            return CacheStatus(
+                forwarded(read.forwarded ?? .uriMiss), isStored: isStored, isCollapsed: read.isCollapsed)
+        case .bypass: return CacheStatus(forwarded(read.forwarded ?? .bypass))
         }
     }
 
@@ -178,6 +293,7 @@ struct Exchange: Sendable {
         ResponseHead.writeStatus(response.status.code, to: &buffer)
         var fields = response.headerFields.endToEnd
         fields.append(status)
+        if let via = HTTPField.Name("Via") { fields.append(HTTPField(name: via, value: ProxyService.via)) }
         for field in fields { ResponseHead.write(field, to: &buffer) }
         if !(keepAlive ?? head.keepsAlive) { buffer.writeStaticString("Connection: close\r\n") }
         return buffer
@@ -198,4 +314,9 @@ struct Exchange: Sendable {
                 "status": "\(read.passedThrough?.status.code ?? code)", "cache": "\(status)",
             ])
     }
+}
+
+extension HTTPResponse {
+    /// RFC 9112 §6.3.
+    fileprivate var mayHaveBody: Bool { status.code != 204 && status.code != 304 && status.code >= 200 }
 }

@@ -1,14 +1,17 @@
+import Locks
 import NIOCore
 import NIOPosix
 public import Reprise
 
 /// The loopback HTTP proxy: serves a ``MediaCache`` to any player.
 ///
-/// `http://127.0.0.1:PORT/https/host/path` stands for `https://host/path`. Nothing but GET, HEAD and OPTIONS is answered.
+/// `http://127.0.0.1:PORT/https/host/path` stands for `https://host/path`. GET and HEAD go through the cache, other methods are
+/// passed on.
 public final class ProxyServer: Sendable {
     private let service: ProxyService
     private let group: MultiThreadedEventLoopGroup
     private let channel: any Channel
+    private let stopping = Mutex<Task<Void, Never>?>(nil)
 
     /// The port that is listened on.
     public let port: Int
@@ -73,8 +76,17 @@ public final class ProxyServer: Sendable {
 
     /// Stops listening, breaks off what is being sent, and returns when all is closed.
     ///
-    /// The cache stays open.
+    /// The cache stays open. May be called again; it then waits for the first call.
     public func stop() async {
+        let task = stopping.withLock { stopping in
+            let task = stopping ?? Task { await shutDown() }
+            stopping = task
+            return task
+        }
+        await task.value
+    }
+
+    private func shutDown() async {
         try? await channel.close().get()
         for channel in service.beginClosing() { try? await channel.close().get() }
         await service.endExchanges()

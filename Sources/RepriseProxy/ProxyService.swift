@@ -95,12 +95,33 @@ final class ProxyService: Sendable {
             || name.hasPrefix("127.") && name.allSatisfy { $0.isNumber || $0 == "." }
     }
 
+    /// Whether a page of another site sends this request from a browser (Fetch standard: such requests carry Origin).
+    ///
+    /// Reading is harmless without credentials; anything else is refused.
+    func isCrossSite(_ head: RequestHead) -> Bool {
+        guard configuration.token == nil, let origin = head.value("origin") else { return false }
+        return origin.lowercased() != "http://\(head.value("host")?.lowercased() ?? "")"
+    }
+
     /// Fields of the client's request that go to the origin: end-to-end ones, without those that are the cache's business.
     func originFields(_ head: RequestHead) -> HTTPFields {
         var fields = head.fields.endToEnd
         for name in Self.notForwarded { fields[name] = nil }
+        if case .other = head.method {
+            // Nothing is cached here: the conditions are the origin's business.
+            for name in Self.conditions { fields[values: name] = head.fields[values: name] }
+        }
+        if let name = HTTPField.Name("Via") { fields.append(HTTPField(name: name, value: Self.via)) }
         return fields
     }
+
+    /// RFC 9110 §7.6.3.
+    static let via = "1.1 reprise"
+
+    private static let conditions = [
+        "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "Referer",
+    ]
+    .compactMap { HTTPField.Name($0) }
 
     /// `Icy-MetaData` would have metadata interleaved into the bytes; conditions are evaluated here.
     private static let notForwarded = [

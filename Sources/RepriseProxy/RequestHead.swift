@@ -1,3 +1,4 @@
+import HTTPSemantics
 import HTTPTypes
 import NIOCore
 
@@ -17,6 +18,8 @@ struct RequestHead: Sendable {
     let isHTTP11: Bool
     private let bytes: ByteBuffer
     private let places: [Place]
+    /// The request's body, complete; empty for most.
+    var body: [UInt8] = []
 
     struct Place: Sendable {
         let nameStart: Int, nameEnd: Int, valueStart: Int, valueEnd: Int
@@ -48,6 +51,17 @@ struct RequestHead: Sendable {
             places.count { Self.equal(raw[$0.nameStart..<$0.nameEnd], name) }
         }
     }
+
+    /// What the request says about caching; `Pragma: no-cache` counts where Cache-Control is missing (RFC 9111 §5.4).
+    var directives: CacheControl {
+        if let value = value("cache-control") { return CacheControl(value) }
+        var directives = CacheControl()
+        directives.noCache = value("pragma")?.lowercased().contains("no-cache") == true
+        return directives
+    }
+
+    /// Whether ``directives`` are empty for sure.
+    var hasNoDirectives: Bool { count("cache-control") == 0 && count("pragma") == 0 }
 
     /// Every field.
     ///

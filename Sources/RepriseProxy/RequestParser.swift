@@ -51,6 +51,14 @@ struct RequestParser: Sendable {
         return try Self.parse(head)
     }
 
+    /// The next `count` bytes, or `nil` until they have come.
+    mutating func body(_ count: Int) -> [UInt8]? {
+        guard let bytes = buffer.readBytes(length: count) else { return nil }
+        searched = 0
+        buffer.discardReadBytes()
+        return bytes
+    }
+
     /// RFC 9112 §2.2: a server should ignore at least one empty line before the request line.
     private mutating func skipEmptyLines() {
         while let two = buffer.getInteger(at: buffer.readerIndex, as: UInt16.self), two == 0x0D0A {

@@ -26,7 +26,12 @@ enum ResponseHead {
     static func commonFields(_ information: ContentInformation) -> ByteBuffer {
         var buffer = ByteBuffer()
         for field in information.fields where !own.contains(field.name) { write(field, to: &buffer) }
+        if information.fields[.date] == nil, let time = information.responseTime, time > 0 {
+            // A recipient with a clock adds the time at which the response came (RFC 9110 §6.6.1).
+            buffer.writeString("Date: \(HTTPDate(secondsSince1970: time))\r\n")
+        }
         if let tag = entityTag(information) { buffer.writeString("ETag: \(tag)\r\n") }
+        buffer.writeStaticString("Via: 1.1 reprise\r\n")
         buffer.writeString("Accept-Ranges: bytes\r\n")
         return buffer
     }
@@ -53,12 +58,28 @@ enum ResponseHead {
             }
             buffer.writeString("Content-Length: \(end - range.start)\r\n")
         }
-        if status.handling == .hit, let stored = information.responseTime {
-            buffer.writeString("Age: \(max(0, Int64(now) - stored))\r\n")
-        }
+        if let age = age(information, now) { buffer.writeString("Age: \(age)\r\n") }
         buffer.writeString("Cache-Status: \(status.appended(to: information.fields[cacheStatus]))\r\n")
         if !keepAlive { buffer.writeStaticString("Connection: close\r\n") }
         return buffer
+    }
+
+    /// The head of a response with several parts, complete.
+    static func multipart(
+        _ multipart: Multipart, _ information: ContentInformation, status: CacheStatus, keepAlive: Bool, now: Double
+    ) -> ByteBuffer {
+        var information = information
+        information.fields[.contentType] = "multipart/byteranges; boundary=\(multipart.boundary)"
+        var buffer = media(
+            commonFields(information), isPartial: true, range: (0, nil), completeLength: nil, status: status,
+            information: information, keepAlive: keepAlive, now: now)
+        buffer.writeString("Content-Length: \(multipart.contentLength)\r\n\r\n")
+        return buffer
+    }
+
+    /// Seconds since the response was made or validated at the origin (RFC 9111 §4.2.3).
+    private static func age(_ information: ContentInformation, _ now: Double) -> Int64? {
+        information.freshness.map { min($0.currentAge(now: HTTPDate(secondsSince1970: Int64(now))), 1 << 31) }
     }
 
     /// The lines that are the same for every hit of one generation.
@@ -88,9 +109,9 @@ enum ResponseHead {
         }
         buffer.writeStaticString("Content-Length: ")
         buffer.writeDecimal(range.upperBound - range.lowerBound)
-        if let stored = information.responseTime {
+        if let age = age(information, now) {
             buffer.writeStaticString("\r\nAge: ")
-            buffer.writeDecimal(max(0, Int64(now) - stored))
+            buffer.writeDecimal(age)
         }
         buffer.writeStaticString(keepAlive ? "\r\n\r\n" : "\r\nConnection: close\r\n\r\n")
         return buffer

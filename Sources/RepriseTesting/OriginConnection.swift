@@ -79,7 +79,8 @@ final class OriginConnection: ChannelInboundHandler {
         let personality = resource?.override?(request, attempt) ?? resource?.personality ?? TestOrigin.Personality()
         let responder = Responder(
             request: request, isHTTP10: head.version == .http1_0, clientKeepsAlive: head.isKeepAlive,
-            personality: personality, attempt: attempt, resource: resource, length: reader?.length, now: currentTime())
+            personality: personality, attempt: attempt, resource: resource, length: reader?.length,
+            now: Int(state.wallClock()))
         return ResponseSender.Exchange(
             request: request, connection: connection, representation: admission.entry?.representation ?? 0,
             reader: reader, personality: personality, answer: responder.answer())

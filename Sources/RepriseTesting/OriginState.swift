@@ -8,6 +8,10 @@ final class OriginState: Sendable {
     let changes = ChangeSignal()
     private let ledger = Mutex(Ledger())
     private let channels = Mutex<[Int: any Channel]>([:])
+    /// Seconds since 1970, for the Date of responses.
+    let wallClock: @Sendable () -> Double
+
+    init(wallClock: @escaping @Sendable () -> Double) { self.wallClock = wallClock }
 
     /// Reads the ledger.
     func read<Value: Sendable>(_ body: (Ledger) -> Value) -> Value {

@@ -73,6 +73,8 @@ extension TestOrigin {
         public var failFirst: Int?
         /// The body that goes with ``status``, as plain text.
         public var statusBody: [UInt8] = []
+        /// The status of an empty answer to methods other than GET and HEAD; `nil`, the default, refuses them with 405.
+        public var statusOfOtherMethods: Int?
         /// Answers 200 with this page as `text/html`, whatever was asked, as a captive portal does.
         public var captivePortal: String?
         /// Answers 200 with the resource's metadata and an empty body.

@@ -15,8 +15,8 @@ func lengthOfFile(descriptor: CInt) -> Int64? {
 }
 
 /// Seconds since 1970.
-func currentTime() -> Int {
-    time(nil)
+func currentTime() -> Double {
+    Double(time(nil))
 }
 
 extension Channel {

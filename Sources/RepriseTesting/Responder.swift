@@ -30,6 +30,7 @@ struct Responder {
     /// The answer that the personality, a missing resource or another method puts in the resource's place.
     private var replacement: Answer? {
         guard request.method == "GET" || request.method == "HEAD" else {
+            if let status = personality.statusOfOtherMethods { return Answer(status: status) }
             var answer = text("Only GET and HEAD are served here.\n", status: 405)
             answer.fields[.allow] = "GET, HEAD"
             return answer

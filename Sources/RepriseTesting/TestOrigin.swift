@@ -47,11 +47,14 @@ public final class TestOrigin: Sendable {
     ///   - sendBufferSize: SO_SNDBUF of accepted connections, in bytes; the system's default if `nil`. A small one
     ///     makes a client that does not read visible soon, because less fits between the two. Linux doubles the number.
     ///   - threads: Threads that serve connections; 1 by default.
+    ///   - wallClock: Seconds since 1970, for the Date of responses; the system's clock if `nil`.
     /// - Returns: The origin, which is to be stopped with ``stop()``.
     /// - Throws: The system's error if it cannot listen.
-    public static func start(sendBufferSize: Int? = nil, threads: Int = 1) async throws -> TestOrigin {
+    public static func start(
+        sendBufferSize: Int? = nil, threads: Int = 1, wallClock: (@Sendable () -> Double)? = nil
+    ) async throws -> TestOrigin {
         _ = decoderType
-        let state = OriginState()
+        let state = OriginState(wallClock: wallClock ?? currentTime)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
         var bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 256)

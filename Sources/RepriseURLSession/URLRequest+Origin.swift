@@ -13,11 +13,10 @@ extension URLRequest {
 
     /// The request as URLSession wants it, with the URL as it is spelled.
     ///
-    /// Throws `invalidArgument` for another method than GET and HEAD, `invalidURL` where Foundation would change the URL.
+    /// Throws `invalidArgument` for CONNECT and TRACE, `invalidURL` where Foundation would change the URL.
     static func make(_ request: OriginRequest, userAgent: String?) throws(RepriseError) -> URLRequest {
-        guard request.method == .get || request.method == .head else {
-            throw RepriseError(
-                .invalidArgument, "An origin is only asked with GET or HEAD, not \(request.method.rawValue).")
+        guard request.method.rawValue != "CONNECT", request.method != .trace else {
+            throw RepriseError(.invalidArgument, "An origin is not asked with \(request.method.rawValue).")
         }
         let text = request.url.description
         guard let url = URL(string: text, encodingInvalidCharacters: false), url.absoluteString == text else {
@@ -30,6 +29,7 @@ extension URLRequest {
             url: url, cachePolicy: .reloadIgnoringLocalCacheData,
             timeoutInterval: URLSessionConfiguration.systemTimeout)
         made.httpMethod = request.method.rawValue
+        if !request.body.isEmpty { made.httpBody = Data(request.body) }
         made.httpShouldHandleCookies = false
         let fields = request.fields.endToEnd
         for field in fields where !own.contains(field.name.canonicalName) {

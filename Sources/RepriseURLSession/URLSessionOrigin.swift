@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 public import Reprise
 
 #if canImport(FoundationNetworking)
@@ -72,7 +73,8 @@ public final class URLSessionOrigin: Origin {
             let transfer = try begin(hop)
             let head = try await transfer.start()
             let body = TransferBody(transfer)
-            guard let location = Redirect.location(of: head) else {
+            let isRead = request.method == .get || request.method == .head
+            guard isRead, let location = Redirect.location(of: head) else {
                 return OriginResponse(head: head, url: hop.url, body: body)
             }
             redirects += 1

@@ -64,9 +64,16 @@ struct PolicyTests {
         }
     }
 
-    @Test func otherMethodsAreRefused() throws {
-        let request = OriginRequest(url: try ResourceURL("http://example.org/"), method: .post)
-        #expect(throws: RepriseError.self) { try RequestHead.make(request, userAgent: "") }
+    @Test func otherMethodsArePassedOnExceptThoseThatProxiesMustNotRepeat() throws {
+        var request = OriginRequest(url: try ResourceURL("http://example.org/"), method: .post)
+        request.body = [1, 2, 3]
+        let head = try RequestHead.make(request, userAgent: "")
+        #expect(head.method == .POST)
+        #expect(head.headers["content-length"] == ["3"])
+        for method in [HTTPRequest.Method.connect, .trace] {
+            request.method = method
+            #expect(throws: RepriseError.self) { try RequestHead.make(request, userAgent: "") }
+        }
     }
 
     @Test(

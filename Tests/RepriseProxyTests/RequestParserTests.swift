@@ -100,7 +100,7 @@ import Testing
             parser.append(ByteBuffer(bytes: bytes))
             guard let head = try? parser.next() else { continue }
             _ = head.fields
-            _ = RequestPlan.range(head)
+            _ = RequestPlan.ranges(head)
             _ = try? ProxyTarget.parse(head.target, token: nil)
         }
     }

@@ -97,9 +97,9 @@ struct FailureTests {
         }
     }
 
-    @Test func otherMethodsAreRefused() async throws {
+    @Test func methodsOfTheConnectionItselfAreRefused() async throws {
         try await withOrigin { origin, client in
-            let code = await failureCode { try await client.get(origin.url("/a"), method: .post) }
+            let code = await failureCode { try await client.get(origin.url("/a"), method: .trace) }
             #expect(code == .invalidArgument)
         }
     }

@@ -27,13 +27,14 @@ public final class Bench: Sendable {
         configure: (inout MediaCache.Configuration) -> Void = { _ in },
         _ body: (Bench) async throws -> Void
     ) async throws {
-        let origin = try await TestOrigin.start(sendBufferSize: sendBufferSize)
-        let client = NIOOrigin()
-        let directory = try TemporaryDirectory()
         var configuration = MediaCache.Configuration()
         configuration.retry.firstDelay = .milliseconds(1)
         configuration.retry.maximumDelay = .milliseconds(2)
         configure(&configuration)
+        let origin = try await TestOrigin.start(
+            sendBufferSize: sendBufferSize, wallClock: configuration.clock.wallClock)
+        let client = NIOOrigin()
+        let directory = try TemporaryDirectory()
         let cache =
             isStoring
             ? try await MediaCache.open(directory: directory.path, origin: client, configuration: configuration)

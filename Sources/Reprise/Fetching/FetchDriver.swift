@@ -72,7 +72,7 @@ struct FetchDriver: Sendable {
         let spec: RangeSpec? =
             record.rangesSupported == false ? nil : range.upperBound == .max ? .from(range.lowerBound) : .bounded(range)
         let ifRange = spec == nil ? nil : record.identity.validators.ifRangeValue
-        let (response, _) = try await engine.send(request, range: spec, ifRange: ifRange)
+        let (response, requestTime) = try await engine.send(request, range: spec, ifRange: ifRange)
         // Cancelled while the request was under way: what has arrived already is stored all the same.
         if !core.attach(response.body, to: id) { response.body.cancel() }
         let sent = FetchRequest(range: spec, sentIfRange: ifRange != nil)
@@ -81,6 +81,8 @@ struct FetchDriver: Sendable {
             finalHost: response.url.authority)
         if case .fill(let placement) = action {
             core.learn(placement)
+            // The newest response's fields stand for all parts that were joined (RFC 9111 §3.4).
+            core.freshen(response.head.headerFields, requestTime: requestTime)
             return try await drain(FetchResponse(response: response, placement: placement), &writer)
         }
         return try await decline(action, response)

@@ -30,12 +30,23 @@ final class GenerationCore: Sendable {
         var parkedReaders: [GenerationMachine.ReaderID: CheckedContinuation<Void, Never>] = [:]
         var handles: [GenerationMachine.FetchID: FetchHandle] = [:]
         var isRemoved = false
+        /// How long the response may be used without asking; made anew when it is freshened.
+        var freshness: Freshness
+        /// When it came or was last found current, by the monotonic clock; `nil` if not in this process.
+        var confirmed: Duration?
+        var lastUsed: Duration
         /// Made once, as long as nothing new is learnt: hits ask for it at each request.
         private var cachedInformation: ContentInformation?
 
-        init(machine: GenerationMachine, record: GenerationRecord) {
+        init(
+            machine: GenerationMachine, record: GenerationRecord, policy: ReusePolicy, confirmed: Duration?,
+            now: Duration
+        ) {
             self.machine = machine
             self.record = record
+            self.confirmed = confirmed
+            lastUsed = now
+            freshness = record.freshness(policy)
         }
 
         mutating func information() -> ContentInformation {
@@ -44,7 +55,7 @@ final class GenerationCore: Sendable {
             {
                 return cachedInformation
             }
-            let information = ContentInformation(currentRecord)
+            let information = ContentInformation(currentRecord, freshness)
             cachedInformation = information
             return information
         }
@@ -54,6 +65,17 @@ final class GenerationCore: Sendable {
         {
             handles.removeValue(forKey: id)?.lingerTimer?.cancel()
             return machine.end(id, reachedEnd: reachedEnd, failure: failure)
+        }
+
+        func isFresh(_ now: Double) -> Bool {
+            !record.isInvalidated && now < Double(freshness.freshUntil.secondsSince1970)
+        }
+
+        mutating func update(_ record: GenerationRecord, _ policy: ReusePolicy, confirmed: Duration?) {
+            self.record = record
+            self.confirmed = confirmed
+            freshness = record.freshness(policy)
+            cachedInformation = nil
         }
 
         /// The record with what the machine has learnt since.
@@ -78,6 +100,7 @@ final class GenerationCore: Sendable {
 
     init(
         record: GenerationRecord, file: DataFile, ledger: ChunkLedger, engine: Engine, store: Store,
+        isConfirmed: Bool,
         onReplaced: @escaping @Sendable (GenerationCore, String) -> Void
     ) {
         id = record.id
@@ -90,7 +113,11 @@ final class GenerationCore: Sendable {
         self.onReplaced = onReplaced
         let machine = GenerationMachine(
             completeLength: record.completeLength, rangesSupported: record.rangesSupported, stored: ledger.ranges)
-        state = Mutex(State(machine: machine, record: record))
+        let now = engine.configuration.clock.elapsed()
+        state = Mutex(
+            State(
+                machine: machine, record: record, policy: engine.configuration.reuse,
+                confirmed: isConfirmed ? now : nil, now: now))
     }
 
     // MARK: - What is known
@@ -122,6 +149,95 @@ final class GenerationCore: Sendable {
         }
     }
 
+    // MARK: - Reuse (RFC 9111 §4)
+
+    /// Whether the generation came or was validated in a play that still goes on.
+    private static func isInPlay(_ state: borrowing State, _ policy: ReusePolicy, now: Duration) -> Bool {
+        guard !policy.isShared, let confirmed = state.confirmed, state.record.isMedia else { return false }
+        return now - state.lastUsed < policy.playWindow && now - confirmed < ReusePolicy.longestPlay
+    }
+
+    /// Whether it may answer a request with these directives without asking.
+    func reuse(for directives: CacheControl) -> Reuse {
+        let policy = engine.configuration.reuse
+        if policy.isOffline || engine.configuration.generationPolicy == .immutable { return .serve }
+        let now = engine.configuration.clock.elapsed()
+        let date = HTTPDate(secondsSince1970: Int64(engine.configuration.clock.now()))
+        return state.withLock { state in
+            if state.record.isInvalidated { return .validate(.stale) }
+            return state.freshness.reuse(
+                for: directives, now: date, obeysRequest: policy.isShared || !state.record.isMedia,
+                isConfirmed: Self.isInPlay(state, policy, now: now))
+        }
+    }
+
+    /// Whether it may be served though asking about it came to `error` (RFC 9111 §4.2.4, RFC 5861 §4).
+    func mayServeStale(instead error: RepriseError) -> Bool {
+        let policy = engine.configuration.reuse
+        let date = HTTPDate(secondsSince1970: Int64(engine.configuration.clock.now()))
+        return state.withLock { state in
+            if state.record.isInvalidated { return false }
+            switch error.code {
+            case .originUnreachable, .originNotFound, .originTimedOut:
+                return state.freshness.mayServeStale(because: .disconnected, now: date)
+            case .originRefused where error.refusal?.isTransient == true:
+                let isLenient = !policy.isShared && state.record.isMedia && !state.freshness.forbidsStale
+                return isLenient || state.freshness.mayServeStale(because: .error, now: date)
+            default: return false
+            }
+        }
+    }
+
+    /// A response says that the generation is current: its fields replace the stored ones (RFC 9111 §3.2, §4.3.4).
+    func freshen(_ fields: HTTPFields, requestTime: Int64) {
+        let policy = engine.configuration.reuse
+        let now = engine.configuration.clock.elapsed()
+        let wallClock = Int64(engine.configuration.clock.now())
+        state.withLock { state in
+            var record = state.record
+            record.fields = record.fields.freshened(by: fields, isShared: policy.isShared)
+            record.requestTime = requestTime
+            record.responseTime = wallClock
+            state.update(record, policy, confirmed: now)
+        }
+        store.recorder.note(self, bytes: 0)
+    }
+
+    /// It must not be used any more without asking (RFC 9111 §4.4).
+    func invalidate() {
+        let policy = engine.configuration.reuse
+        state.withLock { state in
+            var record = state.record
+            record.requestTime = 0
+            record.responseTime = 0
+            state.update(record, policy, confirmed: nil)
+        }
+        store.recorder.note(self, bytes: 0)
+    }
+
+    /// Whether the first byte of `spec` has to be fetched under a strong validator anyway: that tells whether the rest
+    /// still holds.
+    func beginsInHole(_ spec: RangeSpec?) -> Bool {
+        state.withLock { state in
+            guard state.record.identity.validators.ifRangeValue != nil, !state.record.isInvalidated,
+                state.machine.rangesSupported != false,
+                let extent = Self.extent(of: spec, completeLength: state.machine.completeLength),
+                extent.start < state.machine.completeLength ?? .max
+            else { return false }
+            return !state.machine.stored.contains(extent.start)
+        }
+    }
+
+    /// Whether all of `spec` is stored.
+    func isStored(_ spec: RangeSpec?) -> Bool {
+        state.withLock { state in
+            guard let length = state.machine.completeLength,
+                let extent = Self.extent(of: spec, completeLength: length), let end = extent.end
+            else { return false }
+            return state.machine.stored.holes(in: extent.start..<end).isEmpty
+        }
+    }
+
     // MARK: - Readers
 
     /// Begins a read of `spec`, or returns `nil` if this generation cannot serve it and a new response must.
@@ -136,6 +252,7 @@ final class GenerationCore: Sendable {
             guard Self.canServe(state, range, policy: engine.configuration.generationPolicy) else {
                 return .success(nil)
             }
+            state.lastUsed = engine.configuration.clock.elapsed()
             let stored = state.machine.stored
             let id = state.machine.addReader(extent.start, extent.end)
             state.requests[id] = request
@@ -176,12 +293,19 @@ final class GenerationCore: Sendable {
     }
 
     /// All of `spec` if it is stored and verified: the path on which nothing waits.
-    func storedRegion(_ spec: RangeSpec?) -> (region: StoredRegion, information: ContentInformation)? {
-        state.withLock { state -> (region: StoredRegion, information: ContentInformation)? in
+    ///
+    /// `isUsable` says that it may be used whatever its age.
+    func storedRegion(_ spec: RangeSpec?, isUsable: Bool) -> (region: StoredRegion, information: ContentInformation)? {
+        let policy = engine.configuration.reuse
+        let now = engine.configuration.clock.elapsed()
+        let wallClock = engine.configuration.clock.now()
+        return state.withLock { state -> (region: StoredRegion, information: ContentInformation)? in
             guard !state.machine.isFrozen, let length = state.machine.completeLength,
+                isUsable || state.isFresh(wallClock) || Self.isInPlay(state, policy, now: now),
                 let extent = Self.extent(of: spec, completeLength: length), let end = extent.end, end > extent.start,
                 state.machine.verified.contains(extent.start..<end)
             else { return nil }
+            state.lastUsed = now
             return (StoredRegion(range: extent.start..<end, file: file), state.information())
         }
     }

@@ -3,12 +3,16 @@ import HTTPSemantics
 import HTTPTypes
 import Locks
 
-/// One resource: which generation is current, and who is finding that out.
+/// One resource: which generation is current, whether it may be used, and who is finding that out.
 ///
 /// The first read of an unknown resource leads: its request is the probe. Everybody else waits for the head of that one
-/// response (a collapsed request, RFC 9111 §4). Lock order: `state` before a generation's lock.
+/// response (a collapsed request, RFC 9111 §4); the same holds when a stale generation has to be validated. A resource
+/// whose responses vary with the request is only a signpost: each selection is a resource of its own, under a key that
+/// names it.
+///
+/// Lock order: `state` before a generation's lock.
 final class ResourceCore: Sendable {
-    private enum Phase {
+    enum Phase {
         /// Nothing is in memory; the catalogue may know more.
         case unloaded
         /// The catalogue knows nothing, or what it knew no longer holds.
@@ -17,23 +21,35 @@ final class ResourceCore: Sendable {
         case known(GenerationCore)
         /// Responses must not be stored; requests go straight through until then.
         case bypass(until: Duration)
+        /// Which request fields select the response.
+        case varies(Vary)
+        /// The origin has no media here; what it said is kept for a while.
+        case answered(StoredAnswer)
     }
 
-    private struct State {
+    struct State {
         var phase = Phase.unloaded
         var opening: Opening?
+        /// A validation that nobody waits for is under way.
+        var isRevalidating = false
     }
 
     let key: CacheKey
-    private let engine: Engine
-    private let state = Mutex(State())
-    /// How long a resource whose response must not be stored is asked for without collapsing.
-    private static let bypassTime = Duration.seconds(10)
+    let engine: Engine
+    /// The resource that this one is a selection of.
+    let signpost: ResourceCore?
+    let state = Mutex(State())
 
-    init(key: CacheKey, engine: Engine) {
+    init(key: CacheKey, engine: Engine, signpost: ResourceCore? = nil) {
         self.key = key
         self.engine = engine
+        self.signpost = signpost
     }
+
+    var policy: ReusePolicy { engine.configuration.reuse }
+    var journal: Journal { engine.journal }
+    /// The wall clock, in seconds since 1970.
+    var now: Int64 { Int64(engine.configuration.clock.now()) }
 
     // MARK: - State seen from outside
 
@@ -52,313 +68,247 @@ final class ResourceCore: Sendable {
         liveGeneration?.markRemoved()
     }
 
-    /// All of `spec`, if it is stored and verified.
+    /// All of `spec`, if it is stored, verified, and may be used without asking.
     ///
     /// Never waits.
-    func storedRegion(_ spec: RangeSpec?) -> (region: StoredRegion, information: ContentInformation)? {
-        liveGeneration?.storedRegion(spec)
+    func storedRegion(_ spec: RangeSpec?, _ directives: CacheControl?)
+        -> (region: StoredRegion, information: ContentInformation)?
+    {
+        guard let generation = liveGeneration else { return nil }
+        if let directives, generation.reuse(for: directives) != .serve { return nil }
+        let isAlwaysUsable = policy.isOffline || engine.configuration.generationPolicy == .immutable
+        return generation.storedRegion(spec, isUsable: directives != nil || isAlwaysUsable)
+    }
+
+    /// The generation, if a request with these directives may be answered with it without asking.
+    func usableInformation(_ directives: CacheControl) -> ContentInformation? {
+        guard let generation = liveGeneration, !generation.isFrozen, generation.reuse(for: directives) == .serve else {
+            return nil
+        }
+        return generation.information
     }
 
     // MARK: - Opening
 
+    /// Why a reader leads.
+    enum Errand {
+        /// Nothing usable is known; `replacing` no longer is.
+        case discover(replacing: GenerationCore?)
+        /// What is stored is stale, or the request wants to know.
+        case validate(GenerationCore, CacheStatus.ForwardReason)
+    }
+
     private enum Decision {
         case use(GenerationCore)
-        case lead(Opening, replacing: GenerationCore?)
+        case lead(Opening, Errand)
         case follow(Opening)
+        case selection(Vary)
         case bypass
+        case answer(OriginRefusal)
+        case unavailable
     }
 
     /// Begins a read.
     ///
-    /// Throws ``RepriseError``: `rangeNotSatisfiable`, `originRefused`, any `origin…` code.
-    func open(_ spec: RangeSpec?, request: OriginRequest) async throws -> MediaRead {
+    /// Throws ``RepriseError``: `rangeNotSatisfiable`, `originRefused`, `notStored`, any `origin…` code.
+    func open(_ wanted: ReadRequest) async throws -> MediaRead {
         var unusable: GenerationCore?
+        var confirmed: (generation: GenerationCore, how: Confirmation)?
         while true {
             try Task.checkCancellation()
-            switch decide(unusable) {
+            switch decide(wanted, unusable, confirmed?.generation) {
             case .use(let generation):
-                if let opened = try generation.openReader(spec, request: request) {
-                    return MediaRead(opened, generation: generation, resource: self, request: request)
+                if let opened = try generation.openReader(wanted.range, request: wanted.origin) {
+                    let how = confirmed.flatMap { $0.generation === generation ? $0.how : nil }
+                    return MediaRead(opened, how, generation: generation, resource: self, request: wanted.origin)
                 }
                 unusable = generation
-            case .lead(let opening, let replaced):
-                if let read = try await lead(opening, spec, request, replacing: replaced) { return read }
-            case .follow(let opening): try await opening.wait()
-            case .bypass: return try await openDirect(spec, request)
+            case .lead(let opening, let errand):
+                switch try await lead(opening, wanted, errand) {
+                case .read(let read): return read
+                case .again(.confirmed(let generation, let how)): confirmed = (generation, how)
+                case .again(.changed): break
+                }
+            case .follow(let opening):
+                if case .confirmed(let generation, let how) = try await opening.wait() { confirmed = (generation, how) }
+            case .selection(let vary): return try await engine.selection(of: self, vary, wanted.origin).open(wanted)
+            case .bypass: return try await openDirect(wanted)
+            case .answer(let refusal): throw Self.refused(refusal, wanted.origin.url)
+            case .unavailable: throw Self.notStored(wanted.origin.url)
             }
         }
     }
 
-    private func decide(_ unusable: GenerationCore?) -> Decision {
-        state.withLock { state in
+    private func decide(_ wanted: ReadRequest, _ unusable: GenerationCore?, _ confirmed: GenerationCore?) -> Decision {
+        let time = now
+        return state.withLock { state in
             if let opening = state.opening { return .follow(opening) }
-            var replaced: GenerationCore?
+            let mayAsk = !policy.isOffline && !wanted.directives.onlyIfCached
+            var errand = Errand.discover(replacing: nil)
             switch state.phase {
+            case .unloaded: break
             case .known(let generation):
-                guard generation === unusable || generation.isFrozen else { return .use(generation) }
-                replaced = generation
-            case .bypass(let until) where engine.configuration.clock.elapsed() < until: return .bypass
-            case .unloaded, .unknown, .bypass: break
+                if generation === unusable || generation.isFrozen {
+                    errand = .discover(replacing: generation)
+                    break
+                }
+                if generation === confirmed { return .use(generation) }
+                if !mayAsk { return canServe(generation, wanted) ? .use(generation) : .unavailable }
+                switch generation.reuse(for: wanted.directives) {
+                case .serve, .serveStale: return .use(generation)
+                case .serveAndRevalidate:
+                    if !state.isRevalidating {
+                        state.isRevalidating = true
+                        revalidate(generation, wanted)
+                    }
+                    return .use(generation)
+                case .validate(let reason):
+                    // A fetch for the first byte carries If-Range: its response says whether the rest still holds.
+                    if generation.beginsInHole(wanted.range) { return .use(generation) }
+                    errand = .validate(generation, reason)
+                }
+            case .bypass(let until) where engine.configuration.clock.elapsed() < until && mayAsk: return .bypass
+            case .varies(let vary): return .selection(vary)
+            case .answered(let answer):
+                guard !(policy.isShared && wanted.directives.noCache), let refusal = answer.answer(now: time) else {
+                    break
+                }
+                return .answer(refusal)
+            case .unknown, .bypass: break
             }
+            if case .unloaded = state.phase {} else if !mayAsk { return .unavailable }
             let opening = Opening()
             state.opening = opening
-            return .lead(opening, replacing: replaced)
+            return .lead(opening, errand)
         }
+    }
+
+    /// Whether the origin need not be asked for any byte, and what is stored is good enough for a reader who says that it
+    /// must not be.
+    private func canServe(_ generation: GenerationCore, _ wanted: ReadRequest) -> Bool {
+        guard generation.isStored(wanted.range) else { return false }
+        if policy.isOffline { return true }
+        if case .validate = generation.reuse(for: wanted.directives) { return false }
+        return true
+    }
+
+    enum Lead {
+        case read(MediaRead)
+        case again(Opening.Found)
     }
 
     /// Runs the opening in a task of its own: the leader may leave while followers wait.
-    private func lead(
-        _ opening: Opening, _ spec: RangeSpec?, _ request: OriginRequest, replacing replaced: GenerationCore?
-    ) async throws -> MediaRead? {
+    private func lead(_ opening: Opening, _ wanted: ReadRequest, _ errand: Errand) async throws -> Lead {
         let task = Task(executorPreference: DiskExecutor.shared) {
             do {
-                let read = try await self.find(spec, request, replacing: replaced)
-                self.finish(opening, .success(()))
-                return read
+                let lead = try await self.find(wanted, errand)
+                if case .again(let found) = lead {
+                    self.finish(opening, .success(found))
+                } else {
+                    self.finish(opening, .success(.changed))
+                }
+                return lead
             } catch {
-                let shared = (error as? RepriseError).map { $0.code == .rangeNotSatisfiable ? nil : $0 } ?? nil
-                self.finish(opening, shared.map { .failure($0) } ?? .success(()))
+                let shared = (error as? RepriseError).map { $0.isOfOneReader ? nil : $0 } ?? nil
+                self.finish(opening, shared.map { .failure($0) } ?? .success(.changed))
                 throw error
             }
         }
         // A leader that leaves does not break the request off: the head settles what the resource is, and what has arrived
         // is stored.
-        do { try await opening.wait() } catch is CancellationError { throw CancellationError() } catch {}
+        do { _ = try await opening.wait() } catch is CancellationError { throw CancellationError() } catch {}
         return try await task.value
     }
 
-    private func finish(_ opening: Opening, _ result: Result<Void, RepriseError>) {
+    private func finish(_ opening: Opening, _ result: Result<Opening.Found, RepriseError>) {
         state.withLock { $0.opening = nil }
         opening.finish(result)
     }
 
     /// Loads what the catalogue knows, or asks the origin.
-    ///
-    /// `nil` = ask again, something is known now.
-    private func find(
-        _ spec: RangeSpec?, _ request: OriginRequest, replacing replaced: GenerationCore?
-    ) async throws -> MediaRead? {
+    private func find(_ wanted: ReadRequest, _ errand: Errand) async throws -> Lead {
         let isUnloaded = state.withLock { state in
             if case .unloaded = state.phase { true } else { false }
         }
-        if isUnloaded, try await load() { return nil }
-        let exchange = try await exchange(spec, request)
+        if isUnloaded, try await load() { return .again(.changed) }
+        if policy.isOffline || wanted.directives.onlyIfCached { throw Self.notStored(wanted.origin.url) }
+        switch errand {
+        case .discover(let replaced):
+            return try await adopt(try await exchange(wanted), wanted, replacing: replaced)
+        case .validate(let generation, let reason):
+            switch try await validate(generation, wanted, reason) {
+            case .confirmed(let how): return .again(.confirmed(generation, how))
+            case .replaced(let exchange): return try await adopt(exchange, wanted, replacing: generation)
+            case .gone:
+                forget(generation)
+                return .again(.changed)
+            }
+        }
+    }
+
+    /// Makes a generation of a response, where it may be stored, and begins to read it.
+    func adopt(_ exchange: Exchange, _ wanted: ReadRequest, replacing replaced: GenerationCore?) async throws
+        -> Lead
+    {
         guard case .newGeneration(let placement, _) = exchange.action, let store = engine.store,
             placement.completeLength ?? 0 <= store.quota.limit
         else {
             if case .passThrough = exchange.action {
                 state.withLock { $0.phase = .bypass(until: engine.configuration.clock.elapsed() + Self.bypassTime) }
+                if let replaced, let store = engine.store { await retire(replaced, store) }
             }
-            return try MediaRead(exchange, spec: spec, resource: self, request: request)
+            return .read(try MediaRead(exchange, spec: wanted.range, resource: self, request: wanted.origin))
         }
+        let home = try engine.home(of: self, Vary(exchange.response.head.headerFields), wanted.origin)
         let generation: GenerationCore
         do throws(RepriseError) {
-            generation = try begin(exchange, placement, request.url, store)
+            generation = try home.begin(exchange, placement, wanted.origin.url, store)
         } catch {
             engine.journal.tell(.storeBypassed(key, reason: error.description))
-            return try MediaRead(exchange, spec: spec, resource: self, request: request)
+            return .read(try MediaRead(exchange, spec: wanted.range, resource: self, request: wanted.origin))
         }
         if let replaced { await retire(replaced, store) }
-        state.withLock { $0.phase = .known(generation) }
+        if home !== self, let live = home.liveGeneration, live !== replaced { await home.retire(live, store) }
+        home.state.withLock { $0.phase = .known(generation) }
         let opened = try generation.adopt(
-            FetchResponse(response: exchange.response, placement: placement), spec: spec, request: request)
-        store.recorder.noteUse(key)
+            FetchResponse(response: exchange.response, placement: placement), spec: wanted.range,
+            request: wanted.origin)
+        store.recorder.noteUse(home.key)
         guard let opened else { throw GenerationCore.notSatisfiable(placement.completeLength ?? 0) }
-        return MediaRead(opened, generation: generation, resource: self, request: request)
+        let how = Confirmation(
+            reason: replaced == nil ? home === self ? .uriMiss : .varyMiss : .stale,
+            status: exchange.response.head.status.code)
+        return .read(MediaRead(opened, how, generation: generation, resource: home, request: wanted.origin))
     }
 
-    private func load() async throws -> Bool {
-        guard let store = engine.store, let (record, chunks) = try store.catalogue.generation(for: key) else {
-            state.withLock { $0.phase = .unknown }
-            return false
-        }
-        guard let file = try? DataFile(path: store.path(keyHash: key.hash, generation: record.id), create: false) else {
-            // A record without its file: forget it, so that it no longer counts.
-            store.quota.release(try await store.recorder.remove(generation: record.id))
-            state.withLock { $0.phase = .unknown }
-            return false
-        }
-        let generation = make(record, file, ChunkLedger(blocks: chunks), store)
-        state.withLock { $0.phase = .known(generation) }
-        return true
-    }
-
-    private func begin(
-        _ exchange: Exchange, _ placement: BodyPlacement, _ url: ResourceURL, _ store: Store
-    ) throws(RepriseError) -> GenerationCore {
-        let record = GenerationRecord(
-            id: Int64.random(in: .min ... .max), key: key, url: url,
-            fields: exchange.response.head.headerFields.endToEnd,
-            completeLength: placement.completeLength, rangesSupported: placement.rangesSupported,
-            finalHost: exchange.response.url.authority, requestTime: exchange.requestTime,
-            responseTime: Int64(engine.configuration.clock.now()))
-        let file = try DataFile(path: store.path(keyHash: key.hash, generation: record.id), create: true)
-        return make(record, file, ChunkLedger(), store)
-    }
-
-    private func make(_ record: GenerationRecord, _ file: DataFile, _ ledger: ChunkLedger, _ store: Store)
-        -> GenerationCore
-    {
-        GenerationCore(record: record, file: file, ledger: ledger, engine: engine, store: store) { [weak self] old, _ in
-            self?.forget(old)
-        }
-    }
-
-    /// The origin has another representation: the next read asks afresh.
-    private func forget(_ generation: GenerationCore) {
-        let isCurrent = state.withLock { state in
-            guard case .known(let current) = state.phase, current === generation else { return false }
-            state.phase = .unknown
-            return true
-        }
-        guard isCurrent, let store = engine.store else { return }
-        Task(executorPreference: DiskExecutor.shared) { await self.retire(generation, store) }
-    }
-
-    /// Removes a generation that another replaces.
-    ///
-    /// Its readers keep the open file and finish from what is stored.
-    private func retire(_ generation: GenerationCore, _ store: Store) async {
-        generation.markRemoved()
-        do {
-            let recorded = try await store.recorder.remove(generation: generation.id)
-            store.quota.release(max(recorded, generation.storedRanges.byteCount))
-        } catch {
-            engine.journal.tell(.storeBypassed(key, reason: error.description))
-        }
-        Files.remove(store.path(keyHash: key.hash, generation: generation.id))
-    }
-
-    // MARK: - The origin
-
-    /// A response and what it is good for.
-    struct Exchange: Sendable {
-        let response: OriginResponse
-        let requestTime: Int64
-        let action: ResponseAction
-    }
-
-    /// Asks the origin as the reader asked us, and retries what a retry can help.
-    func exchange(_ spec: RangeSpec?, _ request: OriginRequest) async throws -> Exchange {
-        var budget = RetryBudget(engine.configuration.retry)
-        var spec = spec
-        while true {
-            do {
-                let (response, time) = try await engine.send(request, range: spec, ifRange: nil)
-                let action = validate(
-                    FetchRequest(range: spec), against: nil, policy: engine.configuration.generationPolicy,
-                    response: response.head)
-                switch action {
-                case .fill(let placement):
-                    return Exchange(
-                        response: response, requestTime: time, action: .newGeneration(placement, .noGeneration))
-                case .newGeneration, .passThrough:
-                    return Exchange(response: response, requestTime: time, action: action)
-                case .retryWithoutRange where spec != nil:
-                    response.body.cancel()
-                    spec = nil
-                default: try await refuse(action, response, request.url)
-                }
-            } catch let error as RepriseError {
-                guard let delay = budget.delay(after: error, bytes: 0) else { throw error }
-                engine.journal.tell(.fetchRetried(key, after: delay, error: error))
-                try await engine.configuration.clock.sleep(delay)
-            }
-        }
-    }
-
-    func head(_ request: OriginRequest) async throws -> HTTPResponse {
-        engine.journal.count { $0.originRequests += 1 }
-        let response = try await engine.origin.send(request)
-        response.body.cancel()
-        return response.head
-    }
-
-    private func refuse(_ action: ResponseAction, _ response: OriginResponse, _ url: ResourceURL) async throws -> Never
-    {
-        switch action {
-        case .refusal:
-            let refusal = try await OriginRefusal.collect(response)
-            throw RepriseError(
-                .originRefused, "The origin answered \(response.head.status.code) for \(url.redacted).",
-                refusal: refusal)
-        case .unsatisfiable(let length):
-            let refusal = try await OriginRefusal.collect(response)
-            throw RepriseError(
-                .rangeNotSatisfiable, "The range lies outside the representation.", range: length.map { 0..<$0 },
-                refusal: refusal)
-        default:
-            response.body.cancel()
-            throw RepriseError(.originMisbehaved, "The origin's response cannot be used: \(action).")
-        }
-    }
+    /// How long a resource whose response must not be stored is asked for without collapsing.
+    private static let bypassTime = Duration.seconds(10)
 
     /// A read past the store.
-    private func openDirect(_ spec: RangeSpec?, _ request: OriginRequest) async throws -> MediaRead {
-        try MediaRead(try await exchange(spec, request), spec: spec, resource: self, request: request)
-    }
-
-    /// A response for exactly the rest of a read whose store gave out; it must continue the same generation.
-    func resumeDirect(
-        _ generation: GenerationCore, from: Int64, to: Int64?, request: OriginRequest
-    ) async throws -> DirectStream {
-        let record = generation.record
-        let spec: RangeSpec = to.map { .bounded(from..<$0) } ?? .from(from)
-        let ifRange = record.identity.validators.ifRangeValue
-        let (response, _) = try await engine.send(request, range: spec, ifRange: ifRange)
-        let sent = FetchRequest(range: spec, sentIfRange: ifRange != nil)
-        let action = validate(sent, against: record.identity, policy: .immutable, response: response.head)
-        guard case .fill(let placement) = action else {
-            response.body.cancel()
-            throw RepriseError(
-                .validatorChanged, "The file changed at the origin while it was being read. Open it again.")
+    private func openDirect(_ wanted: ReadRequest) async throws -> MediaRead {
+        let exchange = try await exchange(wanted)
+        if case .passThrough = exchange.action {
+        } else {
+            // It may be stored now: the next read does.
+            state.withLock { state in
+                if case .bypass = state.phase { state.phase = .unknown }
+            }
         }
-        return DirectStream(
-            response, start: placement.start, from: from, to: to, expectedEnd: placement.end, journal: journal)
+        return try MediaRead(exchange, spec: wanted.range, resource: self, request: wanted.origin)
     }
 
-    var journal: Journal { engine.journal }
+    static func refused(_ refusal: OriginRefusal, _ url: ResourceURL) -> RepriseError {
+        RepriseError(
+            .originRefused, "The origin answered \(refusal.head.status.code) for \(url.redacted).", refusal: refusal)
+    }
+
+    private static func notStored(_ url: ResourceURL) -> RepriseError {
+        RepriseError(
+            .notStored, "\(url.redacted) is not stored as far as was asked for, and the origin is not to be asked.")
+    }
 }
 
-/// The wait for the head of the response that tells what a resource is.
-///
-/// Its lock is a leaf.
-final class Opening: Sendable {
-    private struct State {
-        var result: Result<Void, RepriseError>?
-        var waiters: [UInt64: CheckedContinuation<Void, any Error>] = [:]
-        var next: UInt64 = 0
-    }
-
-    private let state = Mutex(State())
-
-    /// Returns when the opening is over; throws its error.
-    func wait() async throws {
-        let id = state.withLock { state in
-            state.next += 1
-            return state.next
-        }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                let result: Result<Void, any Error>? = state.withLock { state in
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    if let result = state.result { return result.mapError { $0 } }
-                    state.waiters[id] = continuation
-                    return nil
-                }
-                if let result { continuation.resume(with: result) }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(throwing: CancellationError())
-        }
-    }
-
-    func finish(_ result: Result<Void, RepriseError>) {
-        let waiters = state.withLock { state in
-            state.result = result
-            defer { state.waiters = [:] }
-            return state.waiters
-        }
-        for waiter in waiters.values { waiter.resume(with: result.mapError { $0 as any Error }) }
-    }
+extension RepriseError {
+    /// Concerns the request of one reader, not the resource: others try for themselves.
+    fileprivate var isOfOneReader: Bool { code == .rangeNotSatisfiable || code == .notStored }
 }

@@ -16,12 +16,14 @@ public protocol Origin: Sendable {
 public struct OriginRequest: Sendable {
     /// The absolute `http` or `https` URL, spelled as the caller spelled it.
     public var url: ResourceURL
-    /// `GET` or `HEAD`.
+    /// `GET` and `HEAD` are what the cache itself sends; anything else but `CONNECT` and `TRACE` is passed on for a client.
     public var method: HTTPRequest.Method
     /// End-to-end fields, `Range` and conditions among them.
     ///
     /// `Host`, `Connection` and the like are the client's own work.
     public var fields: HTTPFields
+    /// The request's body; empty for GET and HEAD.
+    public var body: [UInt8] = []
 
     /// Creates a request; `GET` unless told otherwise.
     public init(url: ResourceURL, method: HTTPRequest.Method = .get, fields: HTTPFields = [:]) {

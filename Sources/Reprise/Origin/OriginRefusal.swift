@@ -8,6 +8,8 @@ public struct OriginRefusal: Sendable {
     public let head: HTTPResponse
     /// The body, cut after ``maximumBody`` bytes.
     public let body: [UInt8]
+    /// Seconds since the origin made it, if it was kept from an earlier request; `nil` if it has just come.
+    public internal(set) var age: Int64?
 
     /// Most bytes of an error page that are kept: 1 MiB.
     public static let maximumBody = 1 << 20
@@ -28,6 +30,6 @@ public struct OriginRefusal: Sendable {
             chunk.withUnsafeBytes { body.append(contentsOf: $0.prefix(maximumBody - body.count)) }
         }
         response.body.cancel()
-        return OriginRefusal(head: response.head, body: body)
+        return OriginRefusal(head: response.head, body: body, age: nil)
     }
 }

@@ -78,6 +78,12 @@ public struct ResourceURL: Hashable, Sendable, CustomStringConvertible {
         return String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
     }
 
+    /// Whether the path ends as playlists do, which change while they are played.
+    var namesPlaylist: Bool {
+        let name = lastPathComponent.lowercased()
+        return [".m3u8", ".m3u", ".mpd", ".pls"].contains { name.hasSuffix($0) }
+    }
+
     /// Resolves a `Location` or a relative link against this URL (RFC 3986 §5.2.2, without dot segments in the query).
     public func resolving(_ reference: String) throws(RepriseError) -> ResourceURL {
         if reference.contains("://"), let colon = reference.firstIndex(of: ":"),

@@ -1,5 +1,5 @@
+public import HTTPSemantics
 public import HTTPTypes
-import HTTPSemantics
 import Locks
 
 /// The bytes of one read, in order, pulled by one consumer.
@@ -19,6 +19,10 @@ public final class MediaRead: AsyncSequence, Sendable {
     public let end: Int64?
     /// How the read began.
     public let disposition: ReadDisposition
+    /// Why the origin was asked before the first byte could be served, where it was.
+    public let forwarded: CacheStatus.ForwardReason?
+    /// What the origin answered to that; `nil` if it was not asked, or did not answer.
+    public let originStatus: Int?
     /// Whether another reader's fetch brings its first byte.
     public let isCollapsed: Bool
     /// The origin's head, for a response that is handed on exactly as it came (content coding, `no-store`, …): then the
@@ -34,17 +38,23 @@ public final class MediaRead: AsyncSequence, Sendable {
     private struct State {
         var source: Source
         var served: [PieceSource: Int64] = [:]
+        var last: PieceSource?
     }
 
     private let state: Mutex<State>
     private let resource: ResourceCore
     private let request: OriginRequest
 
-    init(_ opened: OpenedReader, generation: GenerationCore, resource: ResourceCore, request: OriginRequest) {
+    init(
+        _ opened: OpenedReader, _ how: Confirmation?, generation: GenerationCore, resource: ResourceCore,
+        request: OriginRequest
+    ) {
         information = opened.information
         start = opened.start
         end = opened.end
-        disposition = opened.disposition
+        disposition = opened.disposition == .hit && how != nil ? .validated : opened.disposition
+        forwarded = how?.reason
+        originStatus = how?.status
         isCollapsed = opened.isCollapsed
         passedThrough = nil
         state = Mutex(State(source: .generation(generation, opened.id)))
@@ -58,6 +68,8 @@ public final class MediaRead: AsyncSequence, Sendable {
         self.resource = resource
         self.request = request
         disposition = .bypass
+        forwarded = .bypass
+        originStatus = response.head.status.code
         isCollapsed = false
         resource.journal.count { $0.reads += 1 }
         guard case .newGeneration(let placement, _) = exchange.action else {
@@ -90,6 +102,9 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     /// Bytes handed out so far that came from `source`.
     public func servedBytes(from source: PieceSource) -> Int64 { state.withLock { $0.served[source] ?? 0 } }
+
+    /// Whether the piece handed out last had been on disk before the read began.
+    public var lastPieceWasStored: Bool { state.withLock { $0.last == .store } }
 
     /// Whether the next piece has to come from the origin first.
     public var mustWait: Bool {
@@ -165,7 +180,10 @@ public final class MediaRead: AsyncSequence, Sendable {
     }
 
     private func note(_ source: PieceSource, _ count: Int) {
-        state.withLock { $0.served[source, default: 0] += Int64(count) }
+        state.withLock { state in
+            state.served[source, default: 0] += Int64(count)
+            state.last = source
+        }
     }
 
     /// The iterator; a read is iterated once.

@@ -20,6 +20,8 @@ public enum ReadDisposition: String, Sendable {
     case miss
     /// Nothing was known of the resource.
     case unknown
+    /// It was stored but had to be asked about, and still holds.
+    case validated
     /// The response must not or cannot be stored.
     case bypass
 }

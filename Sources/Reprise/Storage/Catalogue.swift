@@ -76,6 +76,10 @@ struct Catalogue: Sendable {
                 CREATE TABLE chunk (
                     generation INTEGER NOT NULL, block INTEGER NOT NULL, chunks BLOB NOT NULL,
                     PRIMARY KEY (generation, block)) WITHOUT ROWID;
+                CREATE TABLE selection (
+                    keyHash TEXT PRIMARY KEY, signpost TEXT NOT NULL, key TEXT NOT NULL, names TEXT NOT NULL)
+                    WITHOUT ROWID;
+                CREATE INDEX selectionBySignpost ON selection (signpost);
                 CREATE TABLE total (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
                 PRAGMA user_version = \(formatVersion);
                 """)
@@ -97,6 +101,18 @@ struct Catalogue: Sendable {
                 else { return nil }
                 guard row["key"] == key.text, let record = try Self.record(row, key: key) else { return nil }
                 return (record, try Self.chunks(database, generation: record.id))
+            }
+        }
+    }
+
+    /// Which request fields select among the responses of `key`; `nil` if none do.
+    func vary(of key: CacheKey) throws(RepriseError) -> Vary? {
+        try wrap {
+            try pool.read { database in
+                let names = try String.fetchSet(
+                    database, sql: "SELECT names FROM selection WHERE signpost = ?", arguments: [key.hash])
+                return names.isEmpty
+                    ? nil : Vary(names: names.flatMap { $0.split(separator: " ") }.map { String($0) })
             }
         }
     }
@@ -166,14 +182,29 @@ struct Catalogue: Sendable {
         var generations: [Generation] = []
         var lastUsed: [CacheKey: Double] = [:]
         var totals: [String: Int64] = [:]
+        /// Selections by key, with the key that they belong to.
+        var selections: [CacheKey: (signpost: CacheKey, vary: Vary)] = [:]
+        /// Keys whose responses are stale for good.
+        var invalidated: Set<CacheKey> = []
 
-        var isEmpty: Bool { generations.isEmpty && lastUsed.isEmpty && totals.isEmpty }
+        var isEmpty: Bool {
+            generations.isEmpty && lastUsed.isEmpty && totals.isEmpty && selections.isEmpty && invalidated.isEmpty
+        }
     }
 
     /// Writes `batch`.
     func write(_ batch: Batch) async throws(RepriseError) {
         try await wrapAsync {
             try await pool.write { database in
+                // Before the generations: those that came after an invalidation are not meant by it.
+                for key in batch.invalidated { try Self.invalidate(key, in: database) }
+                for (key, selection) in batch.selections {
+                    try database.execute(
+                        sql: "INSERT OR REPLACE INTO selection VALUES (?, ?, ?, ?)",
+                        arguments: [
+                            key.hash, selection.signpost.hash, key.text, selection.vary.names.joined(separator: " "),
+                        ])
+                }
                 for generation in batch.generations { try Self.write(generation, to: database) }
                 for (key, time) in batch.lastUsed {
                     try database.execute(
@@ -189,6 +220,27 @@ struct Catalogue: Sendable {
         }
     }
 
+    private static func invalidate(_ key: CacheKey, in database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE generation SET requestTime = 0, responseTime = 0 WHERE keyHash = ?1
+                OR keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
+                """, arguments: [key.hash])
+    }
+
+    /// Forgets how the responses of `key` vary; returns the keys of its selections.
+    func removeSelections(of key: CacheKey) async throws(RepriseError) -> [CacheKey] {
+        try await wrapAsync {
+            try await pool.write { database in
+                let keys = try String.fetchAll(
+                    database, sql: "SELECT key FROM selection WHERE signpost = ?", arguments: [key.hash])
+                guard !keys.isEmpty else { return [] }
+                try database.execute(sql: "DELETE FROM selection WHERE signpost = ?", arguments: [key.hash])
+                return keys.map { CacheKey($0) }
+            }
+        }
+    }
+
     /// Forgets the entry of `key` with all its generations; returns those and the bytes that they held.
     func remove(_ key: CacheKey) async throws(RepriseError) -> (generations: [Int64], storedBytes: Int64) {
         try await wrapAsync {
@@ -197,6 +249,7 @@ struct Catalogue: Sendable {
                     database, sql: "SELECT id, storedBytes FROM generation WHERE keyHash = ?", arguments: [key.hash])
                 for row in rows { try Self.delete(generation: row["id"], from: database) }
                 try database.execute(sql: "DELETE FROM entry WHERE keyHash = ?", arguments: [key.hash])
+                try database.execute(sql: "DELETE FROM selection WHERE keyHash = ?", arguments: [key.hash])
                 return (rows.map { $0["id"] }, rows.reduce(0) { $0 + ($1["storedBytes"] as Int64) })
             }
         }

@@ -17,9 +17,31 @@ struct GenerationRecord: Sendable {
     var rangesSupported: Bool?
     /// Host that answered, after redirects.
     var finalHost: String
-    /// When the request left and the response came, in seconds since 1970 (RFC 9111 §4.2.3).
+    /// When the request left and the response came, in seconds since 1970 (RFC 9111 §4.2.3); both 0 once the response
+    /// was invalidated (§4.4), so that it counts as stale for good.
     var requestTime: Int64
     var responseTime: Int64
+
+    var isInvalidated: Bool { responseTime == 0 }
+    var isMedia: Bool {
+        guard let type = MediaType(fields[.contentType]) else { return !url.namesPlaylist }
+        return type.isMedia
+    }
+
+    /// How long it may be used without asking.
+    func freshness(_ policy: ReusePolicy) -> Freshness {
+        var fields = fields
+        let isForced = policy.forces(url.host)
+        if isForced {
+            fields[.expires] = nil
+            fields[.cacheControl] = "max-age=\(ReusePolicy.unverifiableLifetime)"
+        }
+        let isUnverifiable = fields[.eTag] == nil && fields[.lastModified] == nil
+        let guess = isMedia && isUnverifiable && !policy.isShared ? ReusePolicy.unverifiableLifetime : 0
+        return Freshness(
+            fields, requestTime: HTTPDate(secondsSince1970: requestTime),
+            responseTime: HTTPDate(secondsSince1970: responseTime), isShared: policy.isShared, guess: guess)
+    }
 
     /// What new responses are checked against.
     var identity: GenerationIdentity {

@@ -1,3 +1,4 @@
+import HTTPSemantics
 import Locks
 
 /// Brings what changed in memory to the catalogue, in batches: every second, or sooner after 64 MiB of media.
@@ -16,6 +17,8 @@ actor Recorder {
     private struct Pending {
         var generations: [Int64: GenerationCore] = [:]
         var lastUsed: [CacheKey: Double] = [:]
+        var selections: [CacheKey: (signpost: CacheKey, vary: Vary)] = [:]
+        var invalidated: Set<CacheKey> = []
         var bytes: Int64 = 0
         var isScheduled = false
         var isUrgent = false
@@ -51,6 +54,22 @@ actor Recorder {
     nonisolated func noteUse(_ key: CacheKey) {
         let now = clock.now()
         pending.withLock { $0.lastUsed[key] = now }
+    }
+
+    /// Responses of `signpost` vary; `selection` is one of its keys.
+    nonisolated func noteSelection(_ selection: CacheKey, of signpost: CacheKey, _ vary: Vary) {
+        schedule { pending in
+            pending.selections[selection] = (signpost, vary)
+            return false
+        }
+    }
+
+    /// What is stored under `key` is stale for good.
+    nonisolated func noteInvalidation(of key: CacheKey) {
+        schedule { pending in
+            pending.invalidated.insert(key)
+            return false
+        }
     }
 
     private nonisolated func schedule(_ change: (inout Pending) -> Bool) {
@@ -95,6 +114,14 @@ actor Recorder {
         }.get()
     }
 
+    /// Forgets how the responses of `key` vary; returns the keys of its selections.
+    func removeSelections(of key: CacheKey) async throws(RepriseError) -> [CacheKey] {
+        await flush()
+        return try await enqueue {
+            await Self.result { () async throws(RepriseError) in try await self.catalogue.removeSelections(of: key) }
+        }.get()
+    }
+
     /// Forgets one generation; returns the bytes that the catalogue counted for it.
     func remove(generation: Int64) async throws(RepriseError) -> Int64 {
         try await enqueue {
@@ -127,6 +154,8 @@ actor Recorder {
         }
         var batch = Catalogue.Batch()
         batch.lastUsed = taken.lastUsed
+        batch.selections = taken.selections
+        batch.invalidated = taken.invalidated
         for generation in taken.generations.values {
             if let part = generation.takeUnrecorded() { batch.generations.append(part) }
         }

@@ -1,0 +1,58 @@
+public import HTTPTypes
+
+/// Which fields of the request selected a response (RFC 9111 §4.1).
+public struct Vary: Sendable, Hashable {
+    /// Lower-case names, sorted, each once.
+    public let names: [String]
+
+    /// The fields of this name and no others.
+    public init(names: some Sequence<String>) {
+        self.names = Set(names.map { $0.lowercased() }).sorted()
+    }
+
+    /// Reads the Vary fields of a response; empty where there are none, `nil` for `*`, or what cannot be parsed.
+    ///
+    /// Accept-Encoding is left out: this cache always asks for `identity`.
+    public init?(_ fields: HTTPFields) {
+        var names: [String] = []
+        for value in fields[values: .vary] {
+            guard var scanner = FieldScanner(value) else { return nil }
+            let isValid = scanner.list { scanner in
+                guard let name = scanner.token(), name != "*" else { return false }
+                if name.lowercased() != "accept-encoding" { names.append(name) }
+                return true
+            }
+            guard isValid else { return nil }
+        }
+        self.init(names: names)
+    }
+
+    /// Whether every request selects the same response.
+    public var isEmpty: Bool { names.isEmpty }
+
+    /// The fields of both.
+    public func union(_ other: Vary) -> Vary { Vary(names: names + other.names) }
+
+    /// The part of a cache key that tells requests with different values apart; the same for values that differ only in
+    /// white space around commas.
+    ///
+    /// Lengths stand before the values, so that no value can imitate another's end.
+    public func selection(_ request: HTTPFields) -> String {
+        names.map { name in
+            guard let field = HTTPField.Name(name), request[field] != nil else { return "\(name)=-" }
+            let parts = request[values: field].flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+            let value = parts.map { part in
+                String(decoding: part.utf8.drop(while: FieldScanner.isWhitespace), as: UTF8.self).trimmedEnd
+            }.joined(separator: ",")
+            return "\(name)=\(value.utf8.count):\(value)"
+        }.joined(separator: ";")
+    }
+}
+
+extension String {
+    fileprivate var trimmedEnd: String {
+        var bytes = Array(utf8)
+        while let last = bytes.last, FieldScanner.isWhitespace(last) { bytes.removeLast() }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,10 @@
+import HTTPSemantics
+
+/// What one reader asks for.
+struct ReadRequest: Sendable {
+    let range: RangeSpec?
+    /// How to ask the origin, should that be needed.
+    let origin: OriginRequest
+    /// The directives of the client's request (RFC 9111 §5.2.1).
+    var directives = CacheControl()
+}

@@ -1,0 +1,104 @@
+import ByteRanges
+import HTTPSemantics
+import HTTPTypes
+import Locks
+
+/// Generations that come and go.
+extension ResourceCore {
+    /// Takes what the catalogue knows into memory; false if it knows nothing.
+    func load() async throws -> Bool {
+        guard let store = engine.store else {
+            state.withLock { $0.phase = .unknown }
+            return false
+        }
+        if signpost == nil, let vary = try store.catalogue.vary(of: key) {
+            state.withLock { $0.phase = .varies(vary) }
+            return true
+        }
+        guard let (record, chunks) = try store.catalogue.generation(for: key) else {
+            state.withLock { $0.phase = .unknown }
+            return false
+        }
+        guard let file = try? DataFile(path: store.path(keyHash: key.hash, generation: record.id), create: false) else {
+            // A record without its file: forget it, so that it no longer counts.
+            store.quota.release(try await store.recorder.remove(generation: record.id))
+            state.withLock { $0.phase = .unknown }
+            return false
+        }
+        let generation = make(record, file, ChunkLedger(blocks: chunks), store, isConfirmed: false)
+        state.withLock { $0.phase = .known(generation) }
+        return true
+    }
+
+    /// A new generation for a response that is here.
+    func begin(_ exchange: Exchange, _ placement: BodyPlacement, _ url: ResourceURL, _ store: Store)
+        throws(RepriseError) -> GenerationCore
+    {
+        let record = GenerationRecord(
+            id: Int64.random(in: .min ... .max), key: key, url: url,
+            fields: exchange.response.head.headerFields.storable(isShared: policy.isShared),
+            completeLength: placement.completeLength, rangesSupported: placement.rangesSupported,
+            finalHost: exchange.response.url.authority, requestTime: exchange.requestTime, responseTime: now)
+        let file = try DataFile(path: store.path(keyHash: key.hash, generation: record.id), create: true)
+        return make(record, file, ChunkLedger(), store, isConfirmed: true)
+    }
+
+    private func make(
+        _ record: GenerationRecord, _ file: DataFile, _ ledger: ChunkLedger, _ store: Store, isConfirmed: Bool
+    ) -> GenerationCore {
+        GenerationCore(
+            record: record, file: file, ledger: ledger, engine: engine, store: store, isConfirmed: isConfirmed
+        ) { [weak self] old, _ in
+            self?.forget(old)
+        }
+    }
+
+    /// The origin has another representation: the next read asks afresh.
+    func forget(_ generation: GenerationCore) {
+        let isCurrent = state.withLock { state in
+            guard case .known(let current) = state.phase, current === generation else { return false }
+            state.phase = .unknown
+            return true
+        }
+        guard isCurrent, let store = engine.store else { return }
+        Task(executorPreference: DiskExecutor.shared) { await self.retire(generation, store) }
+    }
+
+    /// Removes a generation that another replaces.
+    ///
+    /// Its readers keep the open file and finish from what is stored.
+    func retire(_ generation: GenerationCore, _ store: Store) async {
+        generation.markRemoved()
+        do {
+            let recorded = try await store.recorder.remove(generation: generation.id)
+            store.quota.release(max(recorded, generation.storedRanges.byteCount))
+        } catch {
+            engine.journal.tell(.storeBypassed(key, reason: error.description))
+        }
+        Files.remove(store.path(keyHash: key.hash, generation: generation.id))
+    }
+
+    /// From now on each selection by `vary` is a resource of its own.
+    func becomeSignpost(_ vary: Vary) {
+        let replaced = state.withLock { state -> GenerationCore? in
+            defer { state.phase = .varies(vary) }
+            if case .known(let generation) = state.phase { return generation }
+            return nil
+        }
+        guard let replaced, let store = engine.store else { return }
+        Task(executorPreference: DiskExecutor.shared) { await self.retire(replaced, store) }
+    }
+
+    /// The response is no longer to be used without asking (RFC 9111 §4.4).
+    func invalidate() {
+        let generation = state.withLock { state -> GenerationCore? in
+            switch state.phase {
+            case .known(let generation): return generation
+            case .answered: state.phase = .unknown
+            default: break
+            }
+            return nil
+        }
+        generation?.invalidate()
+    }
+}
