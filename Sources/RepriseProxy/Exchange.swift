@@ -164,15 +164,19 @@ struct Exchange: Sendable {
         if isLive { UnsentLowWater.set(UnsentLowWater.live, on: channel) }
         defer { if isLive { UnsentLowWater.set(UnsentLowWater.none, on: channel) } }
         // Until the first byte is there an error can still be told with a status of its own.
-        let first = try await next(read)
+        var first = try await read.next()
+        var mayPause = true
         do {
-            var isFirst = true
             try await stream(head: buffer, isChunked: isChunked, generation: read.information.generation) {
-                if isFirst {
-                    isFirst = false
-                    return first
+                if let piece = first {
+                    first = nil
+                    return piece
                 }
-                return try await next(read)
+                if mayPause, read.lastPieceWasStored, read.mustWait {
+                    mayPause = false
+                    try await pause(read)
+                }
+                return try await read.next()
             }
         } catch  where error is CancellationError || !channel.isActive {
             return false
@@ -190,13 +194,17 @@ struct Exchange: Sendable {
             "response broken off", metadata: ["url": "\(resource.url.redacted)", "error": "\(error)"])
     }
 
-    /// The next piece; pauses before a hole that follows stored bytes.
-    private func next(_ read: MediaRead) async throws -> MediaPiece? {
-        if read.lastPieceWasStored, read.mustWait {
-            try await service.configuration.clock.sleep(service.configuration.gracePeriod)
-        }
-        return try await read.next()
+    /// Waits before the first hole that follows stored bytes: a client that only wanted what is stored leaves meanwhile.
+    ///
+    /// The more it was given, the longer it can play of it, and the longer it may take to leave.
+    private func pause(_ read: MediaRead) async throws {
+        let shortest = service.configuration.gracePeriod
+        let given = Double(read.servedBytes(from: .store)) / Double(Self.givenForLongestPause)
+        try await service.configuration.clock.sleep(shortest * (1 + 9 * min(1, given)))
     }
+
+    /// Stored bytes before a hole for which the pause is ten times the grace period.
+    private static let givenForLongestPause: Int64 = 2 << 20
 
     private func stream(
         head: ByteBuffer, isChunked: Bool, generation: String = "", next: () async throws -> MediaPiece?
@@ -255,7 +263,7 @@ struct Exchange: Sendable {
                 buffer.writeString(multipart.heads[index])
                 let current = read
                 try await stream(head: buffer, isChunked: false, generation: information.generation) {
-                    try await next(current)
+                    try await current.next()
                 }
                 buffer = ByteBuffer()
             }

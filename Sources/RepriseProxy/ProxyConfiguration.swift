@@ -26,10 +26,10 @@ public struct ProxyConfiguration: Sendable {
     public var idleTimeout = 75
     /// Event loop threads; half the cores by default, 1 to 4.
     public var threads = min(4, max(1, System.coreCount / 2))
-    /// How long a response waits when it comes from stored bytes to a hole, in case the client only wanted what is
+    /// How long a response waits when it first comes from stored bytes to a hole, in case the client only wanted what is
     /// stored: a client that leaves a little before the hole would otherwise cause a fetch each time.
     ///
-    /// 50 ms by default.
+    /// 50 ms by default; up to ten times that after 2 MiB of stored bytes, of which a player can play the while.
     public var gracePeriod = Duration.milliseconds(50)
     /// Time; the system's clocks by default.
     public var clock = CacheClock.system

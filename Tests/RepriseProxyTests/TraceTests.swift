@@ -1,4 +1,5 @@
 import ByteRanges
+import Reprise
 import RepriseProxy
 import RepriseTesting
 import TestSupport
@@ -17,8 +18,7 @@ import Testing
     }
 
     private static func check(_ trace: Trace) async throws {
-        try await ProxyBench.run(sendBufferSize: 16 << 10, configureProxy: { $0.gracePeriod = .milliseconds(500) }) {
-            proxy async throws in
+        try await ProxyBench.run(sendBufferSize: 16 << 10) { proxy async throws in
             for (path, length) in trace.lengths {
                 proxy.bench.publish(path, length: length) { $0.bytesPerSecond = Self.rate }
             }
@@ -27,8 +27,9 @@ import Testing
             let first = await proxy.bench.origin.settledSnapshot()
             let wanted = Self.wanted(trace)
             let ratio = wanted == 0 ? 1 : Double(first.bodyBytesSent) / Double(wanted)
+            let twice = first.bytesSentMoreThanOnce
             print(
-                "trace \(trace): \(first.bodyBytesSent) / \(wanted) = \(Self.rounded(ratio)), \(first.requestCount) requests"
+                "trace \(trace): \(first.bodyBytesSent) / \(wanted) = \(Self.rounded(ratio)), \(twice) bytes twice, \(first.requestCount) requests, \(trace.requests.count(where: \.aborted)) aborts, stored \(proxy.bench.cache.storedBytes)"
             )
             // An abort always pulls something: what is in socket buffers, what comes while it is noticed. It is bounded,
             // and what reached this machine is stored.
