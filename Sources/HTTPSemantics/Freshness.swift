@@ -41,7 +41,7 @@ public struct Freshness: Sendable, Hashable {
     public init(
         _ fields: HTTPFields, requestTime: HTTPDate, responseTime: HTTPDate, isShared: Bool = false, guess: Int64 = 0
     ) {
-        let control = CacheControl(fields)
+        let control = CacheControl(fields, isShared: isShared)
         let date = fields[.date].flatMap { HTTPDate($0, now: responseTime) } ?? responseTime
         let explicit = Self.explicitLifetime(fields, control, date: date, isShared: isShared)
         lifetime = explicit ?? Self.heuristicLifetime(fields, date: date) ?? guess
@@ -86,6 +86,8 @@ public struct Freshness: Sendable, Hashable {
     ) -> Int64? {
         if isShared, let seconds = control.sharedMaxAge { return seconds }
         if let seconds = control.maxAge { return seconds }
+        // Where CDN-Cache-Control counts, Expires does not (RFC 9213 §2.1).
+        if isShared, CacheControl.targeted(fields) != nil { return nil }
         guard let expires = fields[values: .expires].first else { return nil }
         // An invalid date, `0` above all, means that it has expired (RFC 9111 §5.3).
         return HTTPDate(expires, now: date).map { max(0, $0.seconds(since: date)) } ?? 0

@@ -1,7 +1,7 @@
 extension HTTPDate {
     /// Parses any of the three forms of RFC 9110 §5.6.7: IMF-fixdate, RFC 850 and asctime; `nil` for anything else.
     ///
-    /// Names are case-sensitive. The day of the week is not compared with the date. A 60th second counts as the next
+    /// Names may come in any case: recipients ought to be lenient with dates. The day of the week is not compared with the date. A 60th second counts as the next
     /// minute's first. The two-digit year of an RFC 850 date is read relative to `now`, as the latest year with these
     /// digits that is not more than 50 years ahead; without `now`, 70 to 99 are 19xx and 00 to 69 are 20xx.
     public init?(_ value: String, now: HTTPDate? = nil) {
@@ -19,7 +19,7 @@ extension HTTPDate {
             let day = scanner.digits(2), scanner.skip(" "),
             let month = scanner.name(in: CivilTime.months, length: 3), scanner.skip(" "),
             let year = scanner.digits(4), scanner.skip(" "),
-            let time = scanner.timeOfDay(), scanner.skip(" GMT"), scanner.isAtEnd
+            let time = scanner.timeOfDay(), scanner.skipIgnoringCase(" GMT"), scanner.isAtEnd
         else { return nil }
         return CivilTime(year: year, month: month + 1, day: day, time: time)
     }
@@ -31,7 +31,7 @@ extension HTTPDate {
             let day = scanner.digits(2), scanner.skip("-"),
             let month = scanner.name(in: CivilTime.months, length: 3), scanner.skip("-"),
             let year = scanner.digits(2), scanner.skip(" "),
-            let time = scanner.timeOfDay(), scanner.skip(" GMT"), scanner.isAtEnd
+            let time = scanner.timeOfDay(), scanner.skipIgnoringCase(" GMT"), scanner.isAtEnd
         else { return nil }
         var civil = CivilTime(year: 0, month: month + 1, day: day, time: time)
         guard let now else {
@@ -75,11 +75,27 @@ extension FieldScanner {
     fileprivate mutating func name(in names: [String], length: Int? = nil) -> Int? {
         var scanner = self
         guard let letters = scanner.run(where: { $0 > UInt8(ascii: "@") }),
-            let index = names.firstIndex(where: { letters.elementsEqual($0.utf8.prefix(length ?? .max)) })
+            let index = names.firstIndex(where: { name in
+                letters.elementsEqual(name.utf8.prefix(length ?? .max)) { Self.lowercased($0) == Self.lowercased($1) }
+            })
         else { return nil }
         self = scanner
         return index
     }
+
+    fileprivate mutating func skipIgnoringCase(_ text: StaticString) -> Bool {
+        var scanner = self
+        for offset in 0..<text.utf8CodeUnitCount {
+            guard let byte = scanner.next, Self.lowercased(byte) == Self.lowercased(text.utf8Start[offset]) else {
+                return false
+            }
+            _ = scanner.take()
+        }
+        self = scanner
+        return true
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
 
     // 08:49:37
     fileprivate mutating func timeOfDay() -> (hour: Int, minute: Int, second: Int)? {

@@ -14,7 +14,7 @@ public enum PreconditionResult: Sendable, Hashable {
 ///
 /// If-Match compares strongly, If-None-Match weakly; a tag condition takes the place of the date condition beside it. A
 /// tag condition that cannot be parsed names no tag: If-Match then fails, If-None-Match holds. A date that cannot be
-/// parsed is ignored, as is one where the representation has no modification date. An If-Range that cannot be parsed
+/// parsed is ignored, as is If-Unmodified-Since where the representation has no modification date. An If-Range that cannot be parsed
 /// does not match. `rangeApplies` says nothing about whether the range is satisfiable.
 ///
 /// - Parameters:
@@ -41,7 +41,8 @@ public func evaluatePreconditions(
             return isRead ? .notModified : .preconditionFailed
         }
     } else if isRead, let limit = request[.ifModifiedSince].flatMap({ HTTPDate($0, now: now) }) {
-        if let modified = validators.lastModified, modified <= limit { return .notModified }
+        // Without a modification date that of the response stands in (RFC 9111 §4.3.2).
+        if let modified = validators.lastModified ?? validators.date, modified <= limit { return .notModified }
     }
     guard method == .get, let range = request[.range], RangeField(range) != nil else {
         return .proceed(rangeApplies: false)

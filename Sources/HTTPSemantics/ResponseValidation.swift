@@ -112,11 +112,17 @@ struct ResponseValidation {
 
     /// What forbids to store the body; HTML is allowed where the validator proves that it always was the content.
     private func passThroughReason(continues: Bool) -> PassThroughReason? {
-        if fields[values: .contentEncoding].contains(where: { !isIdentity($0) }) { return .contentEncoding }
+        if fields[values: .contentEncoding].contains(where: { !isIdentity($0) }), !isCodedText { return .contentEncoding }
         if Vary(fields) == nil { return .varyAny }
         if fields.contains(where: { $0.name.canonicalName == "icy-metaint" }) { return .icyMetadata }
-        if let objection = storage.objection(to: CacheControl(fields)) { return objection }
+        if let objection = storage.objection(to: CacheControl(fields, isShared: storage.isShared)) { return objection }
         return isUnexpectedHTML(continues: continues) ? .unexpectedHTML : nil
+    }
+
+    /// Text that came whole may be kept as it is coded: nobody seeks in it.
+    private var isCodedText: Bool {
+        guard response.status.code == 200, let type = MediaType(fields[.contentType]) else { return false }
+        return !type.isMedia && !request.expectsMedia
     }
 
     private func isUnexpectedHTML(continues: Bool) -> Bool {

@@ -27,7 +27,8 @@ public func validate(
     case 412: return generation == nil ? .refusal : .generationChanged(.preconditionFailed)
     case 416: return validation.rangeNotSatisfiable()
     case 200..<300: return .passThrough(.unexpectedStatus)
-    case 300..<600: return .refusal
+    // What lies beyond the five classes is taken for an error of the origin (RFC 9110 §15).
+    case 300..<1000: return .refusal
     default: return .reject(.invalidStatus)
     }
 }

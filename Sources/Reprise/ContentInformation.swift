@@ -23,6 +23,9 @@ public struct ContentInformation: Sendable {
     /// How long the stored response may be used without asking; `nil` for a response that is not stored.
     public var freshness: Freshness?
 
+    /// Whether this is audio or video, or may well be.
+    public var isMedia: Bool { MediaType(mediaType)?.isMedia ?? true }
+
     init(_ record: GenerationRecord, _ freshness: Freshness? = nil) {
         self.freshness = freshness
         completeLength = record.completeLength

@@ -91,7 +91,7 @@ final class Connector: Sendable {
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderListSize = 262_144
         return HTTPResponseDecoder(
-            leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .drop, limitConfiguration: limits)
+            leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .forward, limitConfiguration: limits)
     }
 
     private func checkAddress(of channel: any Channel, _ endpoint: Endpoint) throws(RepriseError) {

@@ -17,8 +17,13 @@ final class Exchange: Sendable {
     /// Whether the connection had carried a request before: then its death before a response says nothing.
     let isReused: Bool
     let response: EventLoopPromise<Response>
+    let onInterim: (@Sendable (HTTPResponse) -> Void)?
 
-    init(request: HTTPRequestHead, body: ByteBuffer, connection: Connection, slot: PoolSlot, isReused: Bool) {
+    init(
+        request: HTTPRequestHead, body: ByteBuffer, connection: Connection, slot: PoolSlot, isReused: Bool,
+        onInterim: (@Sendable (HTTPResponse) -> Void)?
+    ) {
+        self.onInterim = onInterim
         self.request = request
         self.body = body
         self.connection = connection

@@ -42,7 +42,7 @@ public final class NIOOrigin: Origin {
     /// Sends `request`, follows redirects (of GET and HEAD), and returns when the head of the final response is here.
     ///
     /// `Host` comes first, then the given fields without hop-by-hop ones, then `User-Agent` and `Accept-Encoding: identity`
-    /// where they are missing; the target goes out as it is spelled. Interim responses (1xx) are skipped. Cancelling the
+    /// where they are missing; the target goes out as it is spelled. Interim responses (1xx) go to `onInterim`. Cancelling the
     /// task closes the connection.
     ///
     /// The body's `next()` returns buffered pieces without a thread hop. When its task is cancelled, the transfer ends
@@ -85,7 +85,8 @@ public final class NIOOrigin: Origin {
             let body = ByteBuffer(bytes: request.body)
             if let idle = slot.idle {
                 if Self.isRead(request) {
-                    let exchange = Exchange(request: head, body: body, connection: idle, slot: slot, isReused: true)
+                    let exchange = Exchange(request: head, body: body, connection: idle, slot: slot, isReused: true,
+                        onInterim: request.onInterim)
                     do { return try await perform(exchange) } catch is StaleConnection {}
                 } else {
                     // It may be dead, and the request must not go out twice (RFC 9110 §9.2.2).
@@ -101,7 +102,8 @@ public final class NIOOrigin: Origin {
                 throw error
             }
             return try await perform(
-                Exchange(request: head, body: body, connection: connection, slot: slot, isReused: false))
+                Exchange(request: head, body: body, connection: connection, slot: slot, isReused: false,
+                    onInterim: request.onInterim))
         } catch {
             slot.release(nil)
             throw error

@@ -136,6 +136,7 @@ final class ResponseHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
+        case .head(let head) where (100..<200).contains(head.status.code): receivedInterim(head)
         case .head(let head): burst.head = head
         case .body(let piece): burst.pieces.append(piece)
         case .end: burst.hasEnded = true
@@ -188,6 +189,14 @@ final class ResponseHandler: ChannelInboundHandler {
         } else if case .streaming(let stream) = state {
             publishBody(of: stream)
         }
+    }
+
+    private func receivedInterim(_ head: HTTPResponseHead) {
+        // 100 answers an Expect that is never sent, 101 an Upgrade.
+        guard head.status.code > 101, case .awaitingHead(let exchange, _) = state,
+            let response = try? head.httpResponse()
+        else { return }
+        exchange.onInterim?(response)
     }
 
     private func receivedHead(_ head: HTTPResponseHead) {

@@ -7,6 +7,7 @@ import Reprise
 extension Exchange {
     /// Answers a request whose read could not begin.
     func answer(_ error: RepriseError) async -> Bool {
+        interim.close()
         service.logger.notice(
             "request failed", metadata: ["url": "\(resource.url.redacted)", "error": "\(error.code): \(error.message)"])
         let buffer: ByteBuffer

@@ -12,6 +12,15 @@ struct Exchange: Sendable {
     let resource: MediaResource
     let service: ProxyService
     let channel: any Channel
+    let interim: InterimGate
+
+    init(head: RequestHead, resource: MediaResource, service: ProxyService, channel: any Channel) {
+        self.head = head
+        self.resource = resource
+        self.service = service
+        self.channel = channel
+        interim = InterimGate(channel)
+    }
 
     /// Answers the request.
     ///
@@ -69,7 +78,10 @@ struct Exchange: Sendable {
     }
 
     private func read(_ range: RangeSpec?) async throws -> MediaRead {
-        try await resource.read(range, fields: service.originFields(head), directives: head.directives)
+        let pass: @Sendable (HTTPResponse) -> Void = { [interim] response in interim.pass(response) }
+        return try await resource.read(
+            range, fields: service.originFields(head), directives: head.directives,
+            onInterim: head.isHTTP11 ? pass : nil)
     }
 
     /// 304 or 412 (RFC 9110 §15.4.5, §15.5.13).
@@ -209,6 +221,7 @@ struct Exchange: Sendable {
     private func stream(
         head: ByteBuffer, isChunked: Bool, generation: String = "", next: () async throws -> MediaPiece?
     ) async throws {
+        interim.close()
         var pending = head
         var file: SharedFile?
         while let piece = try await next() {
@@ -308,6 +321,7 @@ struct Exchange: Sendable {
     }
 
     private func finish(_ buffer: ByteBuffer) async throws {
+        interim.close()
         var buffer = buffer
         buffer.writeStaticString("\r\n")
         try await channel.writeAndFlush(IOData.byteBuffer(buffer)).get()

@@ -13,13 +13,13 @@ enum ResponseHead {
             "Strict-Transport-Security",
         ].compactMap { HTTPField.Name($0) })
 
-    /// The entity tag that clients see: the origin's if it is strong, else one made of the generation.
+    /// The entity tag that clients see: the origin's if it is strong or not of media, else one made of the generation.
     ///
     /// Players need a strong and stable tag: some strip `W/` and then fail on `If-Match` (RFC 9110 §13.1.1).
     static func entityTag(_ information: ContentInformation) -> EntityTag? {
         if let tag = information.validators.strongETag { return tag }
-        return information.generation.isEmpty
-            ? information.validators.etag : EntityTag("\"reprise-\(information.generation)\"")
+        if information.generation.isEmpty || !information.isMedia { return information.validators.etag }
+        return EntityTag("\"reprise-\(information.generation)\"")
     }
 
     /// The lines that are the same for every response from one generation.
@@ -57,6 +57,10 @@ enum ResponseHead {
                 buffer.writeString("Content-Range: bytes \(range.start)-\(end - 1)/\(completeLength)\r\n")
             }
             buffer.writeString("Content-Length: \(end - range.start)\r\n")
+        }
+        if !isPartial, let stray = information.fields[.contentRange] {
+            // It means nothing in a 200, but a cache leaves out no field of what it stored (RFC 9111 §3.1).
+            buffer.writeString("Content-Range: \(stray)\r\n")
         }
         if let age = age(information, now) { buffer.writeString("Age: \(age)\r\n") }
         buffer.writeString("Cache-Status: \(status.appended(to: information.fields[cacheStatus]))\r\n")
@@ -98,7 +102,9 @@ enum ResponseHead {
         buffer.reserveCapacity(fields.readableBytes + 192)
         buffer.writeStaticString(isPartial ? "HTTP/1.1 206 Partial Content\r\n" : "HTTP/1.1 200 OK\r\n")
         buffer.writeImmutableBuffer(fields)
-        if isPartial, let completeLength = information.completeLength {
+        if !isPartial, let stray = information.fields[.contentRange] {
+            buffer.writeString("Content-Range: \(stray)\r\n")
+        } else if isPartial, let completeLength = information.completeLength {
             buffer.writeStaticString("Content-Range: bytes ")
             buffer.writeDecimal(range.lowerBound)
             buffer.writeStaticString("-")

@@ -69,8 +69,9 @@ struct FetchDriver: Sendable {
         if let ready { return try await drain(ready, &writer) }
         guard let range = core.remainder(of: id) else { return .done(reachedEnd: false) }
         let record = core.record
+        let isRest = range.upperBound == .max || range.upperBound == record.completeLength
         let spec: RangeSpec? =
-            record.rangesSupported == false ? nil : range.upperBound == .max ? .from(range.lowerBound) : .bounded(range)
+            record.rangesSupported == false ? nil : isRest ? .from(range.lowerBound) : .bounded(range)
         let ifRange = spec == nil ? nil : record.identity.validators.ifRangeValue
         let (response, requestTime) = try await engine.send(request, range: spec, ifRange: ifRange)
         // Cancelled while the request was under way: what has arrived already is stored all the same.

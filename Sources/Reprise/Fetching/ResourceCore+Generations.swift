@@ -34,9 +34,10 @@ extension ResourceCore {
     func begin(_ exchange: Exchange, _ placement: BodyPlacement, _ url: ResourceURL, _ store: Store)
         throws(RepriseError) -> GenerationCore
     {
+        var fields = exchange.response.head.headerFields.storable(isShared: policy.isShared)
+        if exchange.response.head.status == .partialContent { fields[.contentRange] = nil }
         let record = GenerationRecord(
-            id: Int64.random(in: .min ... .max), key: key, url: url,
-            fields: exchange.response.head.headerFields.storable(isShared: policy.isShared),
+            id: Int64.random(in: .min ... .max), key: key, url: url, fields: fields,
             completeLength: placement.completeLength, rangesSupported: placement.rangesSupported,
             finalHost: exchange.response.url.authority, requestTime: exchange.requestTime, responseTime: now)
         let file = try DataFile(path: store.path(keyHash: key.hash, generation: record.id), create: true)

@@ -132,7 +132,10 @@ extension ResourceCore {
 
     /// Runs `body`, again after a delay where that can help.
     private func retrying<T>(_ body: () async throws -> T) async throws -> T {
-        var budget = RetryBudget(engine.configuration.retry)
+        var retry = engine.configuration.retry
+        // Clients of a shared cache are told what the origin said, and decide themselves.
+        if policy.isShared { retry.refusals = 0 }
+        var budget = RetryBudget(retry)
         while true {
             do {
                 return try await body()
@@ -191,7 +194,9 @@ extension ResourceCore {
                 || length != nil && identity.completeLength != nil && length != identity.completeLength
             {
                 generation.invalidate()
-            } else if identity.validators.etag != nil || identity.validators.lastModified != nil {
+            } else if identity.validators.etag != nil || identity.validators.lastModified != nil
+                || policy.isShared && length != nil && length == identity.completeLength
+            {
                 generation.freshen(fields, requestTime: time)
             }
         }

@@ -21,7 +21,7 @@ struct StoredAnswer: Sendable {
         policy: ReusePolicy
     ) {
         let fields = refusal.head.headerFields
-        let control = CacheControl(fields)
+        let control = CacheControl(fields, isShared: policy.isShared)
         guard refusal.body.count <= Self.maximumBody, Vary(fields)?.isEmpty == true,
             storage.objection(to: control, statusIsUnderstood: Self.understood.contains(refusal.head.status.code))
                 == nil
@@ -30,10 +30,11 @@ struct StoredAnswer: Sendable {
             fields, requestTime: HTTPDate(secondsSince1970: requestTime), responseTime: HTTPDate(secondsSince1970: now),
             isShared: policy.isShared)
         guard !freshness.requiresValidation else { return nil }
-        if freshness.hasExplicitLifetime {
+        let code = refusal.head.status.code
+        if freshness.hasExplicitLifetime || freshness.isHeuristic && Self.mayGuess(code, control) {
             lifetime = freshness.lifetime
         } else {
-            switch refusal.head.status.code {
+            switch code {
             case 404, 410:
                 let seconds = Int64(policy.negativeLifetime.components.seconds)
                 lifetime = request.url.namesPlaylist ? min(1, seconds) : seconds
@@ -47,6 +48,11 @@ struct StoredAnswer: Sendable {
         self.refusal = refusal
     }
 
+    /// Whether a lifetime may be guessed for a response with this status (RFC 9110 §15.1, RFC 9111 §4.2.2).
+    private static func mayGuess(_ code: Int, _ control: CacheControl) -> Bool {
+        control.isPublic || [203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(code)
+    }
+
     /// Final status codes whose meaning for caching is known (RFC 9111 §5.2.2.3).
     private static let understood: Set<Int> = [
         200, 203, 204, 206, 300, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 410, 414, 416, 500, 501, 502, 503,
@@ -58,7 +64,8 @@ struct StoredAnswer: Sendable {
         let isSmall = head.headerFields[.contentLength].flatMap { Int($0) }.map { $0 <= maximumBody }
         guard isSmall ?? (head.status.code == 204) else { return false }
         let control = CacheControl(head.headerFields)
-        return control.maxAge != nil || control.sharedMaxAge != nil || head.headerFields[.expires] != nil
+        let isExplicit = control.maxAge != nil || control.sharedMaxAge != nil || head.headerFields[.expires] != nil
+        return isExplicit || head.headerFields[.lastModified] != nil && mayGuess(head.status.code, control)
     }
 
     /// The answer for a request at `now`; `nil` when its time is over.

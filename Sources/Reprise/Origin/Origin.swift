@@ -24,6 +24,10 @@ public struct OriginRequest: Sendable {
     public var fields: HTTPFields
     /// The request's body; empty for GET and HEAD.
     public var body: [UInt8] = []
+    /// Called with each interim response (1xx but 100 and 101) before the final one, in order; from any thread.
+    ///
+    /// A client that cannot see them leaves it alone.
+    public var onInterim: (@Sendable (HTTPResponse) -> Void)?
 
     /// Creates a request; `GET` unless told otherwise.
     public init(url: ResourceURL, method: HTTPRequest.Method = .get, fields: HTTPFields = [:]) {

@@ -1,0 +1,26 @@
+import HTTPSemantics
+import HTTPTypes
+import Locks
+import NIOCore
+
+/// Lets interim responses (1xx) through to the client as they come (RFC 9110 §15.2), until the final head is written:
+/// after that a fetch that this request causes must not write between the bytes of its body.
+final class InterimGate: Sendable {
+    private let isOpen = Mutex(true)
+    private let channel: any Channel
+
+    init(_ channel: any Channel) { self.channel = channel }
+
+    func pass(_ response: HTTPResponse) {
+        var buffer = ByteBuffer()
+        ResponseHead.writeStatus(response.status.code, to: &buffer)
+        for field in response.headerFields.endToEnd { ResponseHead.write(field, to: &buffer) }
+        buffer.writeStaticString("\r\n")
+        // Under the lock, so that it cannot be overtaken by the head.
+        isOpen.withLock { isOpen in
+            if isOpen { channel.writeAndFlush(IOData.byteBuffer(buffer), promise: nil) }
+        }
+    }
+
+    func close() { isOpen.withLock { $0 = false } }
+}
