@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
 
 // Warnings are errors here; SwiftPM drops this setting where Reprise is somebody's dependency.
@@ -120,3 +121,12 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// scripts/fuzz asks for this target; nobody else can build it, because it has no `main` without libFuzzer.
+if ProcessInfo.processInfo.environment["REPRISE_FUZZ"] == "1" {
+    package.products.append(.executable(name: "reprise-fuzz", targets: ["RepriseFuzz"]))
+    package.targets.append(
+        .executableTarget(
+            name: "RepriseFuzz", dependencies: ["HTTPSemantics", "RepriseProxy", httpTypes] + nio, path: "Fuzz/Targets",
+            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+}

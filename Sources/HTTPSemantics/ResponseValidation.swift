@@ -112,7 +112,9 @@ struct ResponseValidation {
 
     /// What forbids to store the body; HTML is allowed where the validator proves that it always was the content.
     private func passThroughReason(continues: Bool) -> PassThroughReason? {
-        if fields[values: .contentEncoding].contains(where: { !isIdentity($0) }), !isCodedText { return .contentEncoding }
+        if fields[values: .contentEncoding].contains(where: { !isIdentity($0) }), !isCodedText {
+            return .contentEncoding
+        }
         if Vary(fields) == nil { return .varyAny }
         if fields.contains(where: { $0.name.canonicalName == "icy-metaint" }) { return .icyMetadata }
         if let objection = storage.objection(to: CacheControl(fields, isShared: storage.isShared)) { return objection }

@@ -59,6 +59,11 @@ extension HTTPResponseHead {
             throw RepriseError(
                 .originMisbehaved, "The origin answered with status \(status.code), which nobody asked for.")
         }
+        return HTTPResponse(
+            status: .init(code: Int(status.code), reasonPhrase: status.reasonPhrase), headerFields: try httpFields())
+    }
+
+    func httpFields() throws(RepriseError) -> HTTPFields {
         var fields = HTTPFields()
         fields.reserveCapacity(headers.count)
         for (name, value) in headers {
@@ -67,7 +72,6 @@ extension HTTPResponseHead {
             }
             fields.append(HTTPField(name: fieldName, value: value))
         }
-        return HTTPResponse(
-            status: .init(code: Int(status.code), reasonPhrase: status.reasonPhrase), headerFields: fields)
+        return fields
     }
 }

@@ -85,7 +85,8 @@ public final class NIOOrigin: Origin {
             let body = ByteBuffer(bytes: request.body)
             if let idle = slot.idle {
                 if Self.isRead(request) {
-                    let exchange = Exchange(request: head, body: body, connection: idle, slot: slot, isReused: true,
+                    let exchange = Exchange(
+                        request: head, body: body, connection: idle, slot: slot, isReused: true,
                         onInterim: request.onInterim)
                     do { return try await perform(exchange) } catch is StaleConnection {}
                 } else {
@@ -102,7 +103,8 @@ public final class NIOOrigin: Origin {
                 throw error
             }
             return try await perform(
-                Exchange(request: head, body: body, connection: connection, slot: slot, isReused: false,
+                Exchange(
+                    request: head, body: body, connection: connection, slot: slot, isReused: false,
                     onInterim: request.onInterim))
         } catch {
             slot.release(nil)

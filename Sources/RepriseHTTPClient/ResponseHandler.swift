@@ -136,7 +136,8 @@ final class ResponseHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head(let head) where (100..<200).contains(head.status.code): receivedInterim(head)
+        case .head(let head) where (100..<200).contains(head.status.code) && head.status.code != 101:
+            receivedInterim(head)
         case .head(let head): burst.head = head
         case .body(let piece): burst.pieces.append(piece)
         case .end: burst.hasEnded = true
@@ -192,10 +193,11 @@ final class ResponseHandler: ChannelInboundHandler {
     }
 
     private func receivedInterim(_ head: HTTPResponseHead) {
-        // 100 answers an Expect that is never sent, 101 an Upgrade.
-        guard head.status.code > 101, case .awaitingHead(let exchange, _) = state,
-            let response = try? head.httpResponse()
+        // 100 answers an Expect that is never sent.
+        guard head.status.code > 100, case .awaitingHead(let exchange, _) = state,
+            let fields = try? head.httpFields()
         else { return }
+        let response = HTTPResponse(status: .init(code: Int(head.status.code)), headerFields: fields)
         exchange.onInterim?(response)
     }
 

@@ -1,17 +1,17 @@
-import Reprise
+package import Reprise
 
 /// What a request target names: `/https/host[:port]/path?query`, or `/https://host/path`.
 ///
 /// Path and query go to the origin exactly as they came. Relative links in playlists therefore resolve by themselves.
-struct ProxyTarget: Sendable {
-    enum Kind: Sendable {
+package struct ProxyTarget: Sendable {
+    package enum Kind: Sendable {
         /// The page that explains the proxy.
         case index
         case resource(ResourceURL)
     }
 
     /// Why a target is refused, with the status to answer.
-    struct Refusal: Error, Equatable {
+    package struct Refusal: Error, Equatable {
         let status: Int
         let reason: String
     }
@@ -20,7 +20,7 @@ struct ProxyTarget: Sendable {
         "Expected /https/host/path (or /http/host/path), for example /https/example.com/song.mp3."
 
     /// Parses `target`; with a `token`, the first path segment must be it.
-    static func parse(_ target: String, token: String?) throws(Refusal) -> Kind {
+    package static func parse(_ target: String, token: String?) throws(Refusal) -> Kind {
         guard target.hasPrefix("/") else {
             throw Refusal(status: 400, reason: "This is not a forward proxy. " + expected)
         }

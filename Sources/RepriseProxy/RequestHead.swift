@@ -1,11 +1,11 @@
-import HTTPSemantics
-import HTTPTypes
+package import HTTPSemantics
+package import HTTPTypes
 import NIOCore
 
 /// The head of one HTTP/1.1 request, checked: RFC 9112 §2–§6 without the leniencies that request smuggling lives on.
 ///
 /// Fields are kept as places in the received bytes; most requests need only three of them.
-struct RequestHead: Sendable {
+package struct RequestHead: Sendable {
     enum Method: Equatable, Sendable {
         case get, head, options
         case other(String)
@@ -13,7 +13,7 @@ struct RequestHead: Sendable {
 
     let method: Method
     /// The request target as it came.
-    let target: String
+    package let target: String
     /// False for HTTP/1.0.
     let isHTTP11: Bool
     private let bytes: ByteBuffer
@@ -53,7 +53,7 @@ struct RequestHead: Sendable {
     }
 
     /// What the request says about caching; `Pragma: no-cache` counts where Cache-Control is missing (RFC 9111 §5.4).
-    var directives: CacheControl {
+    package var directives: CacheControl {
         if let value = value("cache-control") { return CacheControl(value) }
         var directives = CacheControl()
         directives.noCache = value("pragma")?.lowercased().contains("no-cache") == true
@@ -66,7 +66,7 @@ struct RequestHead: Sendable {
     /// Every field.
     ///
     /// Values that HTTPTypes would not take are left out.
-    var fields: HTTPFields {
+    package var fields: HTTPFields {
         bytes.withUnsafeReadableBytes { raw in
             var fields = HTTPFields()
             for place in places {

@@ -1,10 +1,10 @@
-import NIOCore
+package import NIOCore
 
 /// Cuts request heads out of what a connection received.
 ///
 /// Strict where leniency is dangerous: lines end with CRLF, names are tokens, no line folding, no control characters, and
 /// everything has a limit.
-struct RequestParser: Sendable {
+package struct RequestParser: Sendable {
     /// Longest request line, in bytes; beyond it 414.
     static let maximumLine = 16 << 10
     /// Longest head, in bytes; beyond it 431.
@@ -13,10 +13,12 @@ struct RequestParser: Sendable {
     static let maximumFields = 100
 
     /// Why a head is refused, with the status to answer.
-    struct Refusal: Error, Equatable {
+    package struct Refusal: Error, Equatable {
         let status: Int
         let reason: String
     }
+
+    package init() {}
 
     private var buffer = ByteBuffer()
     /// Bytes already searched for the end of the head.
@@ -25,7 +27,7 @@ struct RequestParser: Sendable {
     /// Bytes received and not parsed yet.
     var bufferedBytes: Int { buffer.readableBytes }
 
-    mutating func append(_ bytes: ByteBuffer) {
+    package mutating func append(_ bytes: ByteBuffer) {
         if buffer.readableBytes == 0 {
             buffer = bytes
         } else {
@@ -34,7 +36,7 @@ struct RequestParser: Sendable {
     }
 
     /// The next complete head, or `nil` until more has come.
-    mutating func next() throws(Refusal) -> RequestHead? {
+    package mutating func next() throws(Refusal) -> RequestHead? {
         skipEmptyLines()
         guard let length = headLength() else {
             if buffer.readableBytes > Self.maximumHead { throw Refusal(status: 431, reason: "The header is too long.") }

@@ -1,9 +1,9 @@
-import HTTPSemantics
+package import HTTPSemantics
 import HTTPTypes
 import Reprise
 
 /// What a GET or HEAD asks for, once the stored validators are known (RFC 9110 §13.2.2).
-enum RequestPlan {
+package enum RequestPlan {
     /// Send `range`, or all; `isPartial` = as 206.
     case send(RangeSpec?)
     /// Send these parts as multipart/byteranges (RFC 9110 §15.3.7.2).
@@ -46,7 +46,7 @@ enum RequestPlan {
     }
 
     /// The ranges of the request, in its order; none if it asks for the whole, or for what cannot be understood.
-    static func ranges(_ head: RequestHead) -> [RangeSpec] {
+    package static func ranges(_ head: RequestHead) -> [RangeSpec] {
         guard head.method == .get, let value = head.value("range"), let field = RangeField(value) else { return [] }
         return field.specs
     }

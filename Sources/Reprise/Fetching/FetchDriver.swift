@@ -105,6 +105,10 @@ struct FetchDriver: Sendable {
         case .unsatisfiable:
             core.replace(reason: "The origin has fewer bytes than before.")
             return .done(reachedEnd: false)
+        case .passThrough(.unexpectedHTML):
+            return .over(
+                RepriseError(
+                    .originMisbehaved, "The origin sent a page in place of \(core.url.redacted): is a log-in needed?"))
         case .passThrough(let reason):
             core.closeStore(reason: String(describing: reason))
             return .done(reachedEnd: false)

@@ -26,6 +26,11 @@ extension ResourceCore {
             hasAuthorization: request.fields[.authorization] != nil, requestForbidsStoring: directives.noStore)
     }
 
+    /// A part of it, or of what is called like media, is never wanted of a page.
+    private func expectsMedia(_ wanted: ReadRequest) -> Bool {
+        wanted.range.map { $0 != .from(0) } ?? false || wanted.origin.url.namesMedia
+    }
+
     /// Asks the origin as the reader asked us, and retries what a retry can help.
     func exchange(_ wanted: ReadRequest) async throws -> Exchange {
         var range = wanted.range
@@ -33,7 +38,8 @@ extension ResourceCore {
             while true {
                 let (response, time) = try await engine.send(wanted.origin, range: range)
                 let action = HTTPSemantics.validate(
-                    FetchRequest(range: range), against: nil, policy: engine.configuration.generationPolicy,
+                    FetchRequest(range: range, expectsMedia: expectsMedia(wanted)), against: nil,
+                    policy: engine.configuration.generationPolicy,
                     response: response.head, storage: storage(for: wanted.origin, wanted.directives))
                 switch action {
                 case .fill(let placement):

@@ -84,6 +84,20 @@ public struct ResourceURL: Hashable, Sendable, CustomStringConvertible {
         return [".m3u8", ".m3u", ".mpd", ".pls"].contains { name.hasSuffix($0) }
     }
 
+    /// Whether the path ends as audio and video files do.
+    var namesMedia: Bool {
+        let name = lastPathComponent.lowercased()
+        guard let dot = name.lastIndex(of: ".") else { return false }
+        return Self.mediaExtensions.contains(name[name.index(after: dot)...])
+    }
+
+    private static let mediaExtensions: Set<Substring> = [
+        "3gp", "aac", "ac3", "aif", "aiff", "avi", "caf", "cmfa", "cmfv", "flac", "flv", "m4a", "m4b", "m4s", "m4v",
+        "mka", "mkv", "mov", "mp2", "mp3", "mp4", "mpeg", "mpg", "oga", "ogg", "ogv", "opus", "ts", "wav", "webm",
+        "wma",
+        "wmv",
+    ]
+
     /// Resolves a `Location` or a relative link against this URL (RFC 3986 §5.2.2, without dot segments in the query).
     public func resolving(_ reference: String) throws(RepriseError) -> ResourceURL {
         if reference.contains("://"), let colon = reference.firstIndex(of: ":"),

@@ -33,7 +33,8 @@ final class DirectStream: Sendable {
             }
             guard let chunk = try await body.next() else {
                 let reached = position.withLock { $0 }
-                if let expectedEnd, reached < expectedEnd, !Task.isCancelled {
+                // A part that is shorter than asked for is no end of what was promised to the reader.
+                if reached < max(expectedEnd ?? 0, to ?? 0), !Task.isCancelled {
                     throw RepriseError(.originBodyTruncated, "The origin ended the body after \(reached) bytes.")
                 }
                 return nil

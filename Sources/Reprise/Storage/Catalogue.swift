@@ -272,6 +272,9 @@ struct Catalogue: Sendable {
         try await wrapAsync { _ = try await pool.writeWithoutTransaction { try $0.checkpoint(.truncate) } }
     }
 
+    /// Closes the files: nothing of this process keeps the directory in use afterwards.
+    func close() throws(RepriseError) { try wrap { try pool.close() } }
+
     private static func delete(generation: Int64, from database: Database) throws {
         try database.execute(sql: "DELETE FROM chunk WHERE generation = ?", arguments: [generation])
         try database.execute(sql: "DELETE FROM generation WHERE id = ?", arguments: [generation])

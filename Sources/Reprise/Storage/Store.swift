@@ -43,6 +43,7 @@ final class Store: Sendable {
         defer { lock.release() }
         guard await recorder.close() else { return }
         try await catalogue.checkpoint()
+        try catalogue.close()
     }
 
     /// Removes data files that no record names: what a process left behind that died before its first record.

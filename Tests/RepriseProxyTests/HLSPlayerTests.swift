@@ -1,0 +1,108 @@
+import Foundation
+import HTTPTypes
+import Reprise
+import RepriseProxy
+import RepriseTesting
+import TestSupport
+import Testing
+
+/// HLS with relative links, made by ffmpeg, played by mpv through the proxy.
+@Suite(
+    .serialized, .timeLimit(.minutes(5)),
+    .enabled(
+        if: Players.ffmpeg != nil && Players.mpv != nil,
+        "ffmpeg or mpv is not installed; scripts/bootstrap test installs them"))
+struct HLSPlayerTests {
+    private static let playlistType = "application/vnd.apple.mpegurl"
+
+    /// ffmpeg's arguments up to the playlist's name: `seconds` of sound in segments of one.
+    private static func arguments(_ seconds: Int, _ more: [String]) -> [String] {
+        [
+            "-v", "error", "-nostdin", "-f", "lavfi", "-i", "anoisesrc=seed=7:amplitude=0.2:duration=\(seconds)",
+            "-c:a",
+            "aac", "-b:a", "128k", "-f", "hls", "-hls_time", "1", "-hls_segment_filename", "segment%03d.ts",
+        ] + more
+    }
+
+    private static func play(_ url: String, seconds: Int) async throws {
+        let outcome = try await ChildProcess.run(
+            try #require(Players.mpv),
+            [
+                "--no-config", "--vo=null", "--ao=null", "--no-terminal", "--untimed", "--length=\(seconds)", url,
+            ], limit: .seconds(60))
+        #expect(outcome.exit == .status(0), "\(outcome)")
+    }
+
+    @Test func theSecondPlayOfARecordingCostsNothing() async throws {
+        let directory = try TemporaryDirectory(prefix: "reprise-hls")
+        defer { directory.remove() }
+        let playlist = directory.path(of: "index.m3u8")
+        let made = try await ChildProcess.run(
+            "/bin/sh",
+            ["-c", "cd \"$1\" && shift && exec \"$@\"", "sh", directory.path, try #require(Players.ffmpeg)]
+                + Self.arguments(12, ["-hls_list_size", "0", "-hls_playlist_type", "vod", playlist]),
+            limit: .seconds(60))
+        #expect(made.exit == .status(0), "\(made)")
+        try await ProxyBench.run { proxy async throws in
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+            #expect(names.count > 10)
+            for name in names {
+                let type = name.hasSuffix(".ts") ? "video/mp2t" : Self.playlistType
+                proxy.bench.origin.set(
+                    TestOrigin.Resource(.file(path: directory.path(of: name)), mediaType: type, etag: "\"\(name)\""),
+                    at: "/show/\(name)")
+            }
+            let url = proxy.server.address + proxy.target("/show/index.m3u8")
+            try await Self.play(url, seconds: 12)
+            let first = await proxy.bench.origin.settledSnapshot()
+            #expect(first.requests.count { $0.path.hasSuffix(".ts") } >= 10)
+            try await Self.play(url, seconds: 12)
+            let second = await proxy.bench.origin.settledSnapshot()
+            #expect(second.bodyBytesSent == first.bodyBytesSent, "the second play costs no body byte")
+            #expect(first.bytesSentMoreThanOnce == 0)
+        }
+    }
+
+    @Test func aLivePlaylistIsNeverStalerThanItsRulesAllow() async throws {
+        let directory = try TemporaryDirectory(prefix: "reprise-live")
+        defer { directory.remove() }
+        let playlist = directory.path(of: "live.m3u8")
+        let encoder = try ChildProcess(
+            "/bin/sh",
+            ["-c", "cd \"$1\" && shift && exec \"$@\"", "sh", directory.path, try #require(Players.ffmpeg), "-re"]
+                + Self.arguments(40, ["-hls_list_size", "5", playlist]), limit: .seconds(100))
+        defer { encoder.send(SIGKILL) }
+        try await ProxyBench.run { proxy async throws in
+            let origin = proxy.bench.origin
+            origin.set(
+                TestOrigin.Resource(
+                    .file(path: playlist), mediaType: Self.playlistType, etag: nil, lastModified: nil,
+                    fields: [.cacheControl: "max-age=1"]), at: "/live.m3u8")
+            for number in 0..<60 {
+                let name = "segment" + String(repeating: "0", count: 3 - "\(number)".count) + "\(number).ts"
+                origin.set(
+                    TestOrigin.Resource(
+                        .file(path: directory.path(of: name)), mediaType: "video/mp2t", etag: "\"\(name)\""),
+                    at: "/\(name)")
+            }
+            // The encoder writes the playlist with its first segments; before that the origin has none.
+            while (try? String(contentsOfFile: playlist, encoding: .utf8))?.contains("segment002") != true {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            async let playing: Void = Self.play(proxy.server.address + proxy.target("/live.m3u8"), seconds: 6)
+            var sequences: Set<String> = []
+            for _ in 0..<12 {
+                let (head, body) = try await proxy.get("/live.m3u8")
+                #expect(head.status == 200)
+                #expect(head.fields["age"].flatMap { Int($0) } ?? 0 <= 1, "staler than max-age=1")
+                sequences.insert(String(decoding: body, as: UTF8.self))
+                try await Task.sleep(for: .milliseconds(500))
+            }
+            try await playing
+            #expect(sequences.count >= 4, "the playlist moved on, and so did what clients got")
+            let snapshot = await origin.settledSnapshot()
+            #expect(snapshot.requests.count { $0.path.hasSuffix(".ts") } >= 5)
+            #expect(snapshot.requests.count { $0.path == "/live.m3u8" } >= 4)
+        }
+    }
+}
