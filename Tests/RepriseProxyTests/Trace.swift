@@ -22,6 +22,11 @@ struct Trace: Decodable, Sendable, CustomStringConvertible {
             }
             return start..<min(start + bytes_taken, last + 1)
         }
+        /// Whether the player did not take all that it had asked for, of a file of this length.
+        func leavesEarly(_ length: Int64) -> Bool {
+            let asked = range?.split(separator: "-").last.flatMap { Int64($0) }.map { $0 + 1 } ?? length
+            return aborted || taken.upperBound < min(asked, length)
+        }
         var isMedia: Bool { status == 200 || status == 206 }
     }
 
