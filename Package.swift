@@ -1,5 +1,4 @@
 // swift-tools-version: 6.2
-import Foundation
 import PackageDescription
 
 // Warnings are errors here; SwiftPM drops this setting where Reprise is somebody's dependency.
@@ -19,6 +18,17 @@ let argumentParser = Target.Dependency.product(
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: .when(traits: ["Proxy"]))
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
+// Linux has no AVFoundation. For this package's own tests of the adapter a stand-in takes its name; nobody who depends on
+// Reprise may ever see it, so only this variable brings it in. Such a build needs a scratch path of its own: in a build
+// folder that once had the module `canImport(AVFoundation)` stays true.
+#if os(Linux)
+    let hasStandIn = Context.environment["REPRISE_AVFOUNDATION_STAND_IN"] == "1"
+#else
+    let hasStandIn = false
+#endif
+let avFoundation: [Target.Dependency] = hasStandIn ? ["AVFoundation"] : []
+let standInFlag: [SwiftSetting] = hasStandIn ? [.define("REPRISE_AVFOUNDATION_STAND_IN")] : []
+
 let package = Package(
     name: "reprise",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
@@ -26,6 +36,7 @@ let package = Package(
         .library(name: "ByteRanges", targets: ["ByteRanges"]),
         .library(name: "HTTPSemantics", targets: ["HTTPSemantics"]),
         .library(name: "Reprise", targets: ["Reprise"]),
+        .library(name: "RepriseAVPlayer", targets: ["RepriseAVPlayer"]),
         .library(name: "RepriseURLSession", targets: ["RepriseURLSession"]),
         .library(name: "RepriseHTTPClient", targets: ["RepriseHTTPClient"]),
         .library(name: "RepriseProxy", targets: ["RepriseProxy"]),
@@ -58,6 +69,10 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
+            swiftSettings: strict),
+        .target(
+            name: "RepriseAVPlayer",
+            dependencies: ["ByteRanges", "Reprise", "HTTPSemantics", "Locks", httpTypes] + avFoundation,
             swiftSettings: strict),
         .target(
             name: "RepriseURLSession", dependencies: ["Reprise", "HTTPSemantics", "Locks", httpTypes],
@@ -99,6 +114,14 @@ let package = Package(
             dependencies: ["Reprise", "RepriseHTTPClient", "RepriseTesting", httpTypes, nioSSL] + nio,
             swiftSettings: strict),
         .testTarget(
+            name: "RepriseAVPlayerTests",
+            dependencies: [
+                "ByteRanges", "HTTPSemantics", "Locks", "Reprise", "RepriseAVPlayer", "RepriseHTTPClient",
+                "RepriseTesting", "TestSupport", httpTypes,
+            ] + avFoundation,
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict + standInFlag),
+        .testTarget(
             name: "RepriseURLSessionTests",
             dependencies: ["HTTPSemantics", "Reprise", "RepriseURLSession", "RepriseTesting", httpTypes],
             swiftSettings: strict),
@@ -123,10 +146,21 @@ let package = Package(
 )
 
 // scripts/fuzz asks for this target; nobody else can build it, because it has no `main` without libFuzzer.
-if ProcessInfo.processInfo.environment["REPRISE_FUZZ"] == "1" {
+if Context.environment["REPRISE_FUZZ"] == "1" {
     package.products.append(.executable(name: "reprise-fuzz", targets: ["RepriseFuzz"]))
     package.targets.append(
         .executableTarget(
             name: "RepriseFuzz", dependencies: ["HTTPSemantics", "RepriseProxy", httpTypes] + nio, path: "Fuzz/Targets",
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+}
+
+if hasStandIn {
+    package.targets.append(
+        .target(
+            name: "AVFoundation", dependencies: ["Locks"], path: "Sources/AVFoundationStandIn", swiftSettings: strict))
+    // What the adapter's tests do not need is not built a second time.
+    package.products.removeAll { $0.name == "reprise" }
+    package.targets.removeAll { target in
+        target.name == "RepriseCLI" || target.type == .test && target.name != "RepriseAVPlayerTests"
+    }
 }

@@ -10,7 +10,7 @@
 public struct CacheClock: Sendable {
     /// Waits; throws `CancellationError` when the task is cancelled meanwhile.
     public let sleep: @Sendable (Duration) async throws -> Void
-    let elapsed: @Sendable () -> Duration
+    package let elapsed: @Sendable () -> Duration
     /// The wall clock, in seconds since 1970.
     public let wallClock: @Sendable () -> Double
     var now: @Sendable () -> Double { wallClock }

@@ -11,6 +11,7 @@ final class Engine: Sendable {
     let store: Store?
     let journal: Journal
     let timings = OriginTimings()
+    let progress = ProgressBoard()
 
     private struct State {
         var resources: [CacheKey: ResourceCore] = [:]

@@ -11,9 +11,9 @@ import Foundation
 /// Open one per directory and process; a second one is refused. Call ``close()`` before the process ends so that the last
 /// second's records reach the disk (without it at most the last second of each running download is fetched again).
 public final class MediaCache: Sendable {
-    private let engine: Engine
+    let engine: Engine
 
-    private init(_ engine: Engine) { self.engine = engine }
+    init(_ engine: Engine) { self.engine = engine }
 
     deinit { _ = engine.close() }
 
@@ -120,6 +120,7 @@ public final class MediaCache: Sendable {
         } catch {
             engine.journal.tell(.storeBypassed(nil, reason: error.description))
         }
+        engine.progress.finish()
         engine.journal.finish()
     }
 }

@@ -8,8 +8,10 @@ public struct MediaResource: Sendable {
     public let url: ResourceURL
     /// What selects its entry.
     public let key: CacheKey
-    private let fields: HTTPFields
-    private let core: ResourceCore
+    let fields: HTTPFields
+    let core: ResourceCore
+    /// Which networks its requests may use; any by default.
+    public var networkPolicy = NetworkPolicy.any
 
     init(url: ResourceURL, key: CacheKey, fields: HTTPFields, core: ResourceCore) {
         self.url = url
@@ -39,7 +41,9 @@ public struct MediaResource: Sendable {
     }
 
     private func request(_ extra: HTTPFields, _ method: HTTPRequest.Method = .get) -> OriginRequest {
-        OriginRequest(url: url, method: method, fields: extra.isEmpty ? fields : fields.merging(extra))
+        var request = OriginRequest(url: url, method: method, fields: extra.isEmpty ? fields : fields.merging(extra))
+        request.networkPolicy = networkPolicy
+        return request
     }
 
     /// What is known of the representation; asks the origin with a request for the first byte if nothing is.

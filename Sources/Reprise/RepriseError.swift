@@ -50,6 +50,10 @@ extension RepriseError.Code {
     public static let invalidArgument = Self("invalidArgument")
     /// The origin's name could not be resolved.
     public static let originNotFound = Self("originNotFound")
+    /// This device has no network that the request may use.
+    ///
+    /// Not retried: only the network's return helps.
+    public static let networkUnavailable = Self("networkUnavailable")
     /// No connection: refused, unreachable, reset before a response.
     public static let originUnreachable = Self("originUnreachable")
     /// TLS failed: the certificate is not trusted, or the protocol broke.

@@ -5,6 +5,8 @@ extension TestOrigin {
         case bytes([UInt8])
         /// The first `length` bytes of a ``TestPattern``; they are made when they are sent.
         case pattern(seed: UInt64, length: Int64)
+        /// `head`, then the pattern's bytes at their own offsets, `length` bytes in all: a file that begins like its kind.
+        case headedPattern(head: [UInt8], seed: UInt64, length: Int64)
         /// The file at this path, sent by the kernel without a copy; it is opened anew for each response.
         case file(path: String)
 
@@ -12,7 +14,7 @@ extension TestOrigin {
         public var length: Int64? {
             switch self {
             case .bytes(let bytes): Int64(bytes.count)
-            case .pattern(_, let length): length
+            case .pattern(_, let length), .headedPattern(_, _, let length): length
             case .file(let path): (try? ContentReader(.file(path: path)))?.length
             }
         }

@@ -4,7 +4,7 @@ internal import NIOCore
 final class ContentReader {
     private enum Source {
         case bytes([UInt8])
-        case pattern(seed: UInt64)
+        case pattern(seed: UInt64, head: [UInt8])
         case file(NIOFileHandle)
     }
 
@@ -18,7 +18,10 @@ final class ContentReader {
             source = .bytes(bytes)
             length = Int64(bytes.count)
         case .pattern(let seed, let length):
-            source = .pattern(seed: seed)
+            source = .pattern(seed: seed, head: [])
+            self.length = length
+        case .headedPattern(let head, let seed, let length):
+            source = .pattern(seed: seed, head: Array(head.prefix(Int(length))))
             self.length = length
         case .file(let path):
             let handle = try NIOFileHandle(_deprecatedPath: path)
@@ -42,11 +45,14 @@ final class ContentReader {
         switch source {
         case .bytes(let bytes):
             return .byteBuffer(allocator.buffer(bytes: bytes[Int(range.lowerBound)..<Int(range.upperBound)]))
-        case .pattern(let seed):
+        case .pattern(let seed, let head):
             var buffer = allocator.buffer(capacity: count)
             buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { target in
                 let target = UnsafeMutableRawBufferPointer(rebasing: target[..<count])
                 TestPattern.fill(target, from: range.lowerBound, seed: seed)
+                for offset in range.clamped(to: 0..<Int64(head.count)) {
+                    target[Int(offset - range.lowerBound)] = head[Int(offset)]
+                }
                 return count
             }
             return .byteBuffer(buffer)

@@ -7,7 +7,11 @@ extension TestOrigin {
     /// The path begins with a slash. With a query it serves that query only.
     public func set(_ resource: Resource, at path: String) {
         precondition(path.hasPrefix("/"), "A path begins with a slash.")
-        if case .pattern(_, let length) = resource.content { precondition(length >= 0, "A length is not negative.") }
+        switch resource.content {
+        case .pattern(_, let length), .headedPattern(_, _, let length):
+            precondition(length >= 0, "A length is not negative.")
+        case .bytes, .file: break
+        }
         state.update { $0.set(resource, at: path) }
     }
 

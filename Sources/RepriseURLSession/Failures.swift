@@ -15,6 +15,10 @@ enum Failures {
         guard let error = error as? URLError else { return unreachable(url, nil) }
         let cause = URLError(error.code)
         return switch error.code {
+        case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff:
+            RepriseError(
+                .networkUnavailable, "There is no network that the request may use; \(url.authority) was not asked.",
+                cause: cause)
         case .cannotFindHost, .dnsLookupFailed:
             RepriseError(
                 .originNotFound, "The name \(url.host) cannot be resolved; check its spelling and the network.",

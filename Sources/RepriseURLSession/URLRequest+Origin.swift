@@ -38,6 +38,10 @@ extension URLRequest {
         }
         if let userAgent, fields[.userAgent] == nil { made.setValue(userAgent, forHTTPHeaderField: "User-Agent") }
         if fields[.acceptEncoding] == nil { made.setValue("identity", forHTTPHeaderField: "Accept-Encoding") }
+        #if canImport(Darwin)
+            if request.networkPolicy != .any { made.allowsExpensiveNetworkAccess = false }
+            if request.networkPolicy == .inexpensiveAndUnconstrained { made.allowsConstrainedNetworkAccess = false }
+        #endif
         return made
     }
 }

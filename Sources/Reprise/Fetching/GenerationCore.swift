@@ -389,6 +389,7 @@ final class GenerationCore: Sendable {
                 engine.journal.tell(.verificationFailed(key, range: chunk.range))
             }
             store.recorder.note(self, bytes: 0)
+            engine.progress.changed(key)
         }
     }
 
@@ -513,6 +514,7 @@ final class GenerationCore: Sendable {
             return state.machine.advance(id, by: count)
         }
         perform(effects)
+        engine.progress.changed(key)
         return verdict
     }
 
@@ -558,6 +560,7 @@ final class GenerationCore: Sendable {
 
     func end(_ id: GenerationMachine.FetchID, reachedEnd: Bool, failure: RepriseError?) {
         perform(state.withLock { $0.end(id, reachedEnd: reachedEnd, failure: failure) })
+        engine.progress.changed(key)
     }
 
     /// The origin has another representation: readers end at their first hole, new reads start afresh.
@@ -592,6 +595,7 @@ final class GenerationCore: Sendable {
                 state.isRemoved = true
                 return state.machine.freeze()
             })
+        engine.progress.changed(key)
     }
 
     /// What the catalogue does not know yet.

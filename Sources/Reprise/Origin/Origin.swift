@@ -28,6 +28,10 @@ public struct OriginRequest: Sendable {
     ///
     /// A client that cannot see them leaves it alone.
     public var onInterim: (@Sendable (HTTPResponse) -> Void)?
+    /// Which networks the request may use; any by default.
+    ///
+    /// For clients that can tell networks apart; others use the one there is.
+    public var networkPolicy = NetworkPolicy.any
 
     /// Creates a request; `GET` unless told otherwise.
     public init(url: ResourceURL, method: HTTPRequest.Method = .get, fields: HTTPFields = [:]) {

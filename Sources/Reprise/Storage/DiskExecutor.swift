@@ -1,13 +1,34 @@
 import Dispatch
+import Locks
 
 /// Runs tasks that may block on a disk, so that the cooperative pool never does.
-final class DiskExecutor: TaskExecutor {
-    static let shared = DiskExecutor()
+package final class DiskExecutor: TaskExecutor {
+    /// The one of this process.
+    package static let shared = DiskExecutor()
+
+    /// How much it was given, and how much of that is done.
+    package struct Load: Sendable, Equatable {
+        /// Jobs given.
+        package var submitted: UInt64 = 0
+        /// Jobs that ran to their next suspension or their end.
+        package var finished: UInt64 = 0
+        /// Whether nothing runs or waits to run.
+        package var isIdle: Bool { submitted == finished }
+    }
 
     private let queue = DispatchQueue(label: "reprise.disk", qos: .userInitiated, attributes: .concurrent)
+    private let counts = Mutex(Load())
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    /// Lets tests that drive the clock wait until everything that can happen at one moment has happened.
+    package var load: Load { counts.withLock { $0 } }
+
+    /// Runs `job` on a thread that may block.
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        counts.withLock { $0.submitted += 1 }
+        queue.async {
+            job.runSynchronously(on: self.asUnownedTaskExecutor())
+            self.counts.withLock { $0.finished += 1 }
+        }
     }
 }

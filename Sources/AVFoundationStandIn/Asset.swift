@@ -1,0 +1,32 @@
+public import Foundation
+import Locks
+
+/// A piece of media.
+public class AVAsset: NSObject, @unchecked Sendable, AssociationHolder {
+    let associations = Associations()
+    override init() {}
+}
+
+/// Media at a URL.
+public class AVURLAsset: AVAsset, @unchecked Sendable {
+    /// Where it is.
+    public let url: URL
+    /// Asks the delegate for what the asset cannot load itself.
+    public let resourceLoader = AVAssetResourceLoader()
+    // Immutable; the values are property-list types.
+    package let options: [String: Any]
+
+    /// Creates an asset.
+    public init(url URL: URL, options: [String: Any]? = nil) {
+        url = URL
+        self.options = options ?? [:]
+    }
+
+    /// Creates an asset.
+    public convenience init(url: URL) { self.init(url: url, options: nil) }
+}
+
+/// Networks that the system calls expensive may be used.
+public let AVURLAssetAllowsExpensiveNetworkAccessKey = "AVURLAssetAllowsExpensiveNetworkAccessKey"
+/// Networks in Low Data Mode may be used.
+public let AVURLAssetAllowsConstrainedNetworkAccessKey = "AVURLAssetAllowsConstrainedNetworkAccessKey"

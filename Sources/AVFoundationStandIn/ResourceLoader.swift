@@ -1,0 +1,108 @@
+public import Dispatch
+public import Foundation
+import Locks
+
+/// Answers what an asset cannot load by itself.
+///
+/// Optional methods of the Objective-C protocol are methods with defaults here.
+public protocol AVAssetResourceLoaderDelegate: NSObjectProtocol {
+    /// Whether the delegate will answer `loadingRequest`, now or later.
+    func resourceLoader(
+        _ resourceLoader: AVAssetResourceLoader,
+        shouldWaitForLoadingOfRequestedResource loadingRequest: AVAssetResourceLoadingRequest
+    ) -> Bool
+    /// Whether the delegate will renew what it said.
+    func resourceLoader(
+        _ resourceLoader: AVAssetResourceLoader,
+        shouldWaitForRenewalOfRequestedResource renewalRequest: AVAssetResourceRenewalRequest
+    ) -> Bool
+    /// The data is no longer wanted.
+    func resourceLoader(
+        _ resourceLoader: AVAssetResourceLoader, didCancel loadingRequest: AVAssetResourceLoadingRequest)
+}
+
+extension AVAssetResourceLoaderDelegate {
+    /// False: loading fails.
+    public func resourceLoader(
+        _ resourceLoader: AVAssetResourceLoader,
+        shouldWaitForLoadingOfRequestedResource loadingRequest: AVAssetResourceLoadingRequest
+    ) -> Bool { false }
+    /// False: nothing is renewed.
+    public func resourceLoader(
+        _ resourceLoader: AVAssetResourceLoader,
+        shouldWaitForRenewalOfRequestedResource renewalRequest: AVAssetResourceRenewalRequest
+    ) -> Bool { false }
+    /// Does nothing.
+    public func resourceLoader(
+        _ resourceLoader: AVAssetResourceLoader, didCancel loadingRequest: AVAssetResourceLoadingRequest
+    ) {}
+}
+
+/// Sends an asset's requests to its delegate.
+public final class AVAssetResourceLoader: NSObject, @unchecked Sendable, AssociationHolder {
+    private struct State {
+        weak var delegate: (any AVAssetResourceLoaderDelegate)?
+        var queue: DispatchQueue?
+        var sendsCommonMediaClientData = false
+    }
+
+    // Guarded by its mutex, which is all that changes here.
+    private let state = Mutex(State())
+    let associations = Associations()
+
+    override init() {}
+
+    /// Sets the delegate, which is held weakly, and the queue on which it is called.
+    public func setDelegate(_ delegate: (any AVAssetResourceLoaderDelegate)?, queue delegateQueue: DispatchQueue?) {
+        if delegate != nil, delegateQueue == nil { Exceptions.raise("A delegate needs a queue.") }
+        let box = DelegateBox(delegate: delegate)
+        state.withLock { state in
+            state.delegate = box.delegate
+            state.queue = delegateQueue
+        }
+    }
+
+    /// The delegate, while it lives.
+    public var delegate: (any AVAssetResourceLoaderDelegate)? {
+        state.withLock { DelegateBox(delegate: $0.delegate) }.delegate
+    }
+    /// The queue on which the delegate is called.
+    public var delegateQueue: DispatchQueue? { state.withLock { $0.queue } }
+    /// Whether common media client data goes out as fields.
+    public var sendsCommonMediaClientDataAsHTTPHeaders: Bool {
+        get { state.withLock { $0.sendsCommonMediaClientData } }
+        set { state.withLock { $0.sendsCommonMediaClientData = newValue } }
+    }
+
+    // MARK: - What the player does
+
+    /// Sends a request on the delegate's queue and returns when the delegate has answered: whether it will load.
+    ///
+    /// `nil` when nobody is there to answer.
+    package func load(_ request: AVAssetResourceLoadingRequest) async -> Bool? {
+        guard let queue = delegateQueue else { return nil }
+        return await withCheckedContinuation { continuation in
+            queue.async {
+                let answer = self.delegate?.resourceLoader(self, shouldWaitForLoadingOfRequestedResource: request)
+                continuation.resume(returning: answer)
+            }
+        }
+    }
+
+    /// Gives a request up; the delegate is told if `callback` says so.
+    package func cancel(_ request: AVAssetResourceLoadingRequest, callback: Bool) async {
+        guard callback, let queue = delegateQueue else { return request.markCancelled() }
+        await withCheckedContinuation { continuation in
+            queue.async {
+                request.markCancelled()
+                self.delegate?.resourceLoader(self, didCancel: request)
+                continuation.resume()
+            }
+        }
+    }
+}
+
+/// A delegate on its way through a lock; it is called on its own queue only.
+private struct DelegateBox: @unchecked Sendable {
+    let delegate: (any AVAssetResourceLoaderDelegate)?
+}

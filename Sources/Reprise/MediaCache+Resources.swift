@@ -1,0 +1,27 @@
+public import HTTPTypes
+
+extension MediaCache {
+    /// The resource at `url`, stored under `key` instead of what the key policy says.
+    ///
+    /// Throws ``RepriseError`` with code `closed` after ``close()``. Whoever names a key vouches that its URLs have one
+    /// representation.
+    public func resource(
+        for url: ResourceURL, key: CacheKey, fields: HTTPFields = [:]
+    ) throws(RepriseError) -> MediaResource {
+        MediaResource(url: url, key: key, fields: fields, core: try engine.resource(key))
+    }
+
+    /// Whether every byte of the resource at `url` is on disk; looks into the index, never at the network.
+    public func isCached(_ url: ResourceURL) async -> Bool {
+        guard let resource = try? resource(for: url) else { return false }
+        return await resource.storedProgress().isComplete
+    }
+
+    /// The time that this cache goes by.
+    package var clock: CacheClock { engine.configuration.clock }
+
+    /// A cache on the same origin that stores nothing.
+    package func withoutStoring() -> MediaCache {
+        MediaCache.withoutStore(origin: engine.origin, configuration: engine.configuration)
+    }
+}

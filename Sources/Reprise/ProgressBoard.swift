@@ -1,0 +1,57 @@
+import Locks
+
+/// Tells who wants to know that the stored bytes of a resource have changed.
+///
+/// Without listeners a change costs one lock, a leaf.
+final class ProgressBoard: Sendable {
+    private struct State {
+        var listeners: [CacheKey: [UInt64: AsyncStream<Void>.Continuation]] = [:]
+        var next: UInt64 = 0
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Something about `key` changed.
+    func changed(_ key: CacheKey) {
+        let listeners = state.withLock { state -> [AsyncStream<Void>.Continuation] in
+            guard let listeners = state.listeners[key] else { return [] }
+            return Array(listeners.values)
+        }
+        for listener in listeners { listener.yield() }
+    }
+
+    /// A signal for each change from now on; changes that nobody has looked at yet are one.
+    func changes(of key: CacheKey) -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let id = state.withLock { state -> UInt64? in
+            guard !state.isClosed else { return nil }
+            state.next += 1
+            state.listeners[key, default: [:]][state.next] = continuation
+            return state.next
+        }
+        guard let id else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in self?.remove(id, key) }
+        return stream
+    }
+
+    private func remove(_ id: UInt64, _ key: CacheKey) {
+        state.withLock { state in
+            state.listeners[key]?[id] = nil
+            if state.listeners[key]?.isEmpty == true { state.listeners[key] = nil }
+        }
+    }
+
+    /// Ends every signal.
+    func finish() {
+        let all = state.withLock { state in
+            state.isClosed = true
+            defer { state.listeners = [:] }
+            return state.listeners.values.flatMap(\.values)
+        }
+        for listener in all { listener.finish() }
+    }
+}

@@ -1,0 +1,118 @@
+public import ByteRanges
+
+/// What of a resource is on disk, for a buffer bar or a download mark.
+public struct StoredProgress: Sendable, Equatable {
+    /// The stored bytes.
+    public var ranges = ByteRangeSet()
+    /// Complete length in bytes; `nil` while nobody knows it.
+    public var completeLength: Int64?
+    /// The whole cache's counts since it was opened; ``CacheStatistics/bytesSaved`` among them.
+    public var statistics = CacheStatistics()
+
+    /// Nothing stored.
+    public init() {}
+
+    /// Whether every byte is stored.
+    public var isComplete: Bool { completeLength.map { ranges.contains(0..<$0) } ?? false }
+
+    /// Stored part of the whole, 0 to 1; 0 while the length is unknown.
+    public var fraction: Double {
+        guard let completeLength, completeLength > 0 else { return 0 }
+        return min(Double(ranges.byteCount) / Double(completeLength), 1)
+    }
+
+    /// The stored ranges as parts of the whole, ascending, each within 0...1; empty while the length is unknown.
+    public var fractions: [ClosedRange<Double>] {
+        guard let completeLength, completeLength > 0 else { return [] }
+        let whole = Double(completeLength)
+        return ranges.map { min(Double($0.lowerBound) / whole, 1)...min(Double($0.upperBound) / whole, 1) }
+    }
+}
+
+/// What is stored of a resource, now and after each change, as an asynchronous sequence.
+///
+/// Changes that come while the consumer is busy are one. Ends when the cache is closed or the consumer's task cancelled.
+public struct StoredProgressSequence: AsyncSequence, Sendable {
+    /// What is stored.
+    public typealias Element = StoredProgress
+    /// It never fails.
+    public typealias Failure = Never
+
+    let resource: MediaResource
+    let interval: Duration
+
+    /// Walks through the changes.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let resource: MediaResource
+        private let interval: Duration
+        private var changes: AsyncStream<Void>.Iterator
+        private var isFirst = true
+
+        init(_ sequence: StoredProgressSequence) {
+            resource = sequence.resource
+            interval = sequence.interval
+            changes = resource.core.engine.progress.changes(of: resource.key).makeAsyncIterator()
+        }
+
+        /// What is stored after the next change; `nil` at the end.
+        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> StoredProgress? {
+            if isFirst {
+                isFirst = false
+            } else {
+                guard await changes.next(isolation: actor) != nil else { return nil }
+                // A cancelled sleep ends the sequence at its next step: the stream ends with its task, too.
+                try? await resource.core.engine.configuration.clock.sleep(interval)
+                if Task.isCancelled { return nil }
+            }
+            return await resource.storedProgress()
+        }
+
+        /// What is stored after the next change; `nil` at the end.
+        public mutating func next() async -> StoredProgress? { await next(isolation: nil) }
+    }
+
+    /// Starts with what is stored now.
+    public func makeAsyncIterator() -> Iterator { Iterator(self) }
+}
+
+extension MediaResource {
+    /// What is stored, without asking the origin; looks into the index if the resource was not used yet.
+    ///
+    /// An index that cannot be read counts as nothing stored: playback then fetches.
+    public func storedProgress() async -> StoredProgress {
+        var progress = StoredProgress()
+        progress.statistics = core.engine.journal.current
+        if let generation = core.liveGeneration {
+            progress.ranges = generation.storedRanges
+            progress.completeLength = generation.information.completeLength
+        } else if let recorded = await recordedGeneration() {
+            progress.ranges = recorded.ranges
+            progress.completeLength = recorded.information.completeLength
+        }
+        return progress
+    }
+
+    /// ``storedProgress()`` now and after each change, at most one in `interval`; 100 ms by default.
+    public func storedProgressUpdates(every interval: Duration = .milliseconds(100)) -> StoredProgressSequence {
+        StoredProgressSequence(resource: self, interval: interval)
+    }
+
+    /// What is known without asking the origin: in memory, or in the index.
+    package func knownInformation() async -> ContentInformation? {
+        if let information = storedInformation { return information }
+        return await recordedGeneration()?.information
+    }
+
+    private func recordedGeneration() async -> (information: ContentInformation, ranges: ByteRangeSet)? {
+        guard let store = core.engine.store else { return nil }
+        return await withTaskExecutorPreference(DiskExecutor.shared) {
+            do throws(RepriseError) {
+                guard let (record, chunks) = try store.catalogue.generation(for: key) else { return nil }
+                return (ContentInformation(record), ChunkLedger(blocks: chunks).ranges)
+            } catch {
+                core.engine.journal.tell(.storeBypassed(key, reason: error.description))
+                return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import HTTPSemantics
+import HTTPTypes
+import Locks
+import Reprise
+
+/// The bytes of one loading request, in order, each piece at most 1 MiB.
+final class AssetBytes: Sendable {
+    private let read: MediaRead
+    private let skip: Skip
+
+    /// `skipping` bytes of the read come before the wanted ones: an origin that ignores ranges begins at its beginning.
+    init(_ read: MediaRead, skipping: Int64) {
+        self.read = read
+        skip = Skip(skipping)
+    }
+
+    /// The next bytes; `nil` at the end.
+    ///
+    /// One call at a time.
+    func next() async throws -> Data? {
+        while let piece = try await read.next() {
+            let dropped = skip.take(piece.count)
+            if dropped == piece.count { continue }
+            let bytes = try piece.bytes()
+            return dropped == 0 ? Data(bytes) : Data(bytes.dropFirst(dropped))
+        }
+        return nil
+    }
+
+    func cancel() { read.cancel() }
+}
+
+/// Bytes that are still to be skipped.
+private final class Skip: Sendable {
+    private let left: Mutex<Int64>
+
+    init(_ count: Int64) { left = Mutex(count) }
+
+    /// How many of the next `count` bytes go.
+    func take(_ count: Int) -> Int {
+        left.withLock { left in
+            let dropped = min(left, Int64(count))
+            left -= dropped
+            return Int(dropped)
+        }
+    }
+}
+
+/// A response that goes past the store exactly as it came, for example because it says `no-store`.
+struct PassedResponse {
+    /// Offset of its first byte in the representation.
+    let start: Int64
+    private let completeLength: Int64?
+
+    /// Throws `originMisbehaved` for a response whose bytes are not the file's: a content coding, or an odd range.
+    init(_ head: HTTPResponse) throws(RepriseError) {
+        if let coding = head.headerFields[.contentEncoding], coding.lowercased() != "identity" {
+            throw RepriseError(
+                .originMisbehaved, "The origin compresses the file, so that no part of it can be asked for.")
+        }
+        guard head.status == .partialContent else {
+            start = 0
+            completeLength = head.headerFields[.contentLength].flatMap { Int64($0) }
+            return
+        }
+        guard let field = head.headerFields[.contentRange], let range = ContentRange(field),
+            case .satisfied(let bytes, let length) = range
+        else {
+            throw RepriseError(.originMisbehaved, "The origin's 206 does not say which bytes it holds.")
+        }
+        start = bytes.lowerBound
+        completeLength = length
+    }
+
+    /// `information` with the length that the response tells.
+    func describe(_ information: ContentInformation) -> ContentInformation {
+        var information = information
+        information.completeLength = completeLength
+        return information
+    }
+}

@@ -1,0 +1,245 @@
+import Dispatch
+import Foundation
+import Locks
+import Reprise
+
+/// Answers the loading requests of one asset from the cache.
+///
+/// The machine decides, under the one lock; AVFoundation's objects are touched on `queue` only, outside the lock. Bytes are
+/// read in tasks on the disk's executor. Nobody on `queue` ever waits.
+final class AssetFeed: Sendable {
+    /// A request under way.
+    private struct Work {
+        let request: any LoadingRequest
+        var task: Task<Void, Never>?
+        var watch: Task<Void, Never>?
+        var lastProgress: Duration
+
+        func cancel() {
+            task?.cancel()
+            watch?.cancel()
+        }
+    }
+
+    private struct State {
+        var machine = LoadingMachine()
+        var work: [LoadingMachine.ID: Work] = [:]
+        var ids: [ObjectIdentifier: LoadingMachine.ID] = [:]
+        var information: AssetInformation?
+        var finding: Task<Void, Never>?
+        var isReleased = false
+    }
+
+    let source: AssetSource
+    let queue: DispatchQueue
+    private let readAhead: ReadAheadRunner
+    private let state = Mutex(State())
+    private var clock: CacheClock { source.cache.clock }
+
+    init(_ source: AssetSource, queue: DispatchQueue) {
+        self.source = source
+        self.queue = queue
+        readAhead = ReadAheadRunner(source)
+    }
+
+    /// Requests that have not ended.
+    var outstanding: Int { state.withLock { $0.machine.outstanding } }
+
+    // MARK: - What AVFoundation says, on the queue
+
+    /// AVFoundation asks; `object` is its request.
+    func receive(_ request: any LoadingRequest, for object: ObjectIdentifier) {
+        let now = clock.elapsed()
+        let (id, actions, isReleased) = state.withLock { state in
+            let (id, actions) = state.machine.receive(
+                extent: request.extent, wantsInformation: request.wantsInformation)
+            state.work[id] = Work(request: request, lastProgress: now)
+            state.ids[object] = id
+            return (id, actions, state.isReleased)
+        }
+        guard !isReleased else { return fail(id, RepriseError(.closed, "The asset is gone.")) }
+        let watch = Task(executorPreference: DiskExecutor.shared) { await self.watch(id) }
+        state.withLock { $0.work[id]?.watch = watch }
+        perform(actions)
+    }
+
+    /// AVFoundation gives a request up; one that is not known has ended before.
+    func cancel(_ object: ObjectIdentifier) {
+        let (actions, rest) = state.withLock { state -> ([LoadingMachine.Action], Int64?) in
+            guard let id = state.ids[object] else { return ([], nil) }
+            let rest = state.machine.position(of: id)
+            return (state.machine.cancel(id), rest)
+        }
+        perform(actions)
+        if let rest { readAhead.player(leftAt: rest, completeLength: knownLength) }
+    }
+
+    /// Fails what is under way: its item was left.
+    func stop() {
+        readAhead.cancel()
+        queue.async { [self] in
+            let actions = state.withLock { $0.machine.failAll() }
+            perform(actions, error: RepriseError(.closed, "Loading was stopped.", cause: CancellationError()))
+        }
+    }
+
+    /// The asset is gone; from any thread.
+    func release() {
+        readAhead.cancel()
+        source.drop()
+        let work = state.withLock { state in
+            state.isReleased = true
+            _ = state.machine.release()
+            state.finding?.cancel()
+            defer {
+                state.work = [:]
+                state.ids = [:]
+            }
+            return Array(state.work.values)
+        }
+        for work in work { work.cancel() }
+    }
+
+    private var knownLength: Int64? { state.withLock { $0.machine.completeLength } }
+
+    // MARK: - Actions, on the queue
+
+    private func perform(_ actions: [LoadingMachine.Action], error: (any Error)? = nil) {
+        for action in actions {
+            switch action {
+            case .findInformation:
+                let task = Task(executorPreference: DiskExecutor.shared) { await self.find() }
+                state.withLock { $0.finding = task }
+            case .inform(let id): inform(id)
+            case .serve(let id, let range):
+                let task = Task(executorPreference: DiskExecutor.shared) { await self.serve(id, range) }
+                state.withLock { $0.work[id]?.task = task }
+            case .finish(let id): take(id)?.request.finish()
+            case .fail(let id): take(id)?.request.finish(with: LoadingError.make(error ?? CancellationError()))
+            case .stop(let id): _ = take(id)
+            }
+        }
+    }
+
+    /// Forgets a request and ends the work for it.
+    private func take(_ id: LoadingMachine.ID) -> Work? {
+        let work = state.withLock { state in
+            let work = state.work.removeValue(forKey: id)
+            if work != nil { state.ids = state.ids.filter { $0.value != id } }
+            return work
+        }
+        work?.cancel()
+        return work
+    }
+
+    private func inform(_ id: LoadingMachine.ID) {
+        let (request, information) = state.withLock { ($0.work[id]?.request, $0.information) }
+        guard let request, let information else { return }
+        let allowed = request.allowedContentTypes
+        let type = information.contentType?.answer(allowed: allowed)
+        guard type != nil || allowed.isEmpty else {
+            // To finish with a type outside the list is an exception in AVFoundation.
+            let name = information.contentType?.identifier ?? "a file of unknown type"
+            return fail(id, RepriseError(.originMisbehaved, "The player does not accept \(name) here."))
+        }
+        request.fill(information, contentType: type?.identifier)
+    }
+
+    private func fail(_ id: LoadingMachine.ID, _ error: any Error) {
+        let actions = state.withLock { $0.machine.failed(id) }
+        perform(actions, error: error)
+    }
+
+    private func onQueue<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: body()) } }
+    }
+
+    // MARK: - Work, in tasks
+
+    private func find() async {
+        let result: Result<AssetInformation, any Error>
+        do { result = .success(try await source.discover()) } catch { result = .failure(error) }
+        await onQueue { [self] in
+            switch result {
+            case .success(let information):
+                let actions = state.withLock { state in
+                    if state.information == nil { state.information = information }
+                    return state.machine.informed(completeLength: information.completeLength)
+                }
+                perform(actions)
+                if source.mustBeFetchedWhole { readAhead.fetchWhole() }
+            case .failure(let error):
+                perform(state.withLock { $0.machine.informationFailed() }, error: error)
+            }
+        }
+    }
+
+    private func serve(_ id: LoadingMachine.ID, _ range: Range<Int64>) async {
+        do {
+            guard let information = state.withLock({ $0.information }) else { return }
+            let bytes = try await source.open(range, of: information)
+            defer { bytes.cancel() }
+            var position = range.lowerBound
+            var sincePause = 0
+            while position < range.upperBound {
+                guard let data = try await bytes.next() else {
+                    throw RepriseError(.originBodyTruncated, "The file ended after \(position) bytes.", range: range)
+                }
+                let given = await deliver(data, at: position, to: id)
+                guard given > 0 else { return }
+                position += Int64(given)
+                sincePause += given
+                if sincePause >= Pace.bytes {
+                    sincePause = 0
+                    try await clock.sleep(Pace.pause)
+                }
+            }
+        } catch {
+            await onQueue { [self] in fail(id, error) }
+        }
+    }
+
+    /// Gives `data` to the player; returns how much it still wanted of it, 0 when it has gone.
+    private func deliver(_ data: Data, at offset: Int64, to id: LoadingMachine.ID) async -> Int {
+        await onQueue { [self] in
+            let (request, count) = state.withLock { state in
+                (state.work[id]?.request, state.machine.deliverable(id, at: offset, count: data.count))
+            }
+            guard let request, count > 0 else { return 0 }
+            guard !request.isCancelled else {
+                perform(state.withLock { $0.machine.cancel(id) })
+                return 0
+            }
+            request.respond(with: count == data.count ? data : Data(data.prefix(count)))
+            let now = clock.elapsed()
+            let actions = state.withLock { state in
+                state.work[id]?.lastProgress = now
+                return state.machine.delivered(id, count: count)
+            }
+            perform(actions)
+            if !actions.isEmpty { readAhead.player(leftAt: offset + Int64(count), completeLength: knownLength) }
+            return count
+        }
+    }
+
+    /// Fails the request when it has had no byte for too long: AVFoundation would do so later, and say nothing useful.
+    private func watch(_ id: LoadingMachine.ID) async {
+        while let last = state.withLock({ $0.work[id]?.lastProgress }) {
+            let left = source.options.timeout - (clock.elapsed() - last)
+            guard left > .zero else {
+                let error = RepriseError(.originTimedOut, "No byte came within \(source.options.timeout).")
+                return await onQueue { [self] in fail(id, error) }
+            }
+            do { try await clock.sleep(left) } catch { return }
+        }
+    }
+}
+
+/// How fast stored bytes are given: AVFoundation has no back-pressure and keeps what it gets, so that its cancellation must
+/// have a chance to arrive before the next megabyte does.
+///
+/// 100 MB/s, many times what any film needs.
+enum Pace {
+    static let bytes = 1 << 20
+    static let pause = Duration.milliseconds(10)
+}

@@ -1,0 +1,222 @@
+import Foundation
+import HTTPSemantics
+import HTTPTypes
+import Locks
+import Reprise
+
+/// One remote file as an asset needs it: what it is, and its bytes from anywhere, always of one representation.
+final class AssetSource: Sendable {
+    let cache: MediaCache
+    let url: ResourceURL
+    let options: PlaybackOptions
+    private let fields: HTTPFields
+    /// A word on the type that wins over everything: the app's, or what AVFoundation asks such a file for.
+    private let fileType: String?
+
+    private struct State {
+        /// The request that found out what the file is: the player asks for its bytes next.
+        var probe: MediaRead?
+        var mustBeFetchedWhole = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Longest time for asking whether a file that is partly stored is still the same; what is stored then plays anyway.
+    static let checkTimeout = Duration.seconds(5)
+    /// How long the first request is kept for a player that has read its first bytes only.
+    static let probeTime = Duration.seconds(1)
+    /// Small reads fetch this much: the player's next read is right behind, and another request would cost more.
+    static let window: Int64 = 64 << 10
+
+    init(_ cache: MediaCache, _ url: ResourceURL, _ options: PlaybackOptions, fileType: String? = nil) {
+        self.cache = options.isStored ? cache : cache.withoutStoring()
+        self.url = url
+        self.options = options
+        self.fileType = options.fileType ?? fileType
+        var fields = HTTPFields()
+        for (name, value) in options.headers {
+            guard let name = HTTPField.Name(name) else { preconditionFailure("\(name) is not a field name.") }
+            fields[name] = value
+        }
+        self.fields = fields
+    }
+
+    /// The resource, looked up anew: after an eviction or a change at the origin the cache has another one.
+    func resource() throws(RepriseError) -> MediaResource {
+        var resource =
+            if let key = options.cacheKey {
+                try cache.resource(for: url, key: key, fields: fields)
+            } else {
+                try cache.resource(for: url, fields: fields)
+            }
+        resource.networkPolicy = options.networkPolicy
+        return resource
+    }
+
+    /// The origin gives the file from its beginning only: what the player may skip to has to come, too.
+    var mustBeFetchedWhole: Bool { state.withLock { $0.mustBeFetchedWhole } }
+
+    private var pathExtension: String {
+        let name = url.lastPathComponent
+        return name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? ""
+    }
+
+    // MARK: - What it is
+
+    /// Finds out what the player is to be told: from what is stored, if that still holds, else from the origin.
+    func discover() async throws -> AssetInformation {
+        let stored = try resource()
+        if let known = await stored.knownInformation(), let representation = Representation(known) {
+            let isComplete = await stored.storedProgress().isComplete
+            // What is complete plays without the network. The rest must still fit: the player cannot be told another length.
+            var isSame = isComplete
+            if !isSame { isSame = await !hasChanged(known, stored) }
+            if isSame {
+                noteRanges(known)
+                return await information(known, representation, isComplete: isComplete) { [self] in
+                    await firstBytes(try resource().read(.bounded(0..<Int64(ContentType.bytesNeeded))))
+                }
+            }
+            try await cache.remove(stored.key)
+        }
+        return try await probe()
+    }
+
+    private func probe() async throws -> AssetInformation {
+        let read = try await resource().read(.from(0))
+        var known = read.information
+        if let head = read.passedThrough { known = try PassedResponse(head).describe(known) }
+        guard !Self.isPage(known.mediaType) else {
+            read.cancel()
+            throw RepriseError(.originMisbehaved, "\(url.authority) sent a web page instead of media.")
+        }
+        if known.completeLength == nil {
+            known = try await readToEnd(read, known)
+        } else {
+            keep(read)
+        }
+        guard let representation = Representation(known) else { throw Self.lengthUnknown(url) }
+        noteRanges(known)
+        let isComplete = await (try resource()).storedProgress().isComplete
+        return await information(known, representation, isComplete: isComplete) { [self] in
+            await firstBytes(try resource().read(.bounded(0..<Int64(ContentType.bytesNeeded))))
+        }
+    }
+
+    /// AVFoundation plays nothing of unknown length: such a file is stored first; its end tells the length.
+    private func readToEnd(_ read: MediaRead, _ known: ContentInformation) async throws -> ContentInformation {
+        guard read.disposition != .bypass else {
+            read.cancel()
+            throw Self.lengthUnknown(url)
+        }
+        while try await read.next() != nil {}
+        return try resource().storedInformation ?? known
+    }
+
+    private static func lengthUnknown(_ url: ResourceURL) -> RepriseError {
+        RepriseError(
+            .originMisbehaved,
+            "\(url.authority) does not say how long the file is, and it cannot be stored; AVPlayer cannot play it.")
+    }
+
+    private static func isPage(_ mediaType: String?) -> Bool {
+        mediaType?.lowercased().hasPrefix("text/html") == true
+    }
+
+    private func information(
+        _ known: ContentInformation, _ representation: Representation, isComplete: Bool,
+        firstBytes: () async throws -> [UInt8]
+    ) async -> AssetInformation {
+        var bytes: [UInt8] = []
+        if ContentType.needsBytes(override: fileType, mediaType: known.mediaType, pathExtension: pathExtension) {
+            // A file of unknown type may still play; a file that cannot be read fails when its bytes are wanted.
+            bytes = (try? await firstBytes()) ?? []
+        }
+        return AssetInformation(
+            completeLength: representation.completeLength,
+            contentType: ContentType.decide(
+                override: fileType, mediaType: known.mediaType, pathExtension: pathExtension, firstBytes: bytes),
+            isEntirelyStored: isComplete, representation: representation)
+    }
+
+    private func firstBytes(_ read: MediaRead) async -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < ContentType.bytesNeeded, let piece = try? await read.next(), let more = try? piece.bytes() {
+            bytes += more
+        }
+        read.cancel()
+        return bytes
+    }
+
+    private func noteRanges(_ known: ContentInformation) {
+        state.withLock { $0.mustBeFetchedWhole = known.rangesSupported == false && !known.generation.isEmpty }
+    }
+
+    /// Asks whether the origin has another representation now; no answer means no.
+    private func hasChanged(_ known: ContentInformation, _ resource: MediaResource) async -> Bool {
+        let head = await withTaskGroup(of: HTTPResponse?.self) { [cache] group in
+            var condition = HTTPFields()
+            condition[.ifNoneMatch] = known.validators.etag?.description
+            group.addTask { [condition] in try? await resource.head(fields: condition) }
+            group.addTask {
+                try? await cache.clock.sleep(Self.checkTimeout)
+                return nil
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first
+        }
+        guard let head, head.status.kind == .successful else { return false }
+        var now = known
+        now.validators = Validators(head.headerFields)
+        now.completeLength =
+            head.headerFields[.contentEncoding] == nil ? head.headerFields[.contentLength].flatMap { Int64($0) } : nil
+        now.generation = ""
+        guard let representation = Representation(known) else { return false }
+        return !representation.isSame(as: now)
+    }
+
+    // MARK: - Bytes
+
+    /// Opens the bytes of `range`, which exist; fails if they are another representation's by now.
+    func open(_ range: Range<Int64>, of information: AssetInformation) async throws -> AssetBytes {
+        let resource = try resource()
+        let length = information.completeLength
+        let isSmall = range.upperBound - range.lowerBound < Self.window
+        var wanted = range
+        if isSmall, !resource.storedRanges.contains(range) {
+            wanted = range.lowerBound..<min(max(range.upperBound, range.lowerBound + Self.window), length)
+        }
+        let read = try await resource.read(wanted.upperBound == length ? .from(wanted.lowerBound) : .bounded(wanted))
+        if !isSmall { drop() }
+        var start = read.start
+        var known = read.information
+        if let head = read.passedThrough {
+            let response = try PassedResponse(head)
+            start = response.start
+            known = response.describe(known)
+        }
+        guard information.representation.isSame(as: known), start <= range.lowerBound else {
+            read.cancel()
+            throw RepriseError(.validatorChanged, "The file changed at the origin while it was being played.")
+        }
+        return AssetBytes(read, skipping: range.lowerBound - start)
+    }
+
+    private func keep(_ read: MediaRead) {
+        state.withLock { $0.probe = read }
+        Task(executorPreference: DiskExecutor.shared) { [cache, weak self] in
+            try? await cache.clock.sleep(Self.probeTime)
+            self?.drop()
+        }
+    }
+
+    /// Lets the first request go: another read has taken over, or nobody has come.
+    func drop() {
+        let probe = state.withLock { state in
+            defer { state.probe = nil }
+            return state.probe
+        }
+        probe?.cancel()
+    }
+}

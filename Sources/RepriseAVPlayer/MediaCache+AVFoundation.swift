@@ -1,0 +1,86 @@
+#if canImport(AVFoundation)
+    public import AVFoundation
+    public import Foundation
+    public import Reprise
+
+    #if canImport(ObjectiveC)
+        import ObjectiveC
+    #endif
+
+    extension MediaCache {
+        /// A plain player item for the media at `url`, which is cached while it plays.
+        ///
+        /// ```swift
+        /// let player = AVPlayer(playerItem: cache.playerItem(for: url))
+        /// ```
+        /// There is nothing to retain: the loader lives as long as the item's asset. `file:` URLs and others that are not
+        /// http or https are played as they are, and so are playlists (`.m3u8`), uncached. `skd:` fails with
+        /// `NSURLErrorUnsupportedURL`. Errors that the player shows are in `NSURLErrorDomain`, with a ``RepriseError`` under
+        /// them.
+        public nonisolated func playerItem(
+            for url: URL, options: PlaybackOptions = PlaybackOptions()
+        ) -> AVPlayerItem {
+            AVPlayerItem(asset: asset(for: url, options: options))
+        }
+
+        /// A plain asset for the media at `url`, which is cached while it is played or read.
+        ///
+        /// See ``playerItem(for:options:)``. Each call makes an asset of its own; all of one URL share what is fetched.
+        public nonisolated func asset(for url: URL, options: PlaybackOptions = PlaybackOptions()) -> AVURLAsset {
+            switch SourceURL(url) {
+            case .cached(let resource, let loaderURL): asset(for: resource, at: loaderURL, options: options)
+            case .refused(let reason): Self.asset(at: url, delegate: RefusingDelegate(reason), queue: Self.refusals)
+            case .direct: AVURLAsset(url: url)
+            }
+        }
+
+        /// Stops loading for `asset`; what arrived stays stored.
+        ///
+        /// Requests under way fail with `NSURLErrorCancelled`; later ones are answered as ever. For assets that were not
+        /// made by ``asset(for:options:)`` it does nothing. An `AVQueuePlayer` that goes on to the next item cancels
+        /// nothing by itself: see ``follow(_:prefetching:)``.
+        public nonisolated func stopLoading(of asset: AVAsset) { Self.loader(of: asset)?.stop() }
+
+        /// Stops loading for the asset of `item`.
+        ///
+        /// See ``stopLoading(of:)-(AVAsset)``.
+        @MainActor public func stopLoading(of item: AVPlayerItem) { stopLoading(of: item.asset) }
+
+        private static let refusals = DispatchQueue(label: "reprise.refusals")
+
+        /// An asset at `loaderURL`, whatever it is, with a loader for `resource`.
+        nonisolated func asset(
+            for resource: ResourceURL, at loaderURL: URL, options: PlaybackOptions
+        ) -> AVURLAsset {
+            var options = options
+            // Playlists change: they would have to be asked for again each time.
+            if SourceURL.isPlaylist(loaderURL) { options.isStored = false }
+            let delegate = LoaderDelegate(AssetSource(self, resource, options), loaderURL: loaderURL)
+            return Self.asset(at: loaderURL, delegate: delegate, queue: delegate.queue)
+        }
+
+        private static func asset(
+            at url: URL, delegate: any AVAssetResourceLoaderDelegate, queue: DispatchQueue
+        ) -> AVURLAsset {
+            let asset = AVURLAsset(url: url)
+            // Before anybody makes an item of it: AVFoundation looks for the delegate then.
+            asset.resourceLoader.setDelegate(delegate, queue: queue)
+            // AVFoundation holds delegates weakly. Copies of an asset share its resource loader, so that holds it as well.
+            objc_setAssociatedObject(asset, LoaderKey.address, delegate, .OBJC_ASSOCIATION_RETAIN)
+            objc_setAssociatedObject(asset.resourceLoader, LoaderKey.address, delegate, .OBJC_ASSOCIATION_RETAIN)
+            return asset
+        }
+
+        /// The loader of an asset that a cache made.
+        nonisolated static func loader(of asset: AVAsset) -> LoaderDelegate? {
+            (asset as? AVURLAsset)?.resourceLoader.delegate as? LoaderDelegate
+        }
+    }
+
+    /// The address under which objects are associated with AVFoundation's.
+    enum LoaderKey {
+        /// One byte that nobody reads or frees: only its address counts.
+        nonisolated(unsafe) static let address = UnsafeRawPointer(
+            UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
+    }
+#endif

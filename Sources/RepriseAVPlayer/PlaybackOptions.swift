@@ -1,0 +1,38 @@
+public import Reprise
+
+/// How one item is loaded; the defaults suit most.
+public struct PlaybackOptions: Sendable {
+    /// How far beyond what the player asks the file is fetched.
+    public enum ReadAhead: Sendable, Hashable {
+        /// Not at all: the player's own way of streaming stays as it is.
+        case asRequested
+        /// So many bytes after the point at which the player stopped asking.
+        case ahead(Int64)
+        /// To the end, and then what is missing before: the whole file, once it has begun to play.
+        case toEnd
+    }
+
+    /// Fields of every request for the item, such as `Authorization`; none by default.
+    ///
+    /// Names must be tokens (RFC 9110 §5.1). They are not part of the cache key.
+    public var headers: [String: String] = [:]
+    /// The key under which the item is stored; `nil`, the default, for the cache's key policy.
+    public var cacheKey: CacheKey?
+    /// What the file is, as a uniform type identifier (`public.mp3`) or a file name extension (`mp3`).
+    ///
+    /// Wins over everything that the server says; `nil` by default.
+    public var fileType: String?
+    /// How far beyond what the player asks the file is fetched; not at all by default.
+    public var readAhead = ReadAhead.asRequested
+    /// Whether what is played is stored; true by default.
+    public var isStored = true
+    /// Which networks may be used; any by default.
+    public var networkPolicy = NetworkPolicy.any
+    /// Longest time without a byte before a request fails with `NSURLErrorTimedOut`; 60 s by default.
+    ///
+    /// AVFoundation itself gives up after 120 s, with an error that tells nothing.
+    public var timeout = Duration.seconds(60)
+
+    /// The defaults.
+    public init() {}
+}

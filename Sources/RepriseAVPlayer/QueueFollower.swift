@@ -1,0 +1,60 @@
+#if canImport(AVFoundation)
+    public import AVFoundation
+    import Foundation
+    public import Reprise
+
+    #if canImport(ObjectiveC)
+        import ObjectiveC
+    #endif
+
+    extension MediaCache {
+        /// Keeps loading in step with `player`: stops the item that it has left, which the player itself does not, and
+        /// fetches the beginning of the next.
+        ///
+        /// Lives as long as the player; a second call takes the first one's place. Items that were not made by this
+        /// library are left alone.
+        @MainActor public func follow(_ player: AVQueuePlayer, prefetching amount: PrefetchAmount = .first(1 << 20)) {
+            let follower = QueueFollower(player, cache: self, amount: amount)
+            objc_setAssociatedObject(player, LoaderKey.address, follower, .OBJC_ASSOCIATION_RETAIN)
+        }
+    }
+
+    /// Watches the current item of a queue player.
+    @MainActor final class QueueFollower {
+        private let cache: MediaCache
+        private let amount: PrefetchAmount
+        private weak var player: AVQueuePlayer?
+        private weak var current: AVPlayerItem?
+        private weak var next: AVPlayerItem?
+        private var prefetch: Prefetch?
+        private var observation: NSKeyValueObservation?
+
+        init(_ player: AVQueuePlayer, cache: MediaCache, amount: PrefetchAmount) {
+            self.player = player
+            self.cache = cache
+            self.amount = amount
+            observation = player.observe(\.currentItem) { [weak self] _, _ in
+                // Observers are told on whatever thread made the change.
+                Task { @MainActor in self?.update() }
+            }
+            update()
+        }
+
+        isolated deinit { prefetch?.cancel() }
+
+        /// Looks at the queue; also for items that were inserted while the current one plays.
+        func update() {
+            guard let player else { return }
+            let items = player.items()
+            if let left = current, left !== player.currentItem, !items.contains(where: { $0 === left }) {
+                cache.stopLoading(of: left)
+            }
+            current = player.currentItem
+            let following = items.dropFirst().first
+            guard following !== next else { return }
+            next = following
+            prefetch?.cancel()
+            prefetch = following.flatMap { MediaCache.loader(of: $0.asset) }.map { $0.feed.source.prefetch(amount) }
+        }
+    }
+#endif

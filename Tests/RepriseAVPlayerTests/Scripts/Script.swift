@@ -1,0 +1,100 @@
+#if REPRISE_AVFOUNDATION_STAND_IN
+    import Foundation
+    import Testing
+
+    /// A file of scenarios: what AVPlayer sends, and what must come of it.
+    struct ScriptFile {
+        let scenarios: [Scenario]
+
+        init(path: String) throws {
+            let root = try JSONDecoder().decode(ScriptValue.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+            var fields = try ScriptFields(root, (path as NSString).lastPathComponent)
+            let schema = try fields.require(fields.text("schema"), "schema")
+            guard schema == "avplayer-scripts/1" else {
+                throw ScriptFormatError("\(fields.place): the schema is \(schema), not avplayer-scripts/1")
+            }
+            let list = try fields.require(fields.list("scenarios"), "scenarios")
+            for name in ["conventions", "invariants", "ops", "sources", "generated", "title", "notes"] {
+                _ = fields.value(name)
+            }
+            try fields.finish()
+            scenarios = try list.map { try Scenario($0) }
+        }
+    }
+
+    /// One scenario.
+    struct Scenario: Sendable, CustomTestStringConvertible {
+        let id: String
+        let title: String
+        let resources: [String: ScriptResource]
+        let server: [String: ScriptValue]
+        let preload: [String: [Range<Int64>]]
+        let steps: [ScriptValue]
+
+        var testDescription: String { "\(id): \(title)" }
+
+        init(_ value: ScriptValue) throws {
+            var fields = try ScriptFields(value, "a scenario")
+            id = try fields.require(fields.text("id"), "id")
+            title = try fields.text("title") ?? ""
+            for name in ["profile", "confidence", "evidence", "why", "sources"] { _ = fields.value(name) }
+            let place = id
+            resources = try fields.require(fields.object("resources"), "resources").reduce(into: [:]) { all, entry in
+                all[entry.key] = try ScriptResource(entry.value, name: entry.key, "\(place), resource \(entry.key)")
+            }
+            server = try fields.object("server") ?? [:]
+            preload = try (fields.object("preload") ?? [:]).mapValues { value in
+                var one = try ScriptFields(.object(["ranges": value]), "\(place), preload")
+                return try one.ranges("ranges") ?? []
+            }
+            steps = try fields.require(fields.list("steps"), "steps")
+            do { try fields.finish() } catch let error as ScriptFormatError {
+                throw ScriptFormatError(error.description.replacingOccurrences(of: "a scenario", with: place))
+            }
+        }
+    }
+
+    /// A file at the origin.
+    struct ScriptResource: Sendable {
+        let name: String
+        let mime: String?
+        let uti: String?
+        let pathExtension: String
+        let head: [UInt8]
+        let length: Int64
+
+        var path: String { "/media/\(name)" + (pathExtension.isEmpty ? "" : ".\(pathExtension)") }
+
+        init(_ value: ScriptValue, name: String, _ place: String) throws {
+            var fields = try ScriptFields(value, place)
+            self.name = name
+            mime = try fields.text("mime")
+            uti = try fields.text("uti")
+            pathExtension = try fields.text("ext") ?? ""
+            head = Self.head(try fields.text("head") ?? "")
+            length = try fields.require(fields.int("length"), "length")
+            _ = fields.value("layout")
+            try fields.finish()
+        }
+
+        /// The seed of the bytes of one version.
+        func seed(_ version: Int64) -> UInt64 {
+            name.utf8.reduce(UInt64(bitPattern: version)) { $0 &* 31 &+ UInt64($1) }
+        }
+
+        /// The first bytes of a file of a kind.
+        private static func head(_ name: String) -> [UInt8] {
+            func ascii(_ text: String) -> [UInt8] { Array(text.utf8) }
+            switch name {
+            case "ID3": return ascii("ID3") + [4, 0, 0, 0, 0, 0, 0]
+            case _ where name.hasPrefix("ftyp-"):
+                let brand = ascii(String(name.dropFirst(5)).padding(toLength: 4, withPad: " ", startingAt: 0))
+                return [0, 0, 0, 24] + ascii("ftyp") + brand + [0, 0, 2, 0] + brand + ascii("mp42")
+            case "RIFF", "RIFF-WAVE", "WAVE": return ascii("RIFF") + [0, 0, 0, 0] + ascii("WAVEfmt ")
+            case "FORM-AIFF", "AIFF": return ascii("FORM") + [0, 0, 0, 0] + ascii("AIFFCOMM")
+            case "html": return ascii("<!DOCTYPE html><html>")
+            default: return ascii(name)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,350 @@
+#if REPRISE_AVFOUNDATION_STAND_IN
+    import ByteRanges
+    import Foundation
+    import HTTPSemantics
+    import HTTPTypes
+    import Locks
+    import Reprise
+    import RepriseHTTPClient
+    import RepriseTesting
+
+    #if canImport(FoundationNetworking)
+        import FoundationNetworking
+    #endif
+
+    /// The network between the engine and the real test origin: bytes come over real sockets, but when they arrive is up to the
+    /// virtual clock, and every byte that arrives is counted.
+    final class ScriptNetwork: Origin {
+        /// One request.
+        struct Exchange: Sendable {
+            let resource: String
+            let method: String
+            let start: Int64
+            var received: Int64 = 0
+            var isOpen = true
+        }
+
+        /// Bytes of one representation that arrived.
+        struct Arrival: Sendable {
+            let exchange: Int
+            let resource: String
+            let range: Range<Int64>
+        }
+
+        struct State: Sendable {
+            var isOffline = false
+            /// No latency and no pace: for what happens before a script begins.
+            var isInstant = true
+            var servers: [String: ScriptServer] = [:]
+            var names: [String: String] = [:]
+            var exchanges: [Exchange] = []
+            var arrivals: [Arrival] = []
+            var distinct: [String: ByteRangeSet] = [:]
+            var duplicates: [String: Int64] = [:]
+            /// Waits for the real socket: the moment is not over before they are.
+            var busy = 0
+            var isShutDown = false
+            var stalled: [Int: CheckedContinuation<Void, Never>] = [:]
+            var nextStall = 0
+        }
+
+        static let tick = Duration.milliseconds(10)
+
+        let clock: ManualClock
+        let state = Mutex(State())
+        private let client: NIOOrigin
+
+        init(clock: ManualClock, client: NIOOrigin) {
+            self.clock = clock
+            self.client = client
+        }
+
+        var isBusy: Bool { state.withLock { $0.busy > 0 } }
+        var openExchanges: Int { state.withLock { state in state.exchanges.count { $0.isOpen } } }
+
+        func setOffline(_ isOffline: Bool) {
+            state.withLock { $0.isOffline = isOffline }
+            wakeStalled()
+        }
+
+        /// Ends whatever hangs.
+        func shutdown() {
+            state.withLock { $0.isShutDown = true }
+            wakeStalled()
+        }
+
+        private func wakeStalled() {
+            let stalled = state.withLock { state in
+                defer { state.stalled = [:] }
+                return state.stalled
+            }
+            for continuation in stalled.values { continuation.resume() }
+        }
+
+        /// Forgets what was counted so far.
+        func startScript() {
+            state.withLock { state in
+                state.isInstant = false
+                state.exchanges = []
+                state.arrivals = []
+                state.distinct = [:]
+                state.duplicates = [:]
+            }
+        }
+
+        // MARK: - Origin
+
+        func send(_ request: OriginRequest) async throws -> OriginResponse {
+            let path = String(request.url.target.prefix { $0 != "?" })
+            let (server, isInstant, id) = try state.withLock { state -> (ScriptServer, Bool, Int) in
+                if state.isOffline { throw Self.offline }
+                if state.isShutDown { throw RepriseError(.closed, "The script has ended.") }
+                let name = state.names[path] ?? path
+                let start = request.fields[.range].flatMap { Self.start(of: $0) } ?? 0
+                state.exchanges.append(Exchange(resource: name, method: request.method.rawValue, start: start))
+                return (state.servers[name] ?? ScriptServer(), state.isInstant, state.exchanges.count - 1)
+            }
+            do {
+                if !isInstant {
+                    try await clock.sleep(for: Self.tick * Int(server.newConnectionLatencyTicks ?? server.latencyTicks))
+                    if server.hangs { try await stall() }
+                    if let code = server.failWith, server.failAfterBytes == nil { throw Self.failure(code) }
+                }
+                try checkOnline()
+                let response = try await real { try await self.client.send(request) }
+                let status = response.head.status
+                let start = Self.start(ofBody: response.head)
+                let body = ScriptBody(
+                    response.body, network: self, exchange: id, server: isInstant ? nil : server,
+                    counted: status == .ok || status == .partialContent ? start : nil)
+                if request.method == .head { close(id) }
+                return OriginResponse(head: response.head, url: response.url, body: body)
+            } catch {
+                close(id)
+                throw error
+            }
+        }
+
+        /// Runs `work`, which waits for a real socket.
+        func real<Value: Sendable>(_ work: () async throws -> Value) async rethrows -> Value {
+            state.withLock { $0.busy += 1 }
+            defer { state.withLock { $0.busy -= 1 } }
+            return try await work()
+        }
+
+        /// Waits for the end of the script, of the task, or for the network to go.
+        func stall() async throws {
+            let id = state.withLock { state in
+                state.nextStall += 1
+                return state.nextStall
+            }
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    let isOver = state.withLock { state in
+                        guard !state.isShutDown, !state.isOffline, !Task.isCancelled else { return true }
+                        state.stalled[id] = continuation
+                        return false
+                    }
+                    if isOver { continuation.resume() }
+                }
+            } onCancel: {
+                state.withLock { $0.stalled.removeValue(forKey: id) }?.resume()
+            }
+            try Task.checkCancellation()
+            try checkOnline()
+            throw RepriseError(.closed, "The script has ended.")
+        }
+
+        func checkOnline() throws {
+            if state.withLock({ $0.isOffline }) { throw Self.offline }
+        }
+
+        func close(_ exchange: Int) {
+            state.withLock { state in
+                guard state.exchanges.indices.contains(exchange) else { return }
+                state.exchanges[exchange].isOpen = false
+            }
+        }
+
+        /// Counts bytes of a representation that have arrived.
+        func arrived(_ range: Range<Int64>, in exchange: Int) {
+            state.withLock { state in
+                guard state.exchanges.indices.contains(exchange), !range.isEmpty else { return }
+                let name = state.exchanges[exchange].resource
+                let version = "\(name)#\(state.servers[name]?.version ?? 1)"
+                state.exchanges[exchange].received += range.upperBound - range.lowerBound
+                state.arrivals.append(Arrival(exchange: exchange, resource: name, range: range))
+                var distinct = state.distinct[version] ?? ByteRangeSet()
+                let new = distinct.holes(in: range).reduce(Int64(0)) { $0 + $1.upperBound - $1.lowerBound }
+                distinct.insert(range)
+                state.distinct[version] = distinct
+                state.duplicates[name, default: 0] += range.upperBound - range.lowerBound - new
+            }
+        }
+
+        // MARK: - Errors and numbers
+
+        static let offline = RepriseError(
+            .networkUnavailable, "There is no network.", cause: URLError(.notConnectedToInternet))
+
+        /// What a client throws for a failure with this code of `NSURLErrorDomain`.
+        static func failure(_ code: Int64) -> RepriseError {
+            let cause = URLError(URLError.Code(rawValue: Int(code)) ?? .networkConnectionLost)
+            return switch cause.code {
+            case .timedOut: RepriseError(.originTimedOut, "The server has gone quiet.", cause: cause)
+            case .notConnectedToInternet: offline
+            case .cannotFindHost, .dnsLookupFailed:
+                RepriseError(.originNotFound, "There is no such host.", cause: cause)
+            case .cannotConnectToHost: RepriseError(.originUnreachable, "The server refuses.", cause: cause)
+            default: RepriseError(.originBodyTruncated, "The connection broke.", cause: cause)
+            }
+        }
+
+        private static func start(of range: String) -> Int64? {
+            guard let equals = range.firstIndex(of: "=") else { return nil }
+            return Int64(range[range.index(after: equals)...].prefix { $0.isNumber })
+        }
+
+        private static func start(ofBody head: HTTPResponse) -> Int64 {
+            guard head.status == .partialContent, let field = head.headerFields[.contentRange],
+                case .satisfied(let range, _)? = ContentRange(field)
+            else { return 0 }
+            return range.lowerBound
+        }
+    }
+
+    /// A body whose chunks arrive one a tick.
+    final class ScriptBody: OriginBody {
+        private struct State: Sendable {
+            var buffer: [UInt8] = []
+            var isAtEnd = false
+            var position: Int64
+            var delivered: Int64 = 0
+            var next: ManualClock.Instant
+            var isCancelled = false
+            var sleep: Task<Void, Never>?
+        }
+
+        private let body: any OriginBody
+        private let network: ScriptNetwork
+        private let exchange: Int
+        /// `nil`: no pace.
+        private let server: ScriptServer?
+        private let isCounted: Bool
+        private let state: Mutex<State>
+
+        init(
+            _ body: any OriginBody, network: ScriptNetwork, exchange: Int, server: ScriptServer?, counted start: Int64?
+        ) {
+            self.body = body
+            self.network = network
+            self.exchange = exchange
+            self.server = server
+            isCounted = start != nil
+            state = Mutex(State(position: start ?? 0, next: network.clock.now))
+        }
+
+        deinit { network.close(exchange) }
+
+        func cancel() {
+            let sleep = state.withLock { state in
+                state.isCancelled = true
+                return state.sleep
+            }
+            body.cancel()
+            network.close(exchange)
+            sleep?.cancel()
+        }
+
+        func next() async throws -> (any ByteChunk)? {
+            guard let server else {
+                let chunk = try await network.real { try await self.body.next() }
+                if let chunk { count(chunk.count) }
+                return chunk
+            }
+            do {
+                return try await paced(server)
+            } catch {
+                body.cancel()
+                network.close(exchange)
+                throw error
+            }
+        }
+
+        private func paced(_ server: ScriptServer) async throws -> (any ByteChunk)? {
+            try await waitForTick()
+            if state.withLock({ $0.isCancelled }) { return nil }
+            try Task.checkCancellation()
+            try network.checkOnline()
+            let delivered = state.withLock { $0.delivered }
+            if let limit = server.failAfterBytes, delivered >= limit {
+                throw ScriptNetwork.failure(server.failWith ?? -1005)
+            }
+            if let limit = server.hangAfterBytes, delivered >= limit { try await network.stall() }
+            var size = delivered == 0 ? server.firstChunk ?? server.chunk : server.chunk
+            for limit in [server.failAfterBytes, server.hangAfterBytes].compactMap(\.self) {
+                size = min(size, Int(limit - delivered))
+            }
+            let chunk = try await fill(size)
+            guard !chunk.isEmpty else {
+                network.close(exchange)
+                return nil
+            }
+            if state.withLock({ $0.isCancelled }) { return nil }
+            count(chunk.count)
+            let now = network.clock.now
+            state.withLock { state in
+                state.delivered += Int64(chunk.count)
+                state.next = max(state.next, now).advanced(by: ScriptNetwork.tick)
+            }
+            return chunk
+        }
+
+        private func count(_ bytes: Int) {
+            guard isCounted else { return }
+            let range = state.withLock { state in
+                defer { state.position += Int64(bytes) }
+                return state.position..<state.position + Int64(bytes)
+            }
+            network.arrived(range, in: exchange)
+        }
+
+        private func waitForTick() async throws {
+            let deadline = state.withLock { $0.next }
+            guard deadline > network.clock.now else { return }
+            let sleep = Task(executorPreference: DiskExecutor.shared) { [clock = network.clock] in
+                // Cancelled with the body: then the wait is over.
+                _ = try? await clock.sleep(until: deadline)
+            }
+            let isCancelled = state.withLock { state in
+                state.sleep = sleep
+                return state.isCancelled
+            }
+            if isCancelled { sleep.cancel() }
+            await withTaskCancellationHandler {
+                await sleep.value
+            } onCancel: {
+                sleep.cancel()
+            }
+        }
+
+        /// Up to `size` bytes from the socket, fewer only at the end.
+        private func fill(_ size: Int) async throws -> [UInt8] {
+            while state.withLock({ $0.buffer.count < size && !$0.isAtEnd }) {
+                let more = try await network.real { try await self.body.next() }
+                state.withLock { state in
+                    if let more {
+                        more.withUnsafeBytes { state.buffer.append(contentsOf: $0) }
+                    } else {
+                        state.isAtEnd = true
+                    }
+                }
+            }
+            return state.withLock { state in
+                let chunk = Array(state.buffer.prefix(size))
+                state.buffer.removeFirst(chunk.count)
+                return chunk
+            }
+        }
+    }
+#endif

@@ -1,0 +1,155 @@
+import Foundation
+
+/// A JSON value.
+indirect enum ScriptValue: Decodable, Sendable, Equatable {
+    case null
+    case bool(Bool)
+    case int(Int64)
+    case text(String)
+    case list([ScriptValue])
+    case object([String: ScriptValue])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Int64.self) {
+            self = .int(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .text(value)
+        } else if let value = try? container.decode([ScriptValue].self) {
+            self = .list(value)
+        } else {
+            self = .object(try container.decode([String: ScriptValue].self))
+        }
+    }
+
+    /// The value with `$name` in texts, and the expressions in `{"expr": …}`, worked out.
+    func substituting(_ variables: [String: Int64]) throws -> ScriptValue {
+        switch self {
+        case .text(let text):
+            return .text(variables.reduce(text) { $0.replacingOccurrences(of: "$" + $1.key, with: "\($1.value)") })
+        case .list(let values): return .list(try values.map { try $0.substituting(variables) })
+        case .object(let fields):
+            if fields.count == 1, case .text(let expression)? = fields["expr"] {
+                return .int(try ScriptExpression.evaluate(expression, variables))
+            }
+            return .object(try fields.mapValues { try $0.substituting(variables) })
+        default: return self
+        }
+    }
+}
+
+/// A script that cannot be run: a field or step that the schema does not have, or a value of the wrong kind.
+struct ScriptFormatError: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// The fields of an object, each to be taken once; what is left over at the end is an error.
+struct ScriptFields {
+    let place: String
+    private var fields: [String: ScriptValue]
+
+    init(_ value: ScriptValue, _ place: String) throws {
+        guard case .object(let fields) = value else { throw ScriptFormatError("\(place): an object is expected") }
+        self.fields = fields
+        self.place = place
+    }
+
+    /// Whether the field is there; it stays.
+    func has(_ name: String) -> Bool { fields[name] != nil }
+
+    var names: [String] { fields.keys.sorted() }
+
+    /// The value, `.null` included.
+    mutating func value(_ name: String) -> ScriptValue? { fields.removeValue(forKey: name) }
+
+    private func wrong(_ name: String, _ kind: String) -> ScriptFormatError {
+        ScriptFormatError("\(place): \"\(name)\" must be \(kind)")
+    }
+
+    mutating func int(_ name: String) throws -> Int64? {
+        switch value(name) {
+        case nil, .null: return nil
+        case .int(let number): return number
+        default: throw wrong(name, "a whole number")
+        }
+    }
+
+    mutating func bool(_ name: String) throws -> Bool? {
+        switch value(name) {
+        case nil, .null: return nil
+        case .bool(let flag): return flag
+        default: throw wrong(name, "true or false")
+        }
+    }
+
+    mutating func text(_ name: String) throws -> String? {
+        switch value(name) {
+        case nil, .null: return nil
+        case .text(let text): return text
+        default: throw wrong(name, "a text")
+        }
+    }
+
+    mutating func texts(_ name: String) throws -> [String]? {
+        switch value(name) {
+        case nil, .null: return nil
+        case .text(let text): return [text]
+        case .list(let values):
+            return try values.map { value in
+                guard case .text(let text) = value else { throw wrong(name, "a list of texts") }
+                return text
+            }
+        default: throw wrong(name, "a list of texts")
+        }
+    }
+
+    mutating func ranges(_ name: String) throws -> [Range<Int64>]? {
+        switch value(name) {
+        case nil, .null: return nil
+        case .list(let values): return try values.map { try Self.range($0, wrong(name, "ranges [start, end)")) }
+        default: throw wrong(name, "ranges [start, end)")
+        }
+    }
+
+    private static func range(_ value: ScriptValue, _ error: ScriptFormatError) throws -> Range<Int64> {
+        guard case .list(let ends) = value, ends.count == 2, case .int(let start) = ends[0],
+            case .int(let end) = ends[1], start <= end
+        else { throw error }
+        return start..<end
+    }
+
+    mutating func list(_ name: String) throws -> [ScriptValue]? {
+        switch value(name) {
+        case nil, .null: return nil
+        case .list(let values): return values
+        default: throw wrong(name, "a list")
+        }
+    }
+
+    mutating func object(_ name: String) throws -> [String: ScriptValue]? {
+        switch value(name) {
+        case nil, .null: return nil
+        case .object(let fields): return fields
+        default: throw wrong(name, "an object")
+        }
+    }
+
+    /// A field that must be there.
+    func require<Value>(_ value: Value?, _ name: String) throws -> Value {
+        guard let value else { throw ScriptFormatError("\(place): \"\(name)\" is missing") }
+        return value
+    }
+
+    /// Fails for fields that nobody took; comments are free.
+    func finish() throws {
+        let left = fields.keys.filter { !["text", "why", "note", "comment"].contains($0) }.sorted()
+        guard left.isEmpty else {
+            throw ScriptFormatError("\(place): unknown field \(left.map { "\"\($0)\"" }.joined(separator: ", "))")
+        }
+    }
+}

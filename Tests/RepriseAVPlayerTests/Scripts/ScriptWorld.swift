@@ -1,0 +1,292 @@
+#if REPRISE_AVFOUNDATION_STAND_IN
+    import AVFoundation
+    import ByteRanges
+    import Dispatch
+    import Foundation
+    import Locks
+    import Reprise
+    import RepriseHTTPClient
+    import RepriseTesting
+    @testable import RepriseAVPlayer
+
+    #if canImport(FoundationNetworking)
+        import FoundationNetworking
+    #endif
+
+    /// A stand-in player before the real engine, a real directory and the real test origin, on a virtual clock.
+    ///
+    /// One tick is 10 ms of virtual time. Between two ticks everything that can happen happens: the world waits until no
+    /// task of the engine or the adapter can go on, and no socket is waited for.
+    final class ScriptWorld: Sendable {
+        /// An asset and who keeps it alive.
+        struct Item: Sendable {
+            let resource: String
+            var asset: AVURLAsset?
+            var item: AVPlayerItem?
+            let loader: AVAssetResourceLoader
+            let queue: DispatchQueue
+            /// What the player was told first, for I8.
+            var told: Told?
+            var versions: Set<Int64>
+        }
+
+        struct Told: Sendable, Equatable {
+            let length: Int64
+            let type: String?
+            let byteRange: Bool
+        }
+
+        struct State: Sendable {
+            var ticks: Int64 = 0
+            var items: [String: Item] = [:]
+            var requests: [String: ScriptRequest] = [:]
+            var order: [String] = []
+            var violations: [String] = []
+            var cache: MediaCache?
+            /// Of the caches before the last restart.
+            var pastFromStore: Int64 = 0
+            var largestPiece = 0
+            var watched: [Watched] = []
+        }
+
+        /// Something that must be gone in the end.
+        struct Watched: Sendable {
+            let what: String
+            let item: String
+            let isAlive: @Sendable () -> Bool
+        }
+
+        let clock = ManualClock()
+        let origin: TestOrigin
+        let client: NIOOrigin
+        let network: ScriptNetwork
+        let directory: TemporaryDirectory
+        let resources: [String: ScriptResource]
+        let state = Mutex(State())
+        private let wallClock: Double = 1_750_000_000
+
+        private init(origin: TestOrigin, resources: [String: ScriptResource], directory: TemporaryDirectory) {
+            self.origin = origin
+            self.resources = resources
+            self.directory = directory
+            client = NIOOrigin()
+            network = ScriptNetwork(clock: clock, client: client)
+        }
+
+        /// Makes a world and takes it down after `body`, checking that nothing is left (I10).
+        static func run(
+            _ resources: [String: ScriptResource], servers: [String: ScriptServer] = [:],
+            _ body: (ScriptWorld) async throws -> Void
+        ) async throws -> [String] {
+            let origin = try await TestOrigin.start()
+            let world = ScriptWorld(origin: origin, resources: resources, directory: try TemporaryDirectory())
+            for (name, resource) in resources {
+                world.network.state.withLock { $0.names[resource.path] = name }
+                world.setServer(servers[name] ?? ScriptServer(), of: name)
+            }
+            _ = Exceptions.take()
+            let result: Result<Void, any Error>
+            do {
+                try await world.open()
+                result = .success(try await body(world))
+            } catch { result = .failure(error) }
+            await world.tearDown(isComplete: (try? result.get()) != nil)
+            try result.get()
+            return world.state.withLock { $0.violations }
+        }
+
+        // MARK: - The cache and the server
+
+        var cache: MediaCache? { state.withLock { $0.cache } }
+
+        private func open() async throws {
+            var configuration = MediaCache.Configuration()
+            configuration.clock = CacheClock(clock) { [clock, wallClock] in
+                wallClock + clock.now.offset / .seconds(1)
+            }
+            let cache = try await MediaCache.open(
+                directory: directory.path, origin: network, configuration: configuration)
+            state.withLock { $0.cache = cache }
+        }
+
+        /// A new process on the same disk, or on an empty one.
+        func restart(keepDisk: Bool) async throws {
+            for name in state.withLock({ $0.items.keys.sorted() }) { await release(name, callbacks: false) }
+            await settle()
+            await closeCache()
+            if !keepDisk {
+                for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
+                    try FileManager.default.removeItem(atPath: directory.path(of: name))
+                }
+            }
+            try await open()
+        }
+
+        /// Closes the cache and lets go of it.
+        func closeCache() async {
+            let cache = state.withLock { state in
+                defer { state.cache = nil }
+                return state.cache
+            }
+            guard let cache else { return }
+            let fromStore = cache.statistics.bytesFromStore
+            state.withLock { $0.pastFromStore += fromStore }
+            await cache.close()
+        }
+
+        func url(of resource: ScriptResource) -> String { origin.url(resource.path) }
+
+        func server(of name: String) -> ScriptServer { network.state.withLock { $0.servers[name] ?? ScriptServer() } }
+
+        func setServer(_ server: ScriptServer, of name: String) {
+            network.state.withLock { $0.servers[name] = server }
+            if let resource = resources[name] { origin.set(server.originResource(resource), at: resource.path) }
+        }
+
+        func currentLength(of resource: ScriptResource) -> Int64 { server(of: resource.name).currentLength(resource) }
+
+        /// Stores ranges before the script begins.
+        func preload(_ name: String, _ ranges: [Range<Int64>]) async throws {
+            guard let resource = resources[name], let cache else { return }
+            for range in ranges where !range.isEmpty {
+                try await cache.resource(for: url(of: resource)).prefetch(.range(range))
+            }
+        }
+
+        /// Bytes given from the store so far, restarts included.
+        var bytesFromStore: Int64 {
+            let (past, cache) = state.withLock { ($0.pastFromStore, $0.cache) }
+            return past + (cache?.statistics.bytesFromStore ?? 0)
+        }
+
+        // MARK: - Time
+
+        var ticks: Int64 { state.withLock { $0.ticks } }
+
+        /// Lets everything happen that can happen at this moment.
+        func settle() async {
+            var calm = 0
+            while calm < 3 {
+                let before = DiskExecutor.shared.load
+                guard before.isIdle, !network.isBusy else {
+                    calm = 0
+                    await Task.yield()
+                    continue
+                }
+                for queue in state.withLock({ state in state.items.values.map(\.queue) }) {
+                    await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+                }
+                await Task.yield()
+                calm = DiskExecutor.shared.load == before && !network.isBusy ? calm + 1 : 0
+            }
+        }
+
+        func tick() async {
+            state.withLock { $0.ticks += 1 }
+            clock.advance(by: ScriptNetwork.tick)
+            await settle()
+        }
+
+        /// Ticks until `condition` holds; false after `limit` ticks.
+        func wait(limit: Int64 = 5000, until condition: () -> Bool) async -> Bool {
+            await settle()
+            var left = limit
+            while !condition() {
+                guard left > 0 else { return false }
+                left -= 1
+                await tick()
+            }
+            return true
+        }
+
+        // MARK: - The player
+
+        func violation(_ rule: String, _ message: String) {
+            state.withLock { $0.violations.append("\(rule): \(message)") }
+        }
+
+        /// Makes an asset with its loader, and an item.
+        func makeItem(_ name: String, resource: ScriptResource, options: PlaybackOptions = PlaybackOptions()) throws {
+            guard let cache, let url = URL(string: url(of: resource)),
+                case .cached(let source, let loaderURL)? = SourceURL.cached(url)
+            else { throw ScriptFormatError("\(name) cannot be cached") }
+            // The way that asset(for:) takes for everything but playlists; the scripts want a loader for those, too.
+            let asset = cache.asset(for: source, at: loaderURL, options: options)
+            let loader = asset.resourceLoader
+            guard let delegate = loader.delegate as? LoaderDelegate else { throw ScriptFormatError("no loader") }
+            let versions = Set(1...max(server(of: resource.name).version, 1) + 8)
+            state.withLock { state in
+                state.items[name] = Item(
+                    resource: resource.name, asset: asset, item: AVPlayerItem(asset: asset), loader: loader,
+                    queue: delegate.queue, versions: versions)
+                state.watched.append(Watched(what: "delegate", item: name) { [weak delegate] in delegate != nil })
+                state.watched.append(
+                    Watched(what: "requestTable", item: name) { [weak feed = delegate.feed] in feed != nil })
+                state.watched.append(Watched(what: "asset", item: name) { [weak asset] in asset != nil })
+            }
+        }
+
+        /// Lets go of an item, its asset and its requests.
+        func release(_ name: String, callbacks: Bool) async {
+            if callbacks {
+                for request in requests(of: name) where !request.isOver { await cancel(request, callback: true) }
+            }
+            for request in requests(of: name) { request.request = nil }
+            // The references go outside the lock: the asset's end runs code.
+            let item = state.withLock { $0.items.removeValue(forKey: name) }
+            _ = consume item
+        }
+
+        func requests(of item: String) -> [ScriptRequest] {
+            state.withLock { state in state.order.compactMap { state.requests[$0] }.filter { $0.item == item } }
+        }
+
+        /// Sends a loading request and checks that the delegate takes it (I1).
+        func send(_ request: ScriptRequest, url: URL) async throws {
+            guard let item = state.withLock({ $0.items[request.item] }) else {
+                throw ScriptFormatError("there is no item \(request.item)")
+            }
+            let data = request.offset.map {
+                AVAssetResourceLoadingDataRequest(offset: $0, length: request.length, toEnd: request.reachesEnd)
+            }
+            let object = AVAssetResourceLoadingRequest(
+                request: URLRequest(url: url), information: request.information, data: data
+            ) { [weak self, weak request] happening in
+                guard let self, let request else { return }
+                observe(happening, request)
+            }
+            request.request = object
+            state.withLock { state in
+                state.requests[request.id] = request
+                state.order.append(request.id)
+                state.watched.append(
+                    Watched(what: "request \(request.id)", item: request.item) { [weak object] in object != nil })
+            }
+            let before = ticks
+            let answer = await item.loader.load(object)
+            if answer != true {
+                violation("I1", "\(request.id) was answered with \(answer.map(String.init) ?? "nothing")")
+            }
+            if ticks != before { violation("I1", "\(request.id): time passed inside the callback") }
+        }
+
+        /// The URL under which an item's player asks for a resource.
+        func loaderURL(of resource: ScriptResource) throws -> URL {
+            guard let url = URL(string: SourceURL.prefix + url(of: resource)) else { throw ScriptFormatError("no URL") }
+            return url
+        }
+
+        func cancel(_ request: ScriptRequest, callback: Bool) async {
+            guard let object = request.request, let item = state.withLock({ $0.items[request.item] }) else { return }
+            let isFirst = request.state.withLock { state in
+                defer { state.isCancelled = true }
+                return !state.isCancelled
+            }
+            await item.loader.cancel(object, callback: callback)
+            request.state.withLock { state in
+                if isFirst { state.currentOffset = (request.offset ?? 0) + state.bytes }
+                if callback { state.wasToldOfCancel = true }
+            }
+        }
+    }
+#endif
