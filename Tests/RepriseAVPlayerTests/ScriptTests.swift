@@ -2,45 +2,47 @@
     import Foundation
     import Testing
 
-    /// What AVPlayer sends, scenario by scenario, on the virtual clock.
-    @Suite(.serialized, .timeLimit(.minutes(10))) struct ScriptTests {
-        static let bundled: [Scenario] = {
-            guard
-                let path = Bundle.module.path(forResource: "avplayer-scripts", ofType: "json", inDirectory: "Fixtures")
-            else { return [] }
-            do { return try ScriptFile(path: path).scenarios } catch {
-                Issue.record("\(error)")
-                return []
-            }
-        }()
-
-        @Test(arguments: bundled) func everyScenarioHolds(_ scenario: Scenario) async throws {
-            let violations = try await ScriptRunner.play(scenario)
-            #expect(violations.isEmpty, "\(scenario.id)")
-        }
-
-        @Test func scenariosAreThere() {
-            print("AVPlayer scripts: \(Self.bundled.count) scenarios in Fixtures")
-            #expect(Self.bundled.count == 22)
-        }
-
-        /// Files named by `REPRISE_AVPLAYER_SCRIPTS=file[:file…]`.
-        @Test func furtherFilesHold() async throws {
-            let files = ProcessInfo.processInfo.environment["REPRISE_AVPLAYER_SCRIPTS"] ?? ""
-            var count = 0
-            for file in files.split(separator: ":") {
-                for scenario in try ScriptFile(path: String(file)).scenarios {
-                    count += 1
-                    do {
-                        let violations = try await ScriptRunner.play(scenario)
-                        #expect(violations.isEmpty, "\(scenario.id)")
-                        print("AVPlayer scripts: \(scenario.id) \(violations.isEmpty ? "holds" : "breaks a rule")")
-                    } catch {
-                        Issue.record("\(scenario.id): \(error)")
-                    }
+    extension VirtualClockTests {
+        /// What AVPlayer sends, scenario by scenario, on the virtual clock.
+        @Suite struct ScriptTests {
+            static let bundled: [Scenario] = ["avplayer-scripts", "own-scripts"].flatMap { name -> [Scenario] in
+                do {
+                    let path = Bundle.module.path(forResource: name, ofType: "json", inDirectory: "Fixtures")
+                    return try ScriptFile(path: try #require(path)).scenarios
+                } catch {
+                    Issue.record("\(error)")
+                    return []
                 }
             }
-            if !files.isEmpty { print("AVPlayer scripts: \(count) scenarios from \(files)") }
+
+            @Test(arguments: bundled) func everyScenarioHolds(_ scenario: Scenario) async throws {
+                let violations = try await ScriptRunner.play(scenario)
+                #expect(violations.isEmpty, "\(scenario.id)")
+            }
+
+            @Test func scenariosAreThere() {
+                print("AVPlayer scripts: \(Self.bundled.count) scenarios in Fixtures")
+                #expect(Self.bundled.count == 22 + 17)
+            }
+
+            /// Files named by `REPRISE_AVPLAYER_SCRIPTS=file[:file…]`.
+            @Test func furtherFilesHold() async throws {
+                let files = ProcessInfo.processInfo.environment["REPRISE_AVPLAYER_SCRIPTS"] ?? ""
+                var count = 0
+                for file in files.split(separator: ":") {
+                    for scenario in try ScriptFile(path: String(file)).scenarios {
+                        count += 1
+                        do {
+                            let violations = try await ScriptRunner.play(scenario)
+                            #expect(violations.isEmpty, "\(scenario.id)")
+                            print("AVPlayer scripts: \(scenario.id) \(violations.isEmpty ? "holds" : "breaks a rule")")
+                        } catch {
+                            Issue.record("\(scenario.id): \(error)")
+                        }
+                    }
+                }
+                if !files.isEmpty { print("AVPlayer scripts: \(count) scenarios from \(files)") }
+            }
         }
     }
 #endif

@@ -1,5 +1,6 @@
 #if REPRISE_AVFOUNDATION_STAND_IN
     import Foundation
+    import RepriseTesting
     import Testing
 
     /// A file of scenarios: what AVPlayer sends, and what must come of it.
@@ -80,6 +81,15 @@
         /// The seed of the bytes of one version.
         func seed(_ version: Int64) -> UInt64 {
             name.utf8.reduce(UInt64(bitPattern: version)) { $0 &* 31 &+ UInt64($1) }
+        }
+
+        /// What the origin has there.
+        func bytes(_ range: Range<Int64>, version: Int64) -> [UInt8] {
+            var bytes = TestPattern.bytes(in: range, seed: seed(version))
+            for position in range.clamped(to: 0..<Int64(head.count)) {
+                bytes[Int(position - range.lowerBound)] = head[Int(position)]
+            }
+            return bytes
         }
 
         /// The first bytes of a file of a kind.

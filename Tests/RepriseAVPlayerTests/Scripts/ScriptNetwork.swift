@@ -41,6 +41,9 @@
             var arrivals: [Arrival] = []
             var distinct: [String: ByteRangeSet] = [:]
             var duplicates: [String: Int64] = [:]
+            /// Of the duplicates, those at the end of a chunk whose beginning was new: it was on its way when another request
+            /// took over what follows.
+            var overshoot: [String: Int64] = [:]
             /// Waits for the real socket: the moment is not over before they are.
             var busy = 0
             var isShutDown = false
@@ -178,7 +181,9 @@
                 let new = distinct.holes(in: range).reduce(Int64(0)) { $0 + $1.upperBound - $1.lowerBound }
                 distinct.insert(range)
                 state.distinct[version] = distinct
-                state.duplicates[name, default: 0] += range.upperBound - range.lowerBound - new
+                let duplicate = range.upperBound - range.lowerBound - new
+                state.duplicates[name, default: 0] += duplicate
+                if new > 0 { state.overshoot[name, default: 0] += duplicate }
             }
         }
 

@@ -1,0 +1,67 @@
+#if REPRISE_AVFOUNDATION_STAND_IN
+    import Foundation
+    import Locks
+    import Testing
+
+    extension VirtualClockTests {
+        /// `REPRISE_AVPLAYER_ROUNDS=n` for more rounds, `REPRISE_AVPLAYER_SEED=s` to begin with another seed.
+        @Suite struct RandomPlayerTests {
+            /// Rounds that share one cache, so that later ones meet what earlier ones left.
+            static let roundsPerWorld = 20
+
+            @Test func everyOrderOfRequestsGetsRightBytesOnce() async throws {
+                let environment = ProcessInfo.processInfo.environment
+                let rounds = environment["REPRISE_AVPLAYER_ROUNDS"].flatMap { Int($0) } ?? 2000
+                let firstSeed = environment["REPRISE_AVPLAYER_SEED"].flatMap { UInt64($0) } ?? 1
+                var played = 0
+                while played < rounds {
+                    let seed = firstSeed + UInt64(played / Self.roundsPerWorld)
+                    let count = min(Self.roundsPerWorld, rounds - played)
+                    let problems = try await Self.play(count, seed: seed)
+                    #expect(
+                        problems.isEmpty, "REPRISE_AVPLAYER_SEED=\(seed) REPRISE_AVPLAYER_ROUNDS=\(Self.roundsPerWorld)"
+                    )
+                    if !problems.isEmpty { return }
+                    played += count
+                }
+                print("AVPlayer scripts: a random player, \(played) rounds")
+            }
+
+            private static func play(_ rounds: Int, seed: UInt64) async throws -> [String] {
+                var resources: [String: ScriptResource] = [:]
+                var servers: [String: ScriptServer] = [:]
+                for index in 0..<24 {
+                    let name = "F\(index)"
+                    let length = 60_000 + (Int64(seed) &* 7919 + Int64(index) &* 104_729) % 400_000
+                    resources[name] = try ScriptResource(
+                        .object([
+                            "mime": .text("audio/mpeg"), "uti": .text("public.mp3"), "ext": .text("mp3"),
+                            "head": .text("ID3"), "length": .int(length),
+                        ]), name: name, name)
+                    var server = ScriptServer()
+                    server.latencyTicks = [1, 0, 3, 20, 1, 7][index % 6]
+                    server.chunk = [16_384, 65_536, 5000, 16_384, 9999, 32_768][index % 6]
+                    servers[name] = server
+                }
+                return try await ScriptWorld.run(resources, servers: servers) { world in
+                    world.network.startScript()
+                    for round in 0..<rounds {
+                        var player = RandomPlayer(world, round: round, seed: seed << 16 | UInt64(round))
+                        for problem in try await player.play() { world.violation("end", problem) }
+                    }
+                    // A chunk that was on its way when another request took over what follows cannot be called back.
+                    let duplicates = world.network.state.withLock { state in
+                        state.duplicates.filter { $0.value > state.overshoot[$0.key] ?? 0 }
+                    }
+                    if !duplicates.isEmpty { world.violation("once", "fetched twice: \(duplicates)") }
+                    if ProcessInfo.processInfo.environment["REPRISE_AVPLAYER_VERBOSE"] != nil {
+                        print(
+                            "seed", seed, "ticks", world.ticks, "overshoot",
+                            world.network.state.withLock { $0.overshoot.values.reduce(0, +) }, "requests",
+                            world.network.state.withLock { $0.exchanges.count })
+                    }
+                }
+            }
+        }
+    }
+#endif
