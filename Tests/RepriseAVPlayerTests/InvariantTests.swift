@@ -1,0 +1,245 @@
+#if REPRISE_AVFOUNDATION_STAND_IN
+    import AVFoundation
+    import Foundation
+    import Locks
+    import Testing
+    @testable import RepriseAVPlayer
+
+    #if canImport(FoundationNetworking)
+        import FoundationNetworking
+    #endif
+
+    /// A loader that does one thing wrong.
+    private final class FaultyDelegate: NSObject, AVAssetResourceLoaderDelegate, Sendable {
+        let answer: @Sendable (AVAssetResourceLoadingRequest) -> Bool
+        let cancelled: @Sendable (AVAssetResourceLoadingRequest) -> Void
+
+        init(
+            cancelled: @escaping @Sendable (AVAssetResourceLoadingRequest) -> Void = { _ in },
+            answer: @escaping @Sendable (AVAssetResourceLoadingRequest) -> Bool
+        ) {
+            self.answer = answer
+            self.cancelled = cancelled
+        }
+
+        func resourceLoader(
+            _ resourceLoader: AVAssetResourceLoader,
+            shouldWaitForLoadingOfRequestedResource loadingRequest: AVAssetResourceLoadingRequest
+        ) -> Bool { answer(loadingRequest) }
+
+        func resourceLoader(
+            _ resourceLoader: AVAssetResourceLoader, didCancel loadingRequest: AVAssetResourceLoadingRequest
+        ) { cancelled(loadingRequest) }
+    }
+
+    extension VirtualClockTests {
+        /// Each rule of the scripts is broken once, and seen.
+        @Suite struct InvariantTests {
+            private static let length: Int64 = 4 << 20
+
+            private static func resource() throws -> ScriptResource {
+                try ScriptResource(
+                    .object([
+                        "mime": .text("audio/mpeg"), "uti": .text("public.mp3"), "ext": .text("mp3"),
+                        "head": .text("ID3"), "length": .int(length),
+                    ]), name: "A", "A")
+            }
+
+            /// Sends requests to a faulty loader and returns the rules that were seen broken.
+            private func rules(
+                _ delegate: FaultyDelegate, requests: Int = 1, allowed: [String]? = nil, length: Int = 2,
+                cancels: Bool = false
+            ) async throws -> Set<String> {
+                let resource = try Self.resource()
+                let violations = try await ScriptWorld.run(["A": resource]) { world in
+                    world.network.startScript()
+                    try world.makeItem("A", resource: resource)
+                    let item = world.state.withLock { $0.items["A"] }
+                    item?.loader.setDelegate(delegate, queue: item?.queue)
+                    for index in 0..<requests {
+                        let request = ScriptRequest(
+                            id: "r\(index)", item: "A", resource: resource, arrivalTick: 0, offset: 0, length: length,
+                            reachesEnd: false,
+                            information: AVAssetResourceLoadingContentInformationRequest(allowedContentTypes: allowed),
+                            versions: [1])
+                        try await world.send(request, url: world.loaderURL(of: resource))
+                        if cancels { await world.cancel(request, callback: true) }
+                        await world.settle()
+                        if cancels, let object = request.request {
+                            object.dataRequest?.respond(with: Data(resource.bytes(0..<2, version: 1)))
+                        }
+                    }
+                }
+                return Set(violations.compactMap { $0.split(separator: ":").first.map(String.init) })
+            }
+
+            private static func fill(
+                _ request: AVAssetResourceLoadingRequest, type: String = "public.mp3", length: Int64 = length
+            ) {
+                request.contentInformationRequest?.contentType = type
+                request.contentInformationRequest?.contentLength = length
+                request.contentInformationRequest?.isByteRangeAccessSupported = true
+            }
+
+            private static func right(_ request: AVAssetResourceLoadingRequest, _ range: Range<Int64> = 0..<2) {
+                guard let resource = try? resource() else { return }
+                request.dataRequest?.respond(with: Data(resource.bytes(range, version: 1)))
+            }
+
+            @Test func aRightAnswerBreaksNoRule() async throws {
+                let delegate = FaultyDelegate { request in
+                    Self.fill(request)
+                    Self.right(request)
+                    request.finishLoading()
+                    return true
+                }
+                #expect(try await rules(delegate, requests: 2) == [])
+            }
+
+            @Test func oneARefusalIsSeen() async throws {
+                #expect(try await rules(FaultyDelegate { _ in false }).contains("I1"))
+            }
+
+            @Test func twoWrongBytesAreSeen() async throws {
+                let delegate = FaultyDelegate { request in
+                    Self.fill(request)
+                    request.dataRequest?.respond(with: Data([1, 2]))
+                    request.finishLoading()
+                    return true
+                }
+                #expect(try await rules(delegate) == ["I2"])
+            }
+
+            @Test func twoBytesPastTheExtentAreSeen() async throws {
+                let delegate = FaultyDelegate { request in
+                    Self.fill(request)
+                    Self.right(request, 0..<3)
+                    return true
+                }
+                #expect(try await rules(delegate) == ["I2"])
+            }
+
+            @Test func threeBytesBeforeInformationAreSeen() async throws {
+                let delegate = FaultyDelegate { request in
+                    Self.right(request)
+                    Self.fill(request)
+                    request.finishLoading()
+                    return true
+                }
+                #expect(try await rules(delegate) == ["I3"])
+            }
+
+            @Test func fourASecondEndIsSeen() async throws {
+                let delegate = FaultyDelegate { request in
+                    Self.fill(request)
+                    Self.right(request)
+                    request.finishLoading()
+                    request.finishLoading()
+                    return true
+                }
+                #expect(try await rules(delegate) == ["I4"])
+            }
+
+            @Test func fourBytesAfterDidCancelAreSeen() async throws {
+                let delegate = FaultyDelegate { request in
+                    Self.fill(request)
+                    return true
+                }
+                #expect(try await rules(delegate, cancels: true) == ["I4"])
+            }
+
+            @Test func fiveAnEarlySuccessIsSeen() async throws {
+                let delegate = FaultyDelegate { request in
+                    Self.fill(request)
+                    request.finishLoading()
+                    return true
+                }
+                #expect(try await rules(delegate) == ["I5"])
+            }
+
+            @Test(arguments: ["dyn.ah62d4rv4ge8043a", "audio/mpeg"]) func sixATypeThatNobodyDeclaresIsSeen(
+                _ type: String
+            ) async throws {
+                let delegate = FaultyDelegate { request in
+                    Self.fill(request, type: type)
+                    Self.right(request)
+                    request.finishLoading()
+                    return true
+                }
+                #expect(try await rules(delegate) == ["I6"])
+            }
+
+            @Test func sixATypeThatIsNotAllowedIsSeen() async throws {
+                let delegate = FaultyDelegate { request in
+                    Self.fill(request)
+                    Self.right(request)
+                    request.finishLoading()
+                    return true
+                }
+                // AVFoundation itself raises an exception.
+                #expect(try await rules(delegate, allowed: ["public.mpeg-4"]) == ["I6", "exception"])
+            }
+
+            @Test func sevenALargePieceIsSeen() async throws {
+                let delegate = FaultyDelegate { request in
+                    Self.fill(request)
+                    Self.right(request, 0..<(1 << 20) + 1)
+                    request.finishLoading()
+                    return true
+                }
+                #expect(try await rules(delegate, length: (1 << 20) + 1).contains("I7"))
+            }
+
+            @Test func eightAnotherLengthIsSeen() async throws {
+                let calls = Mutex<Int64>(0)
+                let delegate = FaultyDelegate { request in
+                    Self.fill(
+                        request,
+                        length: Self.length
+                            + calls.withLock { calls in
+                                calls += 1
+                                return calls
+                            })
+                    Self.right(request)
+                    request.finishLoading()
+                    return true
+                }
+                #expect(try await rules(delegate, requests: 2).contains("I8"))
+            }
+
+            /// The real loader: what it does not know it ignores, and nobody else's request suffers.
+            @Test func nineAnUnknownCancellationIsIgnored() async throws {
+                let resource = try Self.resource()
+                let violations = try await ScriptWorld.run(["A": resource]) { world in
+                    world.network.startScript()
+                    try world.makeItem("A", resource: resource)
+                    let first = ScriptRequest(
+                        id: "r", item: "A", resource: resource, arrivalTick: 0, offset: 0, length: .max,
+                        reachesEnd: true, information: nil, versions: [1])
+                    try await world.send(first, url: world.loaderURL(of: resource))
+                    let stranger = AVAssetResourceLoadingRequest(
+                        request: URLRequest(url: try world.loaderURL(of: resource)), information: nil, data: nil
+                    ) { _ in Issue.record("the stranger was answered") }
+                    let loader = world.state.withLock { $0.items["A"]?.loader }
+                    await loader?.cancel(stranger, callback: true)
+                    #expect(await world.wait { first.isOver })
+                    #expect(first.state.withLock { $0.bytes } == Self.length)
+                }
+                #expect(violations == [])
+            }
+
+            @Test func tenWhatIsLeftIsSeen() async throws {
+                let kept = Mutex<[AVAssetResourceLoadingRequest]>([])
+                let delegate = FaultyDelegate { request in
+                    Self.fill(request)
+                    Self.right(request)
+                    request.finishLoading()
+                    kept.withLock { $0.append(request) }
+                    return true
+                }
+                #expect(try await rules(delegate) == ["I10"])
+                #expect(kept.withLock { $0.count } == 1)
+            }
+        }
+    }
+#endif
