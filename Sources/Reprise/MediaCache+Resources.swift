@@ -17,6 +17,19 @@ extension MediaCache {
         return await resource.storedProgress().isComplete
     }
 
+    /// Removes every entry that nobody has used for longer than `age`, except those in use.
+    ///
+    /// Returns the bytes freed. Throws ``RepriseError`` when the index cannot be read or written.
+    @discardableResult
+    public func removeEntries(unusedFor age: Duration) async throws -> Int64 {
+        let oldest = clock.wallClock() - age / .seconds(1)
+        var freed: Int64 = 0
+        for entry in try await entries() where entry.lastUsed < oldest {
+            freed += try await engine.remove(entry.key, force: false) ?? 0
+        }
+        return freed
+    }
+
     /// The time that this cache goes by.
     package var clock: CacheClock { engine.configuration.clock }
 

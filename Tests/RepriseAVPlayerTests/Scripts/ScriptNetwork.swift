@@ -159,6 +159,7 @@
         }
 
         func checkOnline() throws {
+            if state.withLock({ $0.isShutDown }) { throw RepriseError(.closed, "The script has ended.") }
             if state.withLock({ $0.isOffline }) { throw Self.offline }
         }
 

@@ -64,8 +64,13 @@
         let resources: [String: ScriptResource]
         let state = Mutex(State())
         private let wallClock: Double = 1_750_000_000
+        private let configure: @Sendable (inout MediaCache.Configuration) -> Void
 
-        private init(origin: TestOrigin, resources: [String: ScriptResource], directory: TemporaryDirectory) {
+        private init(
+            origin: TestOrigin, resources: [String: ScriptResource], directory: TemporaryDirectory,
+            configure: @escaping @Sendable (inout MediaCache.Configuration) -> Void
+        ) {
+            self.configure = configure
             self.origin = origin
             self.resources = resources
             self.directory = directory
@@ -76,10 +81,12 @@
         /// Makes a world and takes it down after `body`, checking that nothing is left (I10).
         static func run(
             _ resources: [String: ScriptResource], servers: [String: ScriptServer] = [:],
+            configure: @escaping @Sendable (inout MediaCache.Configuration) -> Void = { _ in },
             _ body: (ScriptWorld) async throws -> Void
         ) async throws -> [String] {
             let origin = try await TestOrigin.start()
-            let world = ScriptWorld(origin: origin, resources: resources, directory: try TemporaryDirectory())
+            let world = ScriptWorld(
+                origin: origin, resources: resources, directory: try TemporaryDirectory(), configure: configure)
             for (name, resource) in resources {
                 world.network.state.withLock { $0.names[resource.path] = name }
                 world.setServer(servers[name] ?? ScriptServer(), of: name)
@@ -104,6 +111,7 @@
             configuration.clock = CacheClock(clock) { [clock, wallClock] in
                 wallClock + clock.now.offset / .seconds(1)
             }
+            configure(&configuration)
             let cache = try await MediaCache.open(
                 directory: directory.path, origin: network, configuration: configuration)
             state.withLock { $0.cache = cache }
