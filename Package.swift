@@ -72,7 +72,8 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "RepriseAVPlayer",
-            dependencies: ["ByteRanges", "Reprise", "HTTPSemantics", "Locks", httpTypes] + avFoundation,
+            dependencies: ["ByteRanges", "Reprise", "RepriseURLSession", "HTTPSemantics", "Locks", httpTypes]
+                + avFoundation,
             swiftSettings: strict),
         .target(
             name: "RepriseURLSession", dependencies: ["Reprise", "HTTPSemantics", "Locks", httpTypes],

@@ -49,17 +49,8 @@
                         var player = RandomPlayer(world, round: round, seed: seed << 16 | UInt64(round))
                         for problem in try await player.play() { world.violation("end", problem) }
                     }
-                    // A chunk that was on its way when another request took over what follows cannot be called back.
-                    let duplicates = world.network.state.withLock { state in
-                        state.duplicates.filter { $0.value > state.overshoot[$0.key] ?? 0 }
-                    }
-                    if !duplicates.isEmpty { world.violation("once", "fetched twice: \(duplicates)") }
-                    if ProcessInfo.processInfo.environment["REPRISE_AVPLAYER_VERBOSE"] != nil {
-                        print(
-                            "seed", seed, "ticks", world.ticks, "overshoot",
-                            world.network.state.withLock { $0.overshoot.values.reduce(0, +) }, "requests",
-                            world.network.state.withLock { $0.exchanges.count })
-                    }
+                    let twice = world.network.state.withLock { state in state.askedTwice.filter { $0.value > 0 } }
+                    if !twice.isEmpty { world.violation("once", "fetched twice: \(twice)") }
                 }
             }
         }

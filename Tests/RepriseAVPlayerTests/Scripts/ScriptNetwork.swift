@@ -41,9 +41,10 @@
             var arrivals: [Arrival] = []
             var distinct: [String: ByteRangeSet] = [:]
             var duplicates: [String: Int64] = [:]
-            /// Of the duplicates, those at the end of a chunk whose beginning was new: it was on its way when another request
-            /// took over what follows.
-            var overshoot: [String: Int64] = [:]
+            /// The same without the ends of chunks that were on their way when a later request took over what follows: they
+            /// cannot be called back.
+            var asked: [String: ByteRangeSet] = [:]
+            var askedTwice: [String: Int64] = [:]
             /// Waits for the real socket: the moment is not over before they are.
             var busy = 0
             var isShutDown = false
@@ -92,6 +93,8 @@
                 state.arrivals = []
                 state.distinct = [:]
                 state.duplicates = [:]
+                state.asked = [:]
+                state.askedTwice = [:]
             }
         }
 
@@ -184,7 +187,8 @@
                 state.distinct[version] = distinct
                 let duplicate = range.upperBound - range.lowerBound - new
                 state.duplicates[name, default: 0] += duplicate
-                if new > 0 { state.overshoot[name, default: 0] += duplicate }
+                state.asked[version, default: ByteRangeSet()].count(
+                    state.withoutOvershoot(range, of: exchange), into: &state.askedTwice[name, default: 0])
             }
         }
 
@@ -216,6 +220,27 @@
                 case .satisfied(let range, _)? = ContentRange(field)
             else { return 0 }
             return range.lowerBound
+        }
+    }
+
+    extension ScriptNetwork.State {
+        /// `range` up to where a later request for the same file begins.
+        fileprivate func withoutOvershoot(_ range: Range<Int64>, of exchange: Int) -> Range<Int64> {
+            let name = exchanges[exchange].resource
+            let takeovers = exchanges[(exchange + 1)...].filter { later in
+                later.resource == name && later.method == "GET" && later.start > range.lowerBound
+                    && later.start < range.upperBound
+            }
+            return range.lowerBound..<(takeovers.map(\.start).min() ?? range.upperBound)
+        }
+    }
+
+    extension ByteRangeSet {
+        /// Inserts `range` and adds what was there already to `duplicates`.
+        fileprivate mutating func count(_ range: Range<Int64>, into duplicates: inout Int64) {
+            let new = holes(in: range).reduce(Int64(0)) { $0 + $1.upperBound - $1.lowerBound }
+            duplicates += range.upperBound - range.lowerBound - new
+            insert(range)
         }
     }
 

@@ -1,0 +1,14 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "RepriseDemo",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
+    // Default traits off: an app needs no HTTP server.
+    dependencies: [.package(name: "reprise", path: "../..", traits: [])],
+    targets: [
+        .executableTarget(
+            name: "RepriseDemo", dependencies: [.product(name: "RepriseAVPlayer", package: "reprise")])
+    ],
+    swiftLanguageModes: [.v6]
+)

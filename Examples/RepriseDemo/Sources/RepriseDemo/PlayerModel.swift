@@ -1,0 +1,77 @@
+#if canImport(SwiftUI)
+    import AVFoundation
+    import Observation
+    import RepriseAVPlayer
+
+    /// What the view shows: a queue player, and what is stored of the file that it plays.
+    @MainActor @Observable final class PlayerModel {
+        let player = AVQueuePlayer()
+        private(set) var progress = StoredProgress()
+        private(set) var position = 0.0
+        private(set) var duration = 0.0
+        private(set) var message = ""
+        private let cache: MediaCache
+        private var urls: [URL] = []
+        private var watcher: Task<Void, Never>?
+        private var ticker: Any?
+
+        init(cache: MediaCache) {
+            self.cache = cache
+            cache.follow(player)
+            ticker = player.addPeriodicTimeObserver(forInterval: CMTime(value: 1, timescale: 4), queue: .main) {
+                [weak self] _ in
+                MainActor.assumeIsolated { self?.tick() }
+            }
+        }
+
+        /// Plays the URLs of some lines, one after the other.
+        func play(_ lines: String) {
+            urls = lines.split(whereSeparator: \.isNewline).compactMap {
+                URL(string: $0.trimmingCharacters(in: .whitespaces))
+            }
+            player.removeAllItems()
+            for url in urls { player.insert(cache.playerItem(for: url), after: nil) }
+            watch()
+            player.play()
+        }
+
+        func next() {
+            if !urls.isEmpty { urls.removeFirst() }
+            player.advanceToNextItem()
+            watch()
+        }
+
+        func seek(to fraction: Double) {
+            guard duration > 0 else { return }
+            player.seek(to: CMTime(seconds: fraction * duration, preferredTimescale: 600))
+        }
+
+        func clear() {
+            player.removeAllItems()
+            watcher?.cancel()
+            Task {
+                do {
+                    for entry in try await cache.entries() { try await cache.remove(entry.key) }
+                    progress = StoredProgress()
+                    message = "cleared"
+                } catch {
+                    message = "\(error)"
+                }
+            }
+        }
+
+        private func watch() {
+            watcher?.cancel()
+            guard let url = urls.first else { return }
+            watcher = Task { [cache] in
+                for await progress in cache.progress(of: url) { self.progress = progress }
+            }
+        }
+
+        private func tick() {
+            position = player.currentTime().seconds
+            duration = player.currentItem.map { $0.duration.isNumeric ? $0.duration.seconds : 0 } ?? 0
+            if let error = player.currentItem?.error { message = error.localizedDescription }
+        }
+    }
+#endif
