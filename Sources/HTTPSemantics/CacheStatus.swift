@@ -24,6 +24,8 @@ public struct CacheStatus: Sendable, Hashable {
     public enum Handling: Sendable, Hashable {
         /// Answered from the store, without the origin.
         case hit
+        /// Answered without store or origin: neither was to be asked, or had what was wanted.
+        case unanswered
         /// Sent to the origin, which answered with `status` where that is worth telling.
         case forwarded(ForwardReason, status: Int? = nil)
     }
@@ -63,6 +65,7 @@ extension CacheStatus: CustomStringConvertible {
         var parts = [Self.cacheName]
         switch handling {
         case .hit: parts.append("hit")
+        case .unanswered: break
         case .forwarded(let reason, let status):
             parts.append("fwd=\(reason.rawValue)")
             if let status { parts.append("fwd-status=\(status)") }

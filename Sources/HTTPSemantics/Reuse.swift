@@ -22,7 +22,9 @@ extension Freshness {
     ///     nothing new.
     /// - Returns: What to do with it.
     public func reuse(for request: CacheControl, now: HTTPDate, obeysRequest: Bool, isConfirmed: Bool) -> Reuse {
-        let directives = obeysRequest ? request : CacheControl()
+        var directives = obeysRequest ? request : CacheControl()
+        // A reload of what does not change asks for nothing (RFC 8246 §2); `no-cache` is more than a reload.
+        if isImmutable, directives.maxAge == 0, isFresh(now: now) { directives.maxAge = nil }
         if isConfirmed && !(directives.noCache || directives.maxAge != nil || directives.minFresh != nil) {
             return .serve
         }

@@ -23,11 +23,12 @@ public struct ContentInformation: Sendable {
     /// How long the stored response may be used without asking; `nil` for a response that is not stored.
     public var freshness: Freshness?
 
-    /// Whether this is audio or video, or may well be.
-    public var isMedia: Bool { MediaType(mediaType)?.isMedia ?? true }
+    /// Whether this is audio or video, or may well be; no playlist.
+    public var isMedia: Bool
 
     init(_ record: GenerationRecord, _ freshness: Freshness? = nil) {
         self.freshness = freshness
+        isMedia = record.isMedia
         completeLength = record.completeLength
         mediaType = record.fields[.contentType]
         rangesSupported = record.rangesSupported
@@ -43,6 +44,7 @@ public struct ContentInformation: Sendable {
         self.rangesSupported = rangesSupported
         self.fields = fields
         mediaType = fields[.contentType]
+        isMedia = MediaType(mediaType)?.isMedia ?? true
         validators = Validators(fields)
         generation = ""
     }

@@ -144,6 +144,27 @@ final class Engine: Sendable {
 
     // MARK: - The origin
 
+    /// Which restrictions on storing a response to `request` are kept.
+    func storage(for request: OriginRequest, _ directives: CacheControl = CacheControl()) -> StoragePolicy {
+        StoragePolicy(
+            honoursNoStore: !configuration.reuse.forces(request.url.host), isShared: configuration.reuse.isShared,
+            hasAuthorization: request.fields[.authorization] != nil, requestForbidsStoring: directives.noStore)
+    }
+
+    /// How failed requests are retried.
+    ///
+    /// Clients of a shared cache are told what the origin said, and decide themselves.
+    var retryPolicy: RetryPolicy {
+        var policy = configuration.retry
+        if configuration.reuse.isShared { policy.refusals = 0 }
+        return policy
+    }
+
+    static func notStored(_ url: ResourceURL) -> RepriseError {
+        RepriseError(
+            .notStored, "\(url.redacted) is not stored as far as was asked for, and the origin is not to be asked.")
+    }
+
     /// Sends one request for `range` (`nil` = the whole, without a Range field) and measures the time to its head.
     ///
     /// `condition` makes it conditional on another state than that (RFC 9110 §13.1.2, §13.1.3).
@@ -153,9 +174,13 @@ final class Engine: Sendable {
         var request = request
         request.fields[.range] = range.map { RangeField($0).description }
         request.fields[.ifRange] = ifRange
-        request.fields[.ifNoneMatch] = condition?.etag?.description
-        request.fields[.ifModifiedSince] = condition?.lastModified?.description
+        if request.method == .get || request.method == .head {
+            // Of other methods the conditions are the client's.
+            request.fields[.ifNoneMatch] = condition?.etag?.description
+            request.fields[.ifModifiedSince] = condition?.lastModified?.description
+        }
         request.fields[.acceptEncoding] = "identity"
+        guard !configuration.reuse.isOffline else { throw Self.notStored(request.url) }
         let requestTime = Int64(configuration.clock.now())
         let start = configuration.clock.elapsed()
         journal.count { $0.originRequests += 1 }

@@ -64,6 +64,18 @@ public struct MediaResource: Sendable {
         core.usableInformation(directives)
     }
 
+    /// What is stored for a request with these fields, if it may answer one with these directives without asking the
+    /// origin; unlike ``usableInformation(_:)`` it looks into the index too.
+    ///
+    /// Throws ``RepriseError`` with code `storageUnavailable`, or `CancellationError`.
+    public func storedAnswer(_ directives: CacheControl, fields extra: HTTPFields) async throws -> ContentInformation? {
+        guard let generation = try await core.stored(for: request(extra)), generation.reuse(for: directives) == .serve
+        else {
+            return nil
+        }
+        return generation.information
+    }
+
     /// Sends a request with another method than GET and HEAD to the origin; nothing of it is stored.
     ///
     /// A method that may change the resource makes what is stored stale, unless the origin refuses (RFC 9111 §4.4): that

@@ -34,10 +34,11 @@ struct Remove: AsyncParsableCommand {
             let wanted =
                 all
                 ? entries
-                : urls.compactMap { url in
-                    let entry = entries.first { $0.url.description == url || $0.key.text == url }
-                    if entry == nil { missing.append(url) }
-                    return entry
+                : urls.flatMap { url in
+                    // Several where the responses vary with the request.
+                    let found = entries.filter { $0.url.description == url || $0.key.text == url }
+                    if found.isEmpty { missing.append(url) }
+                    return found
                 }
             for entry in wanted { freed += try await store.remove(entry.key) }
             await store.close()

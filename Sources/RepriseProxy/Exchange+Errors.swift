@@ -30,16 +30,22 @@ extension Exchange {
     }
 
     private func text(_ status: Int, _ error: RepriseError) -> ByteBuffer {
-        let cache = CacheStatus(.forwarded(.uriMiss), detail: "\(error.code)")
+        let isLocal = [.notStored, .closed, .invalidArgument].contains(error.code)
+        let cache = CacheStatus(isLocal ? .unanswered : .forwarded(missReason), detail: "\(error.code)")
         return ResponseHead.text(
             status, "\(error.message)\n", fields: [("Cache-Status", "\(cache)")], keepAlive: head.keepsAlive,
             isHead: head.method == .head)
     }
 
+    /// Why the origin was asked, where that did not come to a response of media.
+    private var missReason: CacheStatus.ForwardReason { resource.storedInformation == nil ? .uriMiss : .miss }
+
     /// RFC 9110 §15.5.17.
     private func notSatisfiable(_ error: RepriseError) -> ByteBuffer {
         let length = resource.storedInformation?.completeLength ?? error.range?.upperBound
-        let fields = length.map { [("Content-Range", "bytes */\($0)")] } ?? []
+        var fields = length.map { [("Content-Range", "bytes */\($0)")] } ?? []
+        let isKnown = resource.usableInformation(head.directives) != nil
+        fields.append(("Cache-Status", "\(CacheStatus(isKnown ? .hit : .forwarded(missReason)))"))
         return ResponseHead.text(416, "\(error.message)\n", fields: fields, keepAlive: head.keepsAlive)
     }
 
@@ -58,7 +64,7 @@ extension Exchange {
             fields[.age] = "\(age)"
             fields.append(CacheStatus(.hit))
         } else {
-            fields.append(CacheStatus(.forwarded(.uriMiss, status: refusal.head.status.code)))
+            fields.append(CacheStatus(.forwarded(missReason, status: refusal.head.status.code)))
         }
         if let via = HTTPField.Name("Via") { fields.append(HTTPField(name: via, value: ProxyService.via)) }
         for field in fields { ResponseHead.write(field, to: &buffer) }

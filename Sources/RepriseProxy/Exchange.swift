@@ -89,6 +89,7 @@ struct Exchange: Sendable {
         var buffer = ByteBuffer()
         ResponseHead.writeStatus(code, to: &buffer)
         buffer.writeImmutableBuffer(ResponseHead.commonFields(information))
+        if let age = ResponseHead.age(information, service.wallClock()) { buffer.writeString("Age: \(age)\r\n") }
         buffer.writeString("Cache-Status: \(status)\r\n")
         if code != 304 { buffer.writeString("Content-Length: 0\r\n") }
         try await finish(buffer)
@@ -98,7 +99,8 @@ struct Exchange: Sendable {
     // MARK: - HEAD
 
     private func answerHead() async throws -> Bool {
-        guard let information = resource.usableInformation(head.directives) else { return try await relayHead() }
+        let stored = try await resource.storedAnswer(head.directives, fields: service.originFields(head))
+        guard let information = stored else { return try await relayHead() }
         switch RequestPlan(head, information) {
         case .notModified: return try await answer(304, information, CacheStatus(.hit))
         case .preconditionFailed: return try await answer(412, information, CacheStatus(.hit))
@@ -265,6 +267,8 @@ struct Exchange: Sendable {
         var buffer = ResponseHead.multipart(
             multipart, information, status: status, keepAlive: head.keepsAlive, now: service.wallClock())
         var read = first
+        // Until the first byte is there an error can still be told with a status of its own.
+        var piece = try await first.next()
         do {
             for (index, part) in parts.enumerated() {
                 if index > 0 {
@@ -276,7 +280,11 @@ struct Exchange: Sendable {
                 buffer.writeString(multipart.heads[index])
                 let current = read
                 try await stream(head: buffer, isChunked: false, generation: information.generation) {
-                    try await current.next()
+                    if let first = piece {
+                        piece = nil
+                        return first
+                    }
+                    return try await current.next()
                 }
                 buffer = ByteBuffer()
             }

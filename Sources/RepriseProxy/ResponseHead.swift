@@ -82,7 +82,7 @@ enum ResponseHead {
     }
 
     /// Seconds since the response was made or validated at the origin (RFC 9111 §4.2.3).
-    private static func age(_ information: ContentInformation, _ now: Double) -> Int64? {
+    static func age(_ information: ContentInformation, _ now: Double) -> Int64? {
         information.freshness.map { min($0.currentAge(now: HTTPDate(secondsSince1970: Int64(now))), 1 << 31) }
     }
 

@@ -79,11 +79,15 @@ import Testing
                 == "Sat, 01 Jan 2101 00:00:00 GMT")
     }
 
+    @Test("Names may come in any case", arguments: ["sun, 06 Nov 1994 08:49:37 GMT", "SUN, 06 nOV 1994 08:49:37 gmt"])
+    func namesInAnyCase(value: String) {
+        #expect(HTTPDate(value)?.description == "Sun, 06 Nov 1994 08:49:37 GMT")
+    }
+
     @Test(
         "Anything else is no date",
         arguments: [
             "", "0", "-1", "Sun", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 UTC",
-            "sun, 06 Nov 1994 08:49:37 GMT",
             "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 8:49:37 GMT", "Sun, 06 Nov 94 08:49:37 GMT",
             "Sun, 06 Now 1994 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 31 Nov 1994 08:49:37 GMT",
             "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, 06 Nov 1994 08:49:61 GMT",

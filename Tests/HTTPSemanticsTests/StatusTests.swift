@@ -106,9 +106,14 @@ import Testing
         #expect(action(for: response(status)) == .passThrough(.unexpectedStatus))
     }
 
+    @Test("a status beyond the classes is an error of the origin: RFC 9110 §15", arguments: [600, 999])
+    func statusBeyondTheClasses(status: Int) {
+        #expect(action(for: response(status)) == .refusal)
+    }
+
     @Test(
-        "1xx is no final response, and other codes are none at all: RFC 9110 §15",
-        arguments: [0, 99, 100, 103, 199, 600, 999])
+        "1xx is no final response, and what lies below is none at all: RFC 9110 §15",
+        arguments: [0, 99, 100, 103, 199])
     func invalidStatus(status: Int) {
         #expect(action(for: response(status)) == .reject(.invalidStatus))
     }

@@ -353,6 +353,7 @@ import Testing
                 #expect(try await get("/half").status == 504)
                 #expect(try await get("/none").status == 504)
                 #expect(try await get("/none", [], "HEAD").status == 504)
+                #expect(try await get("/a", [], "HEAD").status == 200)
                 #expect(try await get("/a", [], "DELETE").status == 504)
                 await server.stop()
             }
@@ -368,6 +369,58 @@ import Testing
             #expect(try await site.get().status == "reprise; hit")
             site.clock.shift(by: .seconds(10_000))
             #expect(try await site.get().status == "reprise; fwd=stale; fwd-status=304")
+        }
+    }
+
+    @Test("--force-cache: the holes of no-store media are stored too") func forcedHoles() async throws {
+        try await Site.run(isShared: false, configure: { $0.forces = { $0 == "127.0.0.1" } }) { site async throws in
+            site.publish("no-store")
+            #expect(try await site.get(["Range: bytes=0-99"]).head.status == 206)
+            #expect(try await site.get().isPattern())
+            #expect(try await site.get().status == "reprise; hit")
+            #expect(site.origin.snapshot["/a"].bodyBytesSent == 1000)
+        }
+    }
+
+    @Test("what must not be stored any more is still played to its end") func noStoreThatComesLater() async throws {
+        try await Site.run(isShared: false) { site async throws in
+            site.publish("max-age=60")
+            _ = try await site.get(["Range: bytes=0-99"])
+            site.publish("no-store")
+            let whole = try await site.get()
+            #expect(whole.head.status == 200)
+            #expect(whole.isPattern())
+        }
+    }
+
+    @Test("a hole's response is held to the rules of a shared cache too") func privateHoles() async throws {
+        try await Site.run { site async throws in
+            site.publish("public, max-age=60")
+            _ = try await site.get(["Range: bytes=0-99"])
+            site.publish("private")
+            #expect(try await site.get(["Range: bytes=100-199"]).body == TestPattern.bytes(in: 100..<200, seed: 1))
+            #expect(site.proxy.bench.cache.storedBytes == 100)
+        }
+    }
+
+    @Test("a playlist that is sent as bytes of no kind is a playlist") func playlistWithoutAType() async throws {
+        try await Site.run(isShared: false) { site async throws in
+            site.publish("max-age=2", at: "/live.m3u8", type: "application/octet-stream")
+            _ = try await site.get([], "/live.m3u8")
+            site.clock.shift(by: .seconds(3))
+            site.publish("max-age=2", at: "/live.m3u8", seed: 2, etag: "\"v2\"", type: "application/octet-stream")
+            #expect(try await site.get([], "/live.m3u8").isPattern(2))
+        }
+    }
+
+    @Test("conditions of other methods are the origin's business (RFC 9110 §13.1)") func conditionsOfOtherMethods()
+        async throws
+    {
+        try await Site.run { site async throws in
+            site.publish("max-age=60") { $0.statusOfOtherMethods = 412 }
+            let reply = try await site.get(["If-None-Match: *", "Content-Length: 0"], method: "PUT")
+            #expect(reply.head.status == 412)
+            #expect(site.origin.snapshot["/a"].requests.last?.fields[.ifNoneMatch] == "*")
         }
     }
 
@@ -488,7 +541,7 @@ import Testing
             publish(2)
             let blue = try await get("blue")
             #expect(blue.isPattern(2))
-            #expect(blue.status == "reprise; fwd=uri-miss; fwd-status=200; stored")
+            #expect(blue.status == "reprise; fwd=vary-miss; fwd-status=200; stored")
             publish(3)
             #expect(try await get(nil).isPattern(3))
             for (room, seed) in [("red", 1), (" red ", 1), ("blue", 2), (nil, 3)] as [(String?, UInt64)] {

@@ -134,8 +134,8 @@ struct FailureTests {
         "The system's errors mean what the engine understands",
         arguments: [
             (URLError.Code.cannotFindHost, RepriseError.Code.originNotFound), (.dnsLookupFailed, .originNotFound),
-            (.cannotConnectToHost, .originUnreachable), (.notConnectedToInternet, .originUnreachable),
-            (.networkConnectionLost, .originUnreachable), (.dataNotAllowed, .originUnreachable),
+            (.cannotConnectToHost, .originUnreachable), (.notConnectedToInternet, .networkUnavailable),
+            (.networkConnectionLost, .originUnreachable), (.dataNotAllowed, .networkUnavailable),
             (.timedOut, .originTimedOut), (.secureConnectionFailed, .originNotTrusted),
             (.serverCertificateUntrusted, .originNotTrusted), (.serverCertificateHasBadDate, .originNotTrusted),
             (.badServerResponse, .originMisbehaved), (.cannotParseResponse, .originMisbehaved),

@@ -22,7 +22,7 @@ struct FetchDriver: Sendable {
 
     /// Runs to the end of the fetch's range, beginning with `response` if the first one is here already.
     func run(_ response: FetchResponse?) async {
-        var budget = RetryBudget(engine.configuration.retry)
+        var budget = RetryBudget(engine.retryPolicy)
         var response = response
         var writer = ChunkWriter(core: core)
         let start = core.remainder(of: id)
@@ -79,7 +79,7 @@ struct FetchDriver: Sendable {
         let sent = FetchRequest(range: spec, sentIfRange: ifRange != nil)
         let action = validate(
             sent, against: record.identity, policy: engine.configuration.generationPolicy, response: response.head,
-            finalHost: response.url.authority)
+            finalHost: response.url.authority, storage: engine.storage(for: request))
         if case .fill(let placement) = action {
             core.learn(placement)
             // The newest response's fields stand for all parts that were joined (RFC 9111 §3.4).

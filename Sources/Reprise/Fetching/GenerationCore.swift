@@ -180,7 +180,7 @@ final class GenerationCore: Sendable {
             switch error.code {
             case .originUnreachable, .originNotFound, .originTimedOut:
                 return state.freshness.mayServeStale(because: .disconnected, now: date)
-            case .originRefused where error.refusal?.isTransient == true:
+            case .originRefused where error.refusal.map { [500, 502, 503, 504].contains($0.head.status.code) } == true:
                 let isLenient = !policy.isShared && state.record.isMedia && !state.freshness.forbidsStale
                 return isLenient || state.freshness.mayServeStale(because: .error, now: date)
             default: return false

@@ -20,12 +20,6 @@ extension ResourceCore {
         case gone
     }
 
-    private func storage(for request: OriginRequest, _ directives: CacheControl) -> StoragePolicy {
-        StoragePolicy(
-            honoursNoStore: !policy.forces(request.url.host), isShared: policy.isShared,
-            hasAuthorization: request.fields[.authorization] != nil, requestForbidsStoring: directives.noStore)
-    }
-
     /// A part of it, or of what is called like media, is never wanted of a page.
     private func expectsMedia(_ wanted: ReadRequest) -> Bool {
         wanted.range.map { $0 != .from(0) } ?? false || wanted.origin.url.namesMedia
@@ -40,7 +34,7 @@ extension ResourceCore {
                 let action = HTTPSemantics.validate(
                     FetchRequest(range: range, expectsMedia: expectsMedia(wanted)), against: nil,
                     policy: engine.configuration.generationPolicy,
-                    response: response.head, storage: storage(for: wanted.origin, wanted.directives))
+                    response: response.head, storage: engine.storage(for: wanted.origin, wanted.directives))
                 switch action {
                 case .fill(let placement):
                     return Exchange(
@@ -63,6 +57,10 @@ extension ResourceCore {
         -> Validation
     {
         do {
+            // Where there is something to fall back on nobody waits for retries.
+            if generation.mayServeStale(instead: RepriseError(.originUnreachable, "")) {
+                return try await ask(generation, wanted, reason)
+            }
             return try await retrying { try await ask(generation, wanted, reason) }
         } catch let error as RepriseError where generation.mayServeStale(instead: error) {
             journal.tell(.servedStale(key, reason: error.description))
@@ -81,7 +79,7 @@ extension ResourceCore {
             FetchRequest(range: wanted.range, sentCondition: hasCondition), against: identity,
             policy: engine.configuration.generationPolicy, response: response.head,
             finalHost: response.head.status == .notModified ? nil : response.url.authority,
-            storage: storage(for: wanted.origin, wanted.directives))
+            storage: engine.storage(for: wanted.origin, wanted.directives))
         switch action {
         case .notModified, .fill:
             response.body.cancel()
@@ -94,7 +92,7 @@ extension ResourceCore {
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
         case .newGeneration, .passThrough:
             return .replaced(Exchange(response: response, requestTime: time, action: action))
-        case .generationChanged, .retryWithoutRange, .unsatisfiable:
+        case .generationChanged, .retryWithoutRange:
             response.body.cancel()
             return .gone
         default: throw try await refusal(action, response, time, wanted)
@@ -138,10 +136,7 @@ extension ResourceCore {
 
     /// Runs `body`, again after a delay where that can help.
     private func retrying<T>(_ body: () async throws -> T) async throws -> T {
-        var retry = engine.configuration.retry
-        // Clients of a shared cache are told what the origin said, and decide themselves.
-        if policy.isShared { retry.refusals = 0 }
-        var budget = RetryBudget(retry)
+        var budget = RetryBudget(engine.retryPolicy)
         while true {
             do {
                 return try await body()
@@ -164,7 +159,7 @@ extension ResourceCore {
             let refusal = try await OriginRefusal.collect(response)
             let answer = StoredAnswer(
                 refusal, to: wanted.origin, requestTime: requestTime, now: now,
-                storage: storage(for: wanted.origin, wanted.directives), policy: policy)
+                storage: engine.storage(for: wanted.origin, wanted.directives), policy: policy)
             if let answer {
                 state.withLock { state in
                     switch state.phase {
@@ -187,9 +182,6 @@ extension ResourceCore {
 
     /// Asks with HEAD; what it tells about the stored response is kept (RFC 9111 §4.3.5).
     func head(_ request: OriginRequest) async throws -> HTTPResponse {
-        if policy.isOffline {
-            throw RepriseError(.notStored, "\(request.url.redacted) is not stored, and the origin is not to be asked.")
-        }
         let (response, time) = try await engine.send(request, range: nil)
         response.body.cancel()
         if response.head.status == .ok, let generation = liveGeneration {
@@ -238,7 +230,10 @@ extension ResourceCore {
         let ifRange = record.identity.validators.ifRangeValue
         let (response, _) = try await engine.send(request, range: spec, ifRange: ifRange)
         let sent = FetchRequest(range: spec, sentIfRange: ifRange != nil)
-        let action = HTTPSemantics.validate(sent, against: record.identity, policy: .immutable, response: response.head)
+        // Nothing of it is stored: what forbids storing is no reason to end the read.
+        let action = HTTPSemantics.validate(
+            sent, against: record.identity, policy: .immutable, response: response.head,
+            storage: StoragePolicy(honoursNoStore: false))
         guard case .fill(let placement) = action else {
             response.body.cancel()
             throw RepriseError(

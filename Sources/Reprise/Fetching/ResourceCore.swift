@@ -88,6 +88,49 @@ final class ResourceCore: Sendable {
         return generation.information
     }
 
+    /// The generation that answers `request`, read from the catalogue if need be; asks nobody else.
+    func stored(for request: OriginRequest) async throws -> GenerationCore? {
+        while true {
+            switch recall() {
+            case .found(let generation): return generation
+            case .selection(let vary): return try await engine.selection(of: self, vary, request).stored(for: request)
+            case .follow(let opening): _ = try await opening.wait()
+            case .load(let opening):
+                let result: Result<Opening.Found, RepriseError>
+                do {
+                    _ = try await withTaskExecutorPreference(DiskExecutor.shared) { try await load() }
+                    result = .success(.changed)
+                } catch {
+                    result = .failure(error as? RepriseError ?? RepriseError(.closed, "The cache was closed."))
+                }
+                finish(opening, result)
+                _ = try result.get()
+            }
+        }
+    }
+
+    private enum Recall {
+        case found(GenerationCore?)
+        case selection(Vary)
+        case follow(Opening)
+        case load(Opening)
+    }
+
+    private func recall() -> Recall {
+        state.withLock { state in
+            if let opening = state.opening { return .follow(opening) }
+            switch state.phase {
+            case .known(let generation): return .found(generation.isFrozen ? nil : generation)
+            case .varies(let vary): return .selection(vary)
+            case .unknown, .bypass, .answered: return .found(nil)
+            case .unloaded:
+                let opening = Opening()
+                state.opening = opening
+                return .load(opening)
+            }
+        }
+    }
+
     // MARK: - Opening
 
     /// Why a reader leads.
@@ -100,6 +143,8 @@ final class ResourceCore: Sendable {
 
     private enum Decision {
         case use(GenerationCore)
+        /// Use it, and validate it meanwhile.
+        case useAndRevalidate(GenerationCore)
         case lead(Opening, Errand)
         case follow(Opening)
         case selection(Vary)
@@ -116,8 +161,10 @@ final class ResourceCore: Sendable {
         var confirmed: (generation: GenerationCore, how: Confirmation)?
         while true {
             try Task.checkCancellation()
-            switch decide(wanted, unusable, confirmed?.generation) {
-            case .use(let generation):
+            let decision = decide(wanted, unusable, confirmed?.generation)
+            if case .useAndRevalidate(let generation) = decision { revalidate(generation, wanted) }
+            switch decision {
+            case .use(let generation), .useAndRevalidate(let generation):
                 if let opened = try generation.openReader(wanted.range, request: wanted.origin) {
                     let how = confirmed.flatMap { $0.generation === generation ? $0.how : nil }
                     return MediaRead(opened, how, generation: generation, resource: self, request: wanted.origin)
@@ -134,7 +181,7 @@ final class ResourceCore: Sendable {
             case .selection(let vary): return try await engine.selection(of: self, vary, wanted.origin).open(wanted)
             case .bypass: return try await openDirect(wanted)
             case .answer(let refusal): throw Self.refused(refusal, wanted.origin.url)
-            case .unavailable: throw Self.notStored(wanted.origin.url)
+            case .unavailable: throw Engine.notStored(wanted.origin.url)
             }
         }
     }
@@ -157,11 +204,9 @@ final class ResourceCore: Sendable {
                 switch generation.reuse(for: wanted.directives) {
                 case .serve, .serveStale: return .use(generation)
                 case .serveAndRevalidate:
-                    if !state.isRevalidating {
-                        state.isRevalidating = true
-                        revalidate(generation, wanted)
-                    }
-                    return .use(generation)
+                    guard !state.isRevalidating else { return .use(generation) }
+                    state.isRevalidating = true
+                    return .useAndRevalidate(generation)
                 case .validate(let reason):
                     // A fetch for the first byte carries If-Range: its response says whether the rest still holds.
                     if generation.beginsInHole(wanted.range) { return .use(generation) }
@@ -231,7 +276,7 @@ final class ResourceCore: Sendable {
             if case .unloaded = state.phase { true } else { false }
         }
         if isUnloaded, try await load() { return .again(.changed) }
-        if policy.isOffline || wanted.directives.onlyIfCached { throw Self.notStored(wanted.origin.url) }
+        if policy.isOffline || wanted.directives.onlyIfCached { throw Engine.notStored(wanted.origin.url) }
         switch errand {
         case .discover(let replaced):
             return try await adopt(try await exchange(wanted), wanted, replacing: replaced)
@@ -276,7 +321,7 @@ final class ResourceCore: Sendable {
         store.recorder.noteUse(home.key)
         guard let opened else { throw GenerationCore.notSatisfiable(placement.completeLength ?? 0) }
         let how = Confirmation(
-            reason: replaced == nil ? home === self ? .uriMiss : .varyMiss : .stale,
+            reason: replaced == nil ? signpost == nil ? .uriMiss : .varyMiss : .stale,
             status: exchange.response.head.status.code)
         return .read(MediaRead(opened, how, generation: generation, resource: home, request: wanted.origin))
     }
@@ -302,10 +347,6 @@ final class ResourceCore: Sendable {
             .originRefused, "The origin answered \(refusal.head.status.code) for \(url.redacted).", refusal: refusal)
     }
 
-    private static func notStored(_ url: ResourceURL) -> RepriseError {
-        RepriseError(
-            .notStored, "\(url.redacted) is not stored as far as was asked for, and the origin is not to be asked.")
-    }
 }
 
 extension RepriseError {

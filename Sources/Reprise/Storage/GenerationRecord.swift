@@ -24,8 +24,7 @@ struct GenerationRecord: Sendable {
 
     var isInvalidated: Bool { responseTime == 0 }
     var isMedia: Bool {
-        guard let type = MediaType(fields[.contentType]) else { return !url.namesPlaylist }
-        return type.isMedia
+        !url.namesPlaylist && MediaType(fields[.contentType])?.isMedia ?? true
     }
 
     /// How long it may be used without asking.
@@ -34,6 +33,7 @@ struct GenerationRecord: Sendable {
         let isForced = policy.forces(url.host)
         if isForced {
             fields[.expires] = nil
+            if let targeted = HTTPField.Name("CDN-Cache-Control") { fields[targeted] = nil }
             fields[.cacheControl] = "max-age=\(ReusePolicy.unverifiableLifetime)"
         }
         let isUnverifiable = fields[.eTag] == nil && fields[.lastModified] == nil
