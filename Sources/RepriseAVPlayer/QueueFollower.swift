@@ -35,12 +35,12 @@
             self.amount = amount
             observation = player.observe(\.currentItem) { [weak self] _, _ in
                 // Observers are told on whatever thread made the change.
-                Task { @MainActor in self?.update() }
+                Task { @MainActor [weak self] in self?.update() }
             }
             update()
         }
 
-        isolated deinit { prefetch?.cancel() }
+        deinit { prefetch?.cancel() }
 
         /// Looks at the queue; also for items that were inserted while the current one plays.
         func update() {

@@ -49,8 +49,12 @@
                         var player = RandomPlayer(world, round: round, seed: seed << 16 | UInt64(round))
                         for problem in try await player.play() { world.violation("end", problem) }
                     }
-                    let twice = world.network.state.withLock { state in state.askedTwice.filter { $0.value > 0 } }
-                    if !twice.isEmpty { world.violation("once", "fetched twice: \(twice)") }
+                    let (twice, log) = world.network.state.withLock { state in
+                        let twice = state.askedTwice.filter { $0.value > 0 }
+                        let log = state.arrivals.filter { twice[$0.resource] != nil }.map { "#\($0.exchange) \($0.range)" }
+                        return (twice, log)
+                    }
+                    if !twice.isEmpty { world.violation("once", "fetched twice: \(twice) in \(log)") }
                 }
             }
         }

@@ -42,6 +42,14 @@
             return try fields.int("withinTicks") ?? seconds.map { $0 * 100 }
         }
 
+        /// How many ticks a wait may take: 5,000, or more if a time limit says so, or what the step names.
+        private func patience(_ fields: inout ScriptFields, within: Int64?) throws -> Int64 {
+            for name in ["limitTicks", "maxTicks", "timeoutTicks", "limit"] {
+                if let ticks = try fields.int(name) { return ticks }
+            }
+            return max(5000, within ?? 0)
+        }
+
         // MARK: - Waits
 
         private func waitInfo(_ given: ScriptFields) async throws {
@@ -57,9 +65,10 @@
             default: throw ScriptFormatError("\(place): \"entireLengthOnDemand\" must be true, false or \"optional\"")
             }
             let within = try limit(&fields)
+            let patience = try patience(&fields, within: within)
             try fields.finish()
             guard let information = request.information else { throw fail("\(request.id) asks for no information") }
-            let came = await world.wait { information.isFilled || request.isOver }
+            let came = await world.wait(limit: patience) { information.isFilled || request.isOver }
             guard came, information.isFilled else { throw fail("no content information came") }
             world.checkInformation(request)
             if let within, world.ticks - request.arrivalTick > within {
@@ -76,8 +85,9 @@
             let request = try request(fields.require(fields.text("id"), "id"))
             let wanted = try fields.require(fields.int("atLeast"), "atLeast")
             let within = try limit(&fields)
+            let patience = try patience(&fields, within: within)
             try fields.finish()
-            let came = await world.wait {
+            let came = await world.wait(limit: patience) {
                 request.state.withLock { $0.bytes >= wanted || $0.isFinished || $0.isCancelled }
             }
             let (bytes, error) = request.state.withLock { state in
@@ -111,9 +121,9 @@
             let version = try fields.int("version")
             let within = try limit(&fields)
             let before = try fields.object("beforeBytesOf")
+            let patience = try patience(&fields, within: within)
             try fields.finish()
-            let wait = max(5000, (within ?? 0) - (world.ticks - request.arrivalTick))
-            guard await world.wait(limit: wait, until: { request.state.withLock { $0.isFinished } }) else {
+            guard await world.wait(limit: patience, until: { request.state.withLock { $0.isFinished } }) else {
                 throw fail("it did not finish; \(request.state.withLock { $0.bytes }) bytes came")
             }
             let state = request.state.withLock { $0 }
