@@ -51,7 +51,9 @@
                     }
                     let (twice, log) = world.network.state.withLock { state in
                         let twice = state.askedTwice.filter { $0.value > 0 }
-                        let log = state.arrivals.filter { twice[$0.resource] != nil }.map { "#\($0.exchange) \($0.range)" }
+                        let log = state.arrivals.filter { twice[$0.resource] != nil }.map {
+                            "#\($0.exchange) \($0.range)"
+                        }
                         return (twice, log)
                     }
                     if !twice.isEmpty { world.violation("once", "fetched twice: \(twice) in \(log)") }

@@ -178,7 +178,7 @@ final class GenerationCore: Sendable {
         return state.withLock { state in
             if state.record.isInvalidated { return false }
             switch error.code {
-            case .originUnreachable, .originNotFound, .originTimedOut:
+            case .networkUnavailable, .originUnreachable, .originNotFound, .originTimedOut:
                 return state.freshness.mayServeStale(because: .disconnected, now: date)
             case .originRefused where error.refusal.map { [500, 502, 503, 504].contains($0.head.status.code) } == true:
                 let isLenient = !policy.isShared && state.record.isMedia && !state.freshness.forbidsStale
