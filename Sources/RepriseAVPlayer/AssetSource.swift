@@ -166,14 +166,10 @@ final class AssetSource: Sendable {
             group.cancelAll()
             return first
         }
-        guard let head, head.status.kind == .successful else { return false }
-        var now = known
-        now.validators = Validators(head.headerFields)
-        now.completeLength =
-            head.headerFields[.contentEncoding] == nil ? head.headerFields[.contentLength].flatMap { Int64($0) } : nil
-        now.generation = ""
-        guard let representation = Representation(known) else { return false }
-        return !representation.isSame(as: now)
+        guard let head, head.status.kind == .successful, let representation = Representation(known) else {
+            return false
+        }
+        return representation.isContradicted(by: head)
     }
 
     // MARK: - Bytes

@@ -1,4 +1,5 @@
 import HTTPSemantics
+import HTTPTypes
 import Reprise
 
 /// Tells whether two answers are about the same bytes.
@@ -7,11 +8,30 @@ struct Representation: Sendable {
     let validators: Validators
     let generation: String
 
+    init(completeLength: Int64, validators: Validators, generation: String = "") {
+        self.completeLength = completeLength
+        self.validators = validators
+        self.generation = generation
+    }
+
     init?(_ information: ContentInformation) {
         guard let length = information.completeLength else { return nil }
         completeLength = length
         validators = information.validators
         generation = information.generation
+    }
+
+    /// Whether the head of a HEAD response is another representation's.
+    ///
+    /// Validators decide. Only without any does the length: many servers answer HEAD with none, or with 0.
+    func isContradicted(by head: HTTPResponse) -> Bool {
+        let now = Validators(head.headerFields)
+        if let mine = validators.etag, let other = now.etag { return !mine.weaklyMatches(other) }
+        if let mine = validators.lastModified, let other = now.lastModified { return mine != other }
+        guard head.headerFields[.contentEncoding] == nil, let field = head.headerFields[.contentLength],
+            let length = Int64(field), length > 0
+        else { return false }
+        return length != completeLength
     }
 
     /// Whether bytes of `information` may be given where bytes of this representation were.
