@@ -93,7 +93,11 @@
             try fields.finish()
             let outer = place
             for k in 0..<times {
-                try await run(try steps.map { try $0.substituting([name: k]) }, in: "\(outer) \(name)=\(k)")
+                let round: [ScriptValue]
+                do { round = try steps.map { try $0.substituting([name: k]) } } catch let error as ScriptFormatError {
+                    throw ScriptFormatError("\(outer): \(error)")
+                }
+                try await run(round, in: "\(outer) \(name)=\(k)")
             }
         }
 
