@@ -44,7 +44,7 @@ struct CacheTests {
             let read = try await cache.resource(for: origin.url("/song.mp3")).read()
             #expect(try await bytes(read) == pattern(0..<2_000_000))
             let snapshot = await origin.settledSnapshot()
-            #expect(snapshot.requests.map(\.range) == [nil, "bytes=700000-1999999"])
+            #expect(snapshot.requests.map(\.range) == [nil, "bytes=700000-"])
             #expect(snapshot["/song.mp3"].bytesSentMoreThanOnce == 0)
             await cache.close()
         }
