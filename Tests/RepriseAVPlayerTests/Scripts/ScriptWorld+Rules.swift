@@ -53,8 +53,11 @@
         /// Every byte must be a version's own, and all bytes of one asset the same version's.
         private func checkBytes(_ data: Data, at offset: Int64, _ request: ScriptRequest) {
             let resource = request.resource
-            let isMain = state.withLock { $0.items[request.item]?.resource } == resource.name
-            let candidates = isMain ? state.withLock { $0.items[request.item]?.versions } ?? [] : [1]
+            // In one step: an item that is released meanwhile has no versions any more, and that is no fault of the bytes.
+            let ofMain = state.withLock { state in
+                state.items[request.item].flatMap { $0.resource == resource.name ? $0.versions : nil }
+            }
+            let candidates = ofMain ?? request.state.withLock { $0.versions }
             // A few bytes tell versions apart; then all of them are compared.
             let sample = data.prefix(resource.head.count + 64)
             let matching = candidates.filter { version in
@@ -65,7 +68,7 @@
                 violation("I2", "\(request.id) got wrong bytes at \(offset), or those of another version")
             }
             request.state.withLock { $0.versions.formIntersection(matching) }
-            guard isMain else { return }
+            guard ofMain != nil else { return }
             state.withLock { $0.items[request.item]?.versions = Set(matching) }
         }
 
