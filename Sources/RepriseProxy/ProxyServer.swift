@@ -74,6 +74,9 @@ public final class ProxyServer: Sendable {
             }
     }
 
+    /// Requests that are being answered, other than from what is stored and at hand.
+    package var exchangesUnderWay: Int { service.exchangesUnderWay }
+
     /// Stops listening, breaks off what is being sent, and returns when all is closed.
     ///
     /// The cache stays open. May be called again; it then waits for the first call.

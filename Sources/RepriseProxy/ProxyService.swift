@@ -56,6 +56,8 @@ final class ProxyService: Sendable {
         }
     }
 
+    var exchangesUnderWay: Int { state.withLock { $0.exchanges.count } }
+
     /// Waits until no exchange is under way: they use their event loop to the last.
     func endExchanges() async {
         for exchange in state.withLock({ Array($0.exchanges.values) }) {
