@@ -62,8 +62,10 @@ import Testing
     /// What a player that leaves before the end of what it asked for may pull: a cancelled fetch stores what the system
     /// has received by then, at most so much.
     private static let pulledByLeaving: Int64 = 1 << 20
-    /// What is fetched twice is what a connection held when it was cut: sent, but never come, or beyond the place at which
-    /// another fetch took over. The aim is 1.02, which all traces but one keep (mpv in a fragmented file with an index, 1.04).
+    /// What the origin may send for each byte that was wanted, besides what leaving pulls.
+    ///
+    /// Twice comes what a connection held when it was cut (sent, but never received) and what lay beyond the place at which
+    /// another fetch took over. The aim is 1.02; on a busy machine a few traces reach 1.04.
     private static let worstRatio = 1.06
     /// What the origin's kernel holds of a connection; it counts as sent.
     private static let heldByConnection: Int64 = 64 << 10
