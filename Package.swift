@@ -59,13 +59,15 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
+        // The one C file: punching holes into files.
+        .target(name: "CFileHoles"),
         .target(name: "Locks", swiftSettings: strict),
         .target(name: "ByteRanges", swiftSettings: strict),
         .target(name: "HTTPSemantics", dependencies: [httpTypes], swiftSettings: strict),
         .target(
             name: "Reprise",
             dependencies: [
-                "ByteRanges", "HTTPSemantics", "Locks", httpTypes,
+                "ByteRanges", "CFileHoles", "HTTPSemantics", "Locks", httpTypes,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -100,13 +102,22 @@ let package = Package(
             dependencies: ["Locks", "Reprise", "RepriseHTTPClient", "RepriseTesting", "HTTPSemantics", httpTypes],
             path: "Tests/Support",
             swiftSettings: strict),
+        .executableTarget(
+            name: "StoreBenchmark", dependencies: ["HTTPSemantics", "Reprise", "RepriseTesting", httpTypes],
+            path: "Benchmarks/Store", swiftSettings: strict),
+        // The program that the crash tests kill.
+        .executableTarget(
+            name: "CrashChild",
+            dependencies: ["HTTPSemantics", "Locks", "Reprise", "RepriseHTTPClient", "RepriseTesting"],
+            path: "Tests/CrashChild", swiftSettings: strict),
         .testTarget(name: "ByteRangesTests", dependencies: ["ByteRanges"], swiftSettings: strict),
         .testTarget(name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", httpTypes], swiftSettings: strict),
         .testTarget(
             name: "RepriseTests",
             dependencies: [
-                "ByteRanges", "HTTPSemantics", "Reprise", "RepriseHTTPClient", "RepriseTesting", "TestSupport",
-                httpTypes,
+                "ByteRanges", "CrashChild", "HTTPSemantics", "Locks", "Reprise", "RepriseHTTPClient", "RepriseTesting",
+                "TestSupport", httpTypes,
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),

@@ -22,6 +22,12 @@ public enum CacheEvent: Sendable {
     case evicted(CacheKey, bytes: Int64)
     /// Bytes go past the store from here on; playback continues.
     case storeBypassed(CacheKey?, reason: String)
+    /// The index could not be used: it was set aside, and the cache started empty.
+    case storeReset(reason: String)
+    /// The key of an encrypted cache is another one than before: what was stored cannot be opened and will be evicted.
+    case keyChanged
+    /// A download is whole, or was given up until the cache is opened again.
+    case downloadEnded(CacheKey, error: RepriseError?)
 }
 
 /// Sums since the cache was opened, or over its whole life.
@@ -88,6 +94,9 @@ final class Journal: Sendable {
     private let recorded = Mutex(CacheStatistics())
     private let subscribers = Mutex<[UInt64: AsyncStream<CacheEvent>.Continuation]>([:])
     private let nextSubscriber = Mutex<UInt64>(0)
+    /// What happened before anybody listened, such as while the cache was opened; given to the first who does.
+    private let early = Mutex<[CacheEvent]?>([])
+    private static let earlyLimit = 64
 
     var current: CacheStatistics { statistics.withLock { $0 } }
 
@@ -113,6 +122,9 @@ final class Journal: Sendable {
     }
 
     func tell(_ event: CacheEvent) {
+        early.withLock { early in
+            if let count = early?.count, count < Self.earlyLimit { early?.append(event) }
+        }
         for subscriber in subscribers.withLock({ Array($0.values) }) { subscriber.yield(event) }
     }
 
@@ -124,6 +136,10 @@ final class Journal: Sendable {
             next += 1
             return next
         }
+        for event in early.withLock({ early in
+            defer { early = nil }
+            return early ?? []
+        }) { continuation.yield(event) }
         subscribers.withLock { $0[id] = continuation }
         continuation.onTermination = { [weak self] _ in self?.subscribers.withLock { _ = $0.removeValue(forKey: id) } }
         return stream

@@ -4,13 +4,17 @@ public import ByteRanges
 ///
 /// What it sees is at most a second old. Every call waits for the disk.
 public struct CacheInspector: Sendable {
+    private let directory: String
     private let catalogue: Catalogue?
 
     /// Opens the index of the cache in `directory`; a directory without one counts as an empty cache.
     ///
-    /// Throws ``RepriseError`` with code `storageUnavailable` when the index is damaged or newer than this version.
-    public init(directory: String) throws(RepriseError) {
-        catalogue = try Catalogue(readOnly: directory)
+    /// Throws ``RepriseError``: `storageUnavailable` when the index is damaged or of another format, `keyUnavailable` when
+    /// the cache is encrypted and `encryption` does not give its key.
+    public init(directory: String, encryption: CacheEncryption? = nil) throws(RepriseError) {
+        self.directory = directory
+        let vault = try encryption.map { encryption throws(RepriseError) in Vault(key: try encryption.provider.key()) }
+        catalogue = try Catalogue.open(readOnly: directory, vault: vault)
     }
 
     /// What is stored, the most recently used first.
@@ -25,5 +29,32 @@ public struct CacheInspector: Sendable {
     /// Counts over the whole life of the directory.
     public func statistics() throws(RepriseError) -> CacheStatistics {
         CacheStatistics(totals: try catalogue?.totals() ?? [:])
+    }
+
+    /// Bytes that the index occupies on the disk.
+    public var indexBytes: Int64 { Store.indexBytes(directory, SystemFileSystem()) }
+
+    /// Hands the stored bytes of `entry`, which must be whole, to `consume` in order, each part proved first.
+    ///
+    /// Throws ``RepriseError``: `notStored` when something is missing or damaged, with the range; what `consume` throws.
+    public func read(_ entry: CacheEntry, _ consume: ([UInt8]) throws -> Void) throws {
+        guard let catalogue, let stored = try catalogue.generation(for: entry.key) else {
+            throw RepriseError(.notStored, "Nothing is stored for \(entry.url.redacted).")
+        }
+        let path = Store.path(
+            in: directory, name: catalogue.name(of: entry.key), generation: stored.record.id)
+        let file = try DataFile(path: path, create: false, in: SystemFileSystem())
+        let proof = ChunkProof(stored.record, catalogue)
+        var position: Int64 = 0
+        for chunk in stored.chunks.values.joined().sorted(by: { $0.start < $1.start }) {
+            guard chunk.start == position, let bytes = proof.bytes(of: chunk, in: file) else { break }
+            try consume(bytes)
+            position += chunk.count
+        }
+        guard let length = stored.record.completeLength, position == length else {
+            throw RepriseError(
+                .notStored, "\(entry.url.redacted) is not whole from byte \(position) on. Fetch it first.",
+                range: position..<max(position, stored.record.completeLength ?? position))
+        }
     }
 }

@@ -13,16 +13,7 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     /// SHA-256 of the text, in lower-case hexadecimal: what file names and the index use.
     ///
     /// Computed at each call.
-    public var hash: String {
-        let digits = Array("0123456789abcdef".utf8)
-        var characters: [UInt8] = []
-        characters.reserveCapacity(64)
-        for byte in SHA256.hash(data: Array(text.utf8)) {
-            characters.append(digits[Int(byte >> 4)])
-            characters.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: characters, as: UTF8.self)
-    }
+    public var hash: String { hexadecimal(SHA256.hash(data: Array(text.utf8))) }
 
     /// The key up to its first question mark, fit for logs.
     public var redacted: String { String(text.prefix { $0 != "?" }) }

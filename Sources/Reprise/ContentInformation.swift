@@ -58,17 +58,23 @@ public struct CacheEntry: Sendable {
     public let url: ResourceURL
     /// What is known of the representation.
     public let information: ContentInformation
-    /// Bytes on disk.
+    /// Bytes of media on disk.
     public let storedBytes: Int64
+    /// What they occupy there, in the file system's blocks: what `du` shows.
+    public let allocatedBytes: Int64
     /// Last use, in seconds since 1970.
     public let lastUsed: Double
+    /// How long it stays.
+    public let retention: Retention
 
-    init(record: GenerationRecord, storedBytes: Int64, lastUsed: Double) {
+    init(record: GenerationRecord, usage: Usage, lastUsed: Double, retention: Retention) {
         key = record.key
         url = record.url
         information = ContentInformation(record)
-        self.storedBytes = storedBytes
+        storedBytes = usage.stored
+        allocatedBytes = usage.allocated
         self.lastUsed = lastUsed
+        self.retention = retention
     }
 
     /// Whether every byte is stored.

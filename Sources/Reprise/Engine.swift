@@ -72,10 +72,12 @@ final class Engine: Sendable {
         CacheKey("\(key.text)\n\(vary.selection(request.fields))")
     }
 
+    var liveKeys: [CacheKey] { state.withLock { Array($0.resources.keys) } }
+
     func liveResource(_ key: CacheKey) -> ResourceCore? { state.withLock { $0.resources[key] } }
 
     /// Takes the resource out of the table if nobody reads or fills it, or in any case if `force` says so.
-    private func detach(_ key: CacheKey, force: Bool) -> (isRemoved: Bool, core: ResourceCore?) {
+    func detach(_ key: CacheKey, force: Bool) -> (isRemoved: Bool, core: ResourceCore?) {
         state.withLock { state in
             guard let core = state.resources[key] else { return (true, nil) }
             guard force || core.isUnused else { return (false, nil) }
@@ -91,47 +93,6 @@ final class Engine: Sendable {
         }
         for resource in live { resource.invalidate() }
         store?.recorder.noteInvalidation(of: key)
-    }
-
-    /// Removes what is stored under `key`; `nil` if it is in use and `force` is off.
-    func remove(_ key: CacheKey, force: Bool) async throws(RepriseError) -> Int64? {
-        guard let store else { return 0 }
-        var bytes: Int64 = 0
-        if force {
-            for selection in try await store.recorder.removeSelections(of: key) {
-                bytes += try await remove(selection, force: true) ?? 0
-            }
-        }
-        guard let own = try await removeOne(key, store, force: force) else { return nil }
-        return bytes + own
-    }
-
-    private func removeOne(_ key: CacheKey, _ store: Store, force: Bool) async throws(RepriseError) -> Int64? {
-        let (isRemoved, core) = detach(key, force: force)
-        guard isRemoved else { return nil }
-        core?.markRemoved()
-        let removed = try await store.recorder.remove(key)
-        let live = core?.liveGeneration
-        var bytes = removed.storedBytes
-        if let live {
-            let unrecorded = live.storedRanges.byteCount
-            bytes = removed.generations.contains(live.id) ? max(bytes, unrecorded) : bytes + unrecorded
-        }
-        for generation in Set(removed.generations + (live.map { [$0.id] } ?? [])) {
-            Files.remove(store.path(keyHash: key.hash, generation: generation))
-        }
-        store.quota.release(bytes)
-        return bytes
-    }
-
-    /// Reserves room for `bytes`, evicting as needed.
-    func reserve(_ bytes: Int64, in store: Store) async -> Bool {
-        if store.quota.reserve(bytes) { return true }
-        return await store.evictor.reserve(bytes) { key in
-            guard let freed = try? await remove(key, force: false) else { return false }
-            journal.tell(.evicted(key, bytes: freed))
-            return true
-        }
     }
 
     func close() -> [ResourceCore] {

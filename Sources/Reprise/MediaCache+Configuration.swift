@@ -3,10 +3,25 @@ public import HTTPSemantics
 extension MediaCache {
     /// Settings of a cache; the defaults suit a player on one user's machine.
     public struct Configuration: Sendable {
-        /// Most bytes of media on disk.
+        /// Most bytes on disk, in the file system's blocks and with the index.
         ///
-        /// Above it the least recently used entries go. 2 GB (2,000,000,000 bytes) by default.
+        /// Before it is reached the least recently used entries go; it is exceeded by less than 1 MiB at any time. 2 GB
+        /// (2,000,000,000 bytes) by default.
         public var limit: Int64 = 2_000_000_000
+        /// Bytes that stay free on the disk, whatever the limit says; 200 MB by default.
+        public var minimumFree: Int64 = 200_000_000
+        /// Most bytes that one entry may occupy; what is larger streams past the store.
+        ///
+        /// `nil`, the default, for no such limit: of an entry larger than ``limit`` the parts least likely to be wanted go.
+        public var entryLimit: Int64?
+        /// How long an entry stays without being used; `nil`, the default, for as long as there is room.
+        ///
+        /// Looked at when the cache is opened, and every hour.
+        public var maximumAge: Duration?
+        /// Encrypts everything that tells what was watched; `nil`, the default, for a plain cache.
+        ///
+        /// A plain cache that is opened with encryption starts empty.
+        public var encryption: CacheEncryption?
         /// How a URL becomes a cache key; the whole URL by default.
         public var keyPolicy = CacheKeyPolicy.url
         /// When ranges of different responses may be joined; only under a strong validator by default (RFC 9110 §15.3.7.3).
@@ -22,6 +37,15 @@ extension MediaCache {
         public var retry = RetryPolicy()
         /// Time; the system's clocks by default.
         public var clock = CacheClock.system
+
+        /// The disk, for tests that make it fail.
+        package var fileSystem: any FileSystem = SystemFileSystem()
+        /// Called where a crash would leave the store between two states.
+        package var reached: (@Sendable (CrashPoint) -> Void)?
+        /// Whether unfinished downloads go on when the cache is opened; off for a command that only looks after it.
+        package var resumesDownloads = true
+        /// Longest time that finished chunks wait for their record.
+        package var recordDelay = Recorder.batchDelay
 
         /// The defaults.
         public init() {}

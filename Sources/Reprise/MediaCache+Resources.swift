@@ -17,17 +17,17 @@ extension MediaCache {
         return await resource.storedProgress().isComplete
     }
 
-    /// Removes every entry that nobody has used for longer than `age`, except those in use.
+    /// Removes every entry that nobody has used for longer than `age`, except those in use, pinned ones and downloads.
     ///
     /// Returns the bytes freed. Throws ``RepriseError`` when the index cannot be read or written.
     @discardableResult
     public func removeEntries(unusedFor age: Duration) async throws -> Int64 {
+        guard let store = engine.store else { return 0 }
         let oldest = clock.wallClock() - age / .seconds(1)
-        var freed: Int64 = 0
-        for entry in try await entries() where entry.lastUsed < oldest {
-            freed += try await engine.remove(entry.key, force: false) ?? 0
+        let candidates = try await entries().filter { $0.lastUsed < oldest && $0.retention == .cached }.map { entry in
+            Catalogue.Candidate(name: store.catalogue.name(of: entry.key), key: entry.key)
         }
-        return freed
+        return try await engine.remove(candidates, force: false, store).removed.reduce(0) { $0 + $1.usage.stored }
     }
 
     /// The time that this cache goes by.

@@ -1,6 +1,6 @@
 public import HTTPTypes
 import ByteRanges
-import Foundation
+import Locks
 
 /// A cache of remote media on disk: what was read is stored, what is stored is not fetched again.
 ///
@@ -12,26 +12,39 @@ import Foundation
 /// second's records reach the disk (without it at most the last second of each running download is fetched again).
 public final class MediaCache: Sendable {
     let engine: Engine
+    let downloads: Downloads
+    let upkeep: Upkeep
 
-    init(_ engine: Engine) { self.engine = engine }
+    init(_ engine: Engine) {
+        self.engine = engine
+        downloads = Downloads(engine: engine)
+        upkeep = Upkeep(engine: engine)
+    }
 
-    deinit { _ = engine.close() }
+    deinit {
+        upkeep.cancel()
+        downloads.cancel()
+        _ = engine.close()
+    }
 
     /// Opens the cache in `directory`, creating it if need be.
     ///
     /// Throws ``RepriseError``: `storageLocked` when another process has it, `storageUnavailable` when it cannot be written
-    /// or its index is damaged or newer than this version.
+    /// or its index is newer than this version, `keyUnavailable` when it is encrypted and its key cannot be had. A damaged
+    /// index is no error: it is set aside, the cache starts empty and tells so (``CacheEvent/storeReset(reason:)``).
     public static func open(
         directory: String, origin: any Origin, configuration: Configuration = Configuration()
     ) async throws -> MediaCache {
         let journal = Journal()
         let store = try await withTaskExecutorPreference(DiskExecutor.shared) {
             try Store(
-                directory: directory, limit: configuration.limit, journal: journal, clock: configuration.clock)
+                directory: directory, configuration: configuration, journal: journal)
         }
-        let opened = Date()
-        Task(executorPreference: DiskExecutor.shared) { store.removeOrphans(before: opened) }
-        return MediaCache(Engine(origin: origin, configuration: configuration, store: store, journal: journal))
+        let cache = MediaCache(
+            Engine(origin: origin, configuration: configuration, store: store, journal: journal))
+        cache.upkeep.start(store)
+        if configuration.resumesDownloads { cache.downloads.resume(store) }
+        return cache
     }
 
     /// A cache that stores nothing: reads stream straight from the origin.
@@ -77,12 +90,19 @@ public final class MediaCache: Sendable {
     /// Returns the bytes freed; 0 if there was nothing.
     @discardableResult
     public func remove(_ key: CacheKey) async throws -> Int64 {
-        await engine.store?.recorder.flush()
-        return try await engine.remove(key, force: true) ?? 0
+        try await remove([key])
     }
 
     /// Bytes of media on disk.
-    public var storedBytes: Int64 { engine.store?.quota.usedBytes ?? 0 }
+    public var storedBytes: Int64 { engine.store?.quota.usage.stored ?? 0 }
+
+    /// What the media occupy on disk, in the file system's blocks, and what the index occupies.
+    public var allocatedBytes: (media: Int64, index: Int64) {
+        engine.store.map { ($0.quota.usage.allocated, $0.quota.indexBytes) } ?? (0, 0)
+    }
+
+    /// Transactions that wrote to the index since the cache was opened.
+    package var transactionCount: Int { engine.store?.catalogue.transactions.withLock { $0 } ?? 0 }
 
     /// Counts since this cache was opened.
     public var statistics: CacheStatistics { engine.journal.current }
@@ -114,6 +134,8 @@ public final class MediaCache: Sendable {
     ///
     /// Reads still open end at their next hole.
     public func close() async {
+        await upkeep.stop()
+        await downloads.stop()
         for resource in engine.close() { await resource.liveGeneration?.stopFetches() }
         do {
             try await engine.store?.close()

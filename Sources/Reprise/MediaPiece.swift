@@ -2,7 +2,7 @@
 public enum MediaPiece: Sendable {
     /// A region of a file; a server may hand it to `sendfile`.
     case stored(StoredRegion)
-    /// Bytes that are not on disk: the store is off, full, broken, or the response must not be stored.
+    /// Bytes in memory: the cache is encrypted, or the store is off, full, broken, or the response must not be stored.
     case memory(any ByteChunk)
 
     /// Number of bytes.
@@ -31,6 +31,14 @@ public struct StoredRegion: Sendable {
     /// Which bytes of the representation, and of the file: they are the same.
     public let range: Range<Int64>
     package let file: DataFile
+    /// Keeps eviction off these bytes.
+    private let lease: Lease
+
+    init(range: Range<Int64>, file: DataFile, lease: Lease? = nil) {
+        self.range = range
+        self.file = file
+        self.lease = lease ?? file.leases.take(range)
+    }
 
     /// Number of bytes.
     public var count: Int { Int(range.upperBound - range.lowerBound) }

@@ -40,6 +40,9 @@ public struct MediaResource: Sendable {
         return try await core.open(ReadRequest(range: range, origin: request, directives: directives))
     }
 
+    /// How the origin is asked for it.
+    var originRequest: OriginRequest { request([:]) }
+
     private func request(_ extra: HTTPFields, _ method: HTTPRequest.Method = .get) -> OriginRequest {
         var request = OriginRequest(url: url, method: method, fields: extra.isEmpty ? fields : fields.merging(extra))
         request.networkPolicy = networkPolicy

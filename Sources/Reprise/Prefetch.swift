@@ -43,7 +43,7 @@ extension MediaResource {
                 try handle.close()
                 guard rename(partial, path) == 0 else { throw SystemError(errno) }
             } catch {
-                Files.remove(partial)
+                try? SystemFileSystem().remove(partial)
                 if error is RepriseError || error is CancellationError { throw error }
                 throw RepriseError(.storageUnavailable, "Cannot write \(path).", cause: error)
             }

@@ -80,6 +80,8 @@ extension RepriseError.Code {
     public static let storageLocked = Self("storageLocked")
     /// The limit leaves no room for the bytes, even after eviction.
     public static let storageFull = Self("storageFull")
+    /// The key of an encrypted cache cannot be had, or the cache needs one and none was given.
+    public static let keyUnavailable = Self("keyUnavailable")
     /// Nothing is stored under that key.
     public static let notStored = Self("notStored")
     /// The cache was closed.

@@ -107,8 +107,8 @@ extension MediaResource {
         guard let store = core.engine.store else { return nil }
         return await withTaskExecutorPreference(DiskExecutor.shared) {
             do throws(RepriseError) {
-                guard let (record, chunks) = try store.catalogue.generation(for: key) else { return nil }
-                return (ContentInformation(record), ChunkLedger(blocks: chunks).ranges)
+                guard let stored = try store.catalogue.generation(for: key) else { return nil }
+                return (ContentInformation(stored.record), ChunkLedger(blocks: stored.chunks).ranges)
             } catch {
                 core.engine.journal.tell(.storeBypassed(key, reason: error.description))
                 return nil

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import Reprise
+import RepriseHTTPClient
 
 /// Options that every subcommand shares.
 struct CacheOptions: ParsableArguments {
@@ -14,6 +15,44 @@ struct CacheOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("How much is logged; REPRISE_LOG_LEVEL. (default: notice)", valueName: "level"))
     var logLevel: LogLevel?
+
+    @Option(
+        help: ArgumentHelp(
+            "File with the key of an encrypted cache, 32 bytes or 64 hexadecimal digits; REPRISE_ENCRYPT_KEY_FILE.",
+            discussion: "The key itself may be in REPRISE_ENCRYPT_KEY, in hexadecimal.", valueName: "file"))
+    var encryptKeyFile: String?
+
+    /// How the cache is encrypted; `nil` for a plain one.
+    func encryption() throws -> CacheEncryption? {
+        let environment = ProcessInfo.processInfo.environment
+        if let path = encryptKeyFile ?? environment["REPRISE_ENCRYPT_KEY_FILE"] {
+            return CacheEncryption(provider: KeyFile(path: (path as NSString).expandingTildeInPath))
+        }
+        guard let text = environment["REPRISE_ENCRYPT_KEY"] else { return nil }
+        guard let key = KeyFile.key(hexadecimal: text) else {
+            throw ValidationError("REPRISE_ENCRYPT_KEY must be 64 hexadecimal digits, as from: openssl rand -hex 32")
+        }
+        return CacheEncryption(key: key)
+    }
+
+    /// Looks at the cache, also while the proxy has it.
+    func inspector() throws -> CacheInspector {
+        try CacheInspector(directory: directory, encryption: try encryption())
+    }
+
+    /// Opens the cache for `body`, which fetches nothing, and closes it.
+    func withCache<T>(_ body: (MediaCache) async throws -> T) async throws -> T {
+        var configuration = MediaCache.Configuration()
+        configuration.encryption = try encryption()
+        configuration.resumesDownloads = false
+        let origin = NIOOrigin()
+        let cache = try await MediaCache.open(directory: directory, origin: origin, configuration: configuration)
+        let result: Result<T, any Error>
+        do { result = .success(try await body(cache)) } catch { result = .failure(error) }
+        await cache.close()
+        await origin.shutdown()
+        return try result.get()
+    }
 
     /// The directory to use.
     var directory: String {
@@ -59,9 +98,25 @@ struct StoreOptions: ParsableArguments {
             "Query item that is not part of the cache key, such as a signature; may be repeated.", valueName: "name"))
     var dropQueryItem: [String] = []
 
+    @Option(
+        help: ArgumentHelp("Bytes that stay free on the disk. (default: 200MB)", valueName: "size"))
+    var minimumFree: ByteCount?
+
+    @Option(
+        help: ArgumentHelp("Most bytes that one URL may occupy; larger ones are not stored.", valueName: "size"))
+    var entryLimit: ByteCount?
+
+    @Option(
+        help: ArgumentHelp("How long an entry stays unused, such as 12h or 30d.", valueName: "time"))
+    var maximumAge: TimeSpan?
+
     /// The engine's settings.
-    func configuration() throws -> MediaCache.Configuration {
+    func configuration(_ cache: CacheOptions) throws -> MediaCache.Configuration {
         var configuration = MediaCache.Configuration()
+        configuration.encryption = try cache.encryption()
+        if let minimumFree { configuration.minimumFree = minimumFree.bytes }
+        configuration.entryLimit = entryLimit?.bytes
+        configuration.maximumAge = maximumAge?.duration
         let text = ProcessInfo.processInfo.environment["REPRISE_LIMIT"]
         if let limit = limit ?? text.flatMap({ ByteCount(argument: $0) }) {
             configuration.limit = limit.bytes

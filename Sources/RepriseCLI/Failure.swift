@@ -11,6 +11,7 @@ enum Failure {
         case .notStored: ExitCode(66)
         case .storageUnavailable, .storageFull: ExitCode(74)
         case .storageLocked: ExitCode(75)
+        case .keyUnavailable: ExitCode(78)
         case let code where code.description.hasPrefix("origin"): ExitCode(69)
         case .validatorChanged, .rangeNotSatisfiable: ExitCode(69)
         default: ExitCode(1)

@@ -44,7 +44,7 @@ struct Fetch: AsyncParsableCommand {
         try await Failure.reporting {
             let origin = NIOOrigin()
             let cache = try await MediaCache.open(
-                directory: cache.directory, origin: origin, configuration: try store.configuration())
+                directory: cache.directory, origin: origin, configuration: try store.configuration(cache))
             var failure: RepriseError?
             for url in urls {
                 do {

@@ -21,7 +21,7 @@ struct List: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            let entries = try CacheInspector(directory: cache.directory).entries()
+            let entries = try cache.inspector().entries()
             if json {
                 for entry in entries { try Terminal.printJSON(EntryReport(entry)) }
                 return
@@ -41,7 +41,8 @@ struct List: AsyncParsableCommand {
         let share = entry.information.completeLength.map { length in
             length == 0 ? "100 %" : "\(entry.storedBytes * 100 / length) %"
         }
-        return "\(size)  \((share ?? "? %").leftPadded(5))  \(entry.url)"
+        let mark = entry.retention.mark.map { "  [\($0)]" } ?? ""
+        return "\(size)  \((share ?? "? %").leftPadded(5))  \(entry.url)\(mark)"
     }
 }
 
@@ -52,6 +53,8 @@ struct EntryReport: Encodable {
     let url: String
     let key: String
     let storedBytes: Int64
+    let allocatedBytes: Int64
+    let kept: String?
     let completeLength: Int64?
     let complete: Bool
     let mediaType: String?
@@ -64,6 +67,8 @@ struct EntryReport: Encodable {
         url = entry.url.description
         key = entry.key.text
         storedBytes = entry.storedBytes
+        allocatedBytes = entry.allocatedBytes
+        kept = entry.retention.mark
         completeLength = entry.information.completeLength
         complete = entry.isComplete
         mediaType = entry.information.mediaType
@@ -71,6 +76,17 @@ struct EntryReport: Encodable {
         lastModified = entry.information.validators.lastModified?.description
         lastUsed = entry.lastUsed
         self.spans = spans
+    }
+}
+
+extension Retention {
+    /// How `list` shows it; `nil` for what may be evicted.
+    var mark: String? {
+        switch self {
+        case .cached: nil
+        case .pinned: "pinned"
+        case .download: "download"
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Reprise
-import RepriseHTTPClient
 
 /// `reprise remove`.
 struct Remove: AsyncParsableCommand {
@@ -26,27 +25,21 @@ struct Remove: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            let origin = NIOOrigin()
-            let store = try await MediaCache.open(directory: cache.directory, origin: origin)
-            var missing: [String] = []
-            var freed: Int64 = 0
-            let entries = try await store.entries()
-            let wanted =
-                all
-                ? entries
-                : urls.flatMap { url in
-                    // Several where the responses vary with the request.
-                    let found = entries.filter { $0.url.description == url || $0.key.text == url }
-                    if found.isEmpty { missing.append(url) }
-                    return found
-                }
-            for entry in wanted { freed += try await store.remove(entry.key) }
-            await store.close()
-            await origin.shutdown()
-            print("Removed \(wanted.count) \(wanted.count == 1 ? "entry" : "entries"), \(ByteCount(freed)).")
-            if let first = missing.first {
-                throw RepriseError(.notStored, "Nothing is stored for \(first). See: reprise list")
+            let (count, freed, missing) = try await cache.withCache { store in
+                let entries = try await store.entries()
+                let wanted = all ? entries : entries.filter { $0.isNamed(by: urls) }
+                let missing = urls.first { url in !entries.contains { $0.isNamed(by: [url]) } }
+                return (wanted.count, try await store.remove(wanted.map(\.key)), missing)
+            }
+            print("Removed \(count) \(count == 1 ? "entry" : "entries"), \(ByteCount(freed)).")
+            if let missing {
+                throw RepriseError(.notStored, "Nothing is stored for \(missing). See: reprise list")
             }
         }
     }
+}
+
+extension CacheEntry {
+    /// Whether one of `names` is its URL or its key.
+    func isNamed(by names: [String]) -> Bool { names.contains(url.description) || names.contains(key.text) }
 }

@@ -20,5 +20,8 @@ struct RepriseCommand: AsyncParsableCommand {
             Every option --NAME can also be given as the environment variable REPRISE_NAME where its help says so.
             """,
         version: "0.1.0",
-        subcommands: [Serve.self, Fetch.self, List.self, Show.self, Remove.self, Stats.self])
+        subcommands: [
+            Serve.self, Fetch.self, List.self, Show.self, Export.self, Pin.self, Unpin.self, Remove.self, Prune.self,
+            Verify.self, Stats.self,
+        ])
 }

@@ -15,6 +15,7 @@ struct Serve: AsyncParsableCommand {
               reprise serve
               reprise serve --port 8090 --limit 20GB
               reprise serve --host 0.0.0.0 --allow-host media.example.com
+              reprise serve --encrypt-key-file ~/.config/reprise.key
               reprise serve --offline
               reprise serve --shared --force-cache media.example.com
 
@@ -65,7 +66,7 @@ struct Serve: AsyncParsableCommand {
         configuration.token = try token ?? environmentToken()
         configuration.allowedHosts = allowHost.map { $0.lowercased() }
         configuration.logger = logger
-        var settings = try store.configuration()
+        var settings = try store.configuration(cache)
         settings.reuse.isShared = shared
         settings.reuse.isOffline = offline
         let forced = Set(forceCache.map { $0.lowercased() })
@@ -146,6 +147,13 @@ struct Serve: AsyncParsableCommand {
         for await event in events {
             switch event {
             case .storeBypassed(_, let reason): logger.notice("store bypassed", metadata: ["reason": "\(reason)"])
+            case .storeReset(let reason):
+                logger.warning("the index was set aside, the cache starts empty", metadata: ["reason": "\(reason)"])
+            case .keyChanged:
+                logger.warning("the key is another one than before: what was stored cannot be opened")
+            case .downloadEnded(let key, let error):
+                let outcome = error.map { "\($0.code)" } ?? "done"
+                logger.notice("download ended", metadata: ["key": "\(key.redacted)", "outcome": "\(outcome)"])
             case .verificationFailed(let key, let range):
                 logger.notice("stored bytes were damaged", metadata: ["key": "\(key.redacted)", "range": "\(range)"])
             case .generationReplaced(let key, let reason):

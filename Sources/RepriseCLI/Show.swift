@@ -28,7 +28,7 @@ struct Show: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            let inspector = try CacheInspector(directory: cache.directory)
+            let inspector = try cache.inspector()
             guard let entry = try inspector.entries().first(where: { $0.url.description == url || $0.key.text == url })
             else {
                 throw RepriseError(.notStored, "Nothing is stored for \(url). See: reprise list")

@@ -20,20 +20,23 @@ struct Stats: AsyncParsableCommand {
     /// The numbers in JSON, in bytes.
     private struct Report: Encodable {
         let entries: Int
-        let storedBytes, servedBytes, storeBytes, joinedBytes, originBytes, fetchedBytes, savedBytes: Int64
+        let storedBytes, allocatedBytes, indexBytes, servedBytes, storeBytes, joinedBytes, originBytes, fetchedBytes,
+            savedBytes: Int64
         let originRequests, reads: Int64
     }
 
     func run() async throws {
         try await Failure.reporting {
-            let inspector = try CacheInspector(directory: cache.directory)
+            let inspector = try cache.inspector()
             let entries = try inspector.entries()
             let statistics = try inspector.statistics()
             let stored = entries.reduce(0) { $0 + $1.storedBytes }
+            let allocated = entries.reduce(0) { $0 + $1.allocatedBytes }
             if json {
                 return try Terminal.printJSON(
                     Report(
-                        entries: entries.count, storedBytes: stored, servedBytes: statistics.bytesServed,
+                        entries: entries.count, storedBytes: stored, allocatedBytes: allocated,
+                        indexBytes: inspector.indexBytes, servedBytes: statistics.bytesServed,
                         storeBytes: statistics.bytesFromStore, joinedBytes: statistics.bytesFromJoinedFetch,
                         originBytes: statistics.bytesFromOrigin, fetchedBytes: statistics.bytesFetched,
                         savedBytes: statistics.bytesSaved, originRequests: statistics.originRequests,
@@ -43,6 +46,7 @@ struct Stats: AsyncParsableCommand {
             print(
                 """
                 Stored   \("\(ByteCount(stored))".leftPadded(9))  entries: \(entries.count)
+                On disk  \("\(ByteCount(allocated))".leftPadded(9))  index: \(ByteCount(inspector.indexBytes))
                 Served   \("\(ByteCount(statistics.bytesServed))".leftPadded(9))  reads: \(statistics.reads)
                 Fetched  \("\(ByteCount(statistics.bytesFetched))".leftPadded(9))  requests: \(statistics.originRequests)
                 Saved    \("\(ByteCount(statistics.bytesSaved))".leftPadded(9))  \(ByteCount.fixed(share * 100, 1)) % of what was served

@@ -227,8 +227,8 @@ final class ConnectionHandler: ChannelInboundHandler {
         } else {
             context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
             let promise = context.eventLoop.makePromise(of: Void.self)
-            // The write holds the descriptor until it is over.
-            promise.futureResult.whenComplete { _ in withExtendedLifetime(file) {} }
+            // The write holds the descriptor, and eviction off the bytes, until it is over.
+            promise.futureResult.whenComplete { _ in withExtendedLifetime((file, region)) {} }
             context.write(wrapOutboundOut(.fileRegion(file.region(region.range))), promise: promise)
         }
         if service.logger.logLevel <= .info { log(head, known.resource, spec == nil ? 200 : 206, "hit") }

@@ -245,6 +245,8 @@ struct Exchange: Sendable {
             } else {
                 try await channel.writeAndFlush(body).get()
             }
+            // Until here eviction keeps off its bytes.
+            withExtendedLifetime(piece) {}
         }
         if isChunked { pending.writeStaticString("0\r\n\r\n") }
         if pending.readableBytes > 0 { try await channel.writeAndFlush(IOData.byteBuffer(pending)).get() }

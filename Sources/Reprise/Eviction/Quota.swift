@@ -1,28 +1,86 @@
 import Locks
 
-/// Bytes on disk against the limit: a reservation before each write, not a janitor after it.
+/// Room on the disk against the limit: a reservation before each write, not a janitor after it.
 ///
-/// The lock is a leaf.
+/// Counts the file system's blocks. The lock is a leaf.
 final class Quota: Sendable {
     let limit: Int64
-    private let used: Mutex<Int64>
+    private let floor: Int64
+    private let freeBytes: @Sendable () -> Int64?
 
-    init(limit: Int64, used: Int64) {
-        self.limit = limit
-        self.used = Mutex(used)
+    private struct State {
+        var usage: Usage
+        var indexBytes: Int64 = 0
+        /// Bytes that may be reserved before the disk's free space is asked for again.
+        var allowance: Int64 = 0
     }
 
-    var usedBytes: Int64 { used.withLock { $0 } }
+    private let state: Mutex<State>
 
-    /// Takes `bytes` if they fit.
+    /// Part of the index that is not charged: with it, directory and limit differ by less than 1 MiB, and small limits
+    /// still hold media.
+    static let uncharged: Int64 = 768 << 10
+    /// How often the disk's free space is looked at, in reserved bytes.
+    private static let probeInterval: Int64 = 1 << 20
+
+    /// `floor` bytes of the disk stay free, as `freeBytes` tells.
+    init(limit: Int64, used: Usage, floor: Int64 = 0, freeBytes: @escaping @Sendable () -> Int64? = { nil }) {
+        self.limit = limit
+        self.floor = floor
+        self.freeBytes = freeBytes
+        state = Mutex(State(usage: used))
+    }
+
+    var usage: Usage { state.withLock { $0.usage } }
+
+    /// Takes `bytes` of room if they fit.
     func reserve(_ bytes: Int64) -> Bool {
-        used.withLock { used in
-            guard bytes <= limit - used else { return false }
-            used += bytes
+        let needsProbe = floor > 0 && state.withLock { $0.allowance < bytes }
+        let free = needsProbe ? freeBytes() : nil
+        return state.withLock { state in
+            if let free { state.allowance = min(free - floor, max(Self.probeInterval, bytes)) }
+            let charged = max(0, state.indexBytes - Self.uncharged)
+            guard bytes <= limit - state.usage.allocated - charged, floor == 0 || bytes <= state.allowance else {
+                return false
+            }
+            state.usage.allocated += bytes
+            state.allowance -= floor == 0 ? 0 : bytes
             return true
         }
     }
 
-    /// Gives `bytes` back.
-    func release(_ bytes: Int64) { used.withLock { $0 = max(0, $0 - bytes) } }
+    /// Bytes that must go before `bytes` fit under the limit.
+    func shortfall(_ bytes: Int64) -> Int64 {
+        state.withLock { state in
+            state.usage.allocated + max(0, state.indexBytes - Self.uncharged) + bytes - limit
+        }
+    }
+
+    /// Gives room back that was reserved in vain, or whose media are counted separately.
+    func release(allocated bytes: Int64) { release(Usage(allocated: bytes)) }
+
+    /// Gives back what something occupied.
+    func release(_ usage: Usage) {
+        state.withLock { state in
+            state.usage.allocated = max(0, state.usage.allocated - usage.allocated)
+            state.usage.stored = max(0, state.usage.stored - usage.stored)
+            state.allowance = 0
+        }
+    }
+
+    /// `bytes` of media were written into room that is reserved.
+    func noteStored(_ bytes: Int64) { state.withLock { $0.usage.stored += bytes } }
+
+    /// Something occupies `usage`, and not `counted` as was thought.
+    func correct(from counted: Usage, to usage: Usage) {
+        state.withLock { state in
+            state.usage.allocated = max(0, state.usage.allocated + usage.allocated - counted.allocated)
+            state.usage.stored = max(0, state.usage.stored + usage.stored - counted.stored)
+        }
+    }
+
+    /// The index has this size now.
+    func setIndexBytes(_ bytes: Int64) { state.withLock { $0.indexBytes = bytes } }
+
+    var indexBytes: Int64 { state.withLock { $0.indexBytes } }
 }

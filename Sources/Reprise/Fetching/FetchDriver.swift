@@ -15,7 +15,7 @@ struct FetchDriver: Sendable {
     let core: GenerationCore
     let request: OriginRequest
 
-    private var engine: Engine { core.engine }
+    var engine: Engine { core.engine }
 
     /// How a try ended, other than by an error.
     private enum Outcome { case done(reachedEnd: Bool), over(RepriseError?) }
@@ -24,20 +24,20 @@ struct FetchDriver: Sendable {
     func run(_ response: FetchResponse?) async {
         var budget = RetryBudget(engine.retryPolicy)
         var response = response
-        var writer = ChunkWriter(core: core)
+        var writer = ChunkWriter(core: core, fetch: id)
         let start = core.remainder(of: id)
         engine.journal.tell(.fetchStarted(core.key, range: start ?? 0..<0))
         while true {
             do {
                 let outcome = try await attempt(response, &writer)
-                writer.finish()
+                finish(&writer)
                 switch outcome {
                 case .done(let reachedEnd): end(writer, reachedEnd: reachedEnd, failure: nil)
                 case .over(let failure): end(writer, reachedEnd: false, failure: failure)
                 }
                 return
             } catch {
-                writer.finish()
+                finish(&writer)
                 let error = error as? RepriseError
                 if let isCancelled = core.endUnlessAwaited(id) {
                     report(writer, failure: isCancelled ? nil : error)
@@ -152,62 +152,5 @@ struct FetchDriver: Sendable {
 
     private func waitForDemand() async {
         while core.verdict(id) == .pause { await core.parkFetch(id) }
-    }
-
-    /// Writes the part of `chunk` that is wanted and missing.
-    private func store(
-        _ chunk: any ByteChunk, _ range: Range<Int64>, _ writer: inout ChunkWriter
-    ) async throws -> GenerationMachine.Verdict {
-        let (cursor, limit, holes) = core.writable(range, for: id)
-        for hole in holes {
-            guard await engine.reserve(hole.upperBound - hole.lowerBound, in: core.store) else {
-                core.closeStore(reason: "The limit of \(core.store.quota.limit) bytes leaves no room.")
-                return .finished
-            }
-            do throws(RepriseError) {
-                try writer.write(chunk, at: range.lowerBound, part: hole)
-            } catch {
-                core.store.quota.release(hole.upperBound - hole.lowerBound)
-                core.closeStore(reason: error.description)
-                return .finished
-            }
-        }
-        let upper = min(range.upperBound, limit)
-        guard upper > cursor else { return core.verdict(id) }
-        return core.advance(id, by: upper - cursor)
-    }
-}
-
-/// Writes a fetch's bytes to the data file and keeps their checksums.
-struct ChunkWriter {
-    let core: GenerationCore
-    /// Body bytes that came in, wanted or not.
-    var received: Int64 = 0
-    private var cutter = ChunkCutter()
-
-    init(core: GenerationCore) { self.core = core }
-
-    /// Writes `part` of `chunk`, whose first byte lies at `start` in the representation.
-    mutating func write(_ chunk: any ByteChunk, at start: Int64, part: Range<Int64>) throws(RepriseError) {
-        let result: Result<[Chunk], RepriseError> = chunk.withUnsafeBytes { bytes in
-            let lower = Int(part.lowerBound - start)
-            let slice = UnsafeRawBufferPointer(rebasing: bytes[lower..<lower + Int(part.upperBound - part.lowerBound)])
-            do throws(RepriseError) {
-                try core.file.write(slice, at: part.lowerBound)
-            } catch {
-                return .failure(error)
-            }
-            return .success(cutter.append(slice, at: part.lowerBound))
-        }
-        record(try result.get())
-    }
-
-    /// Ends the open chunk: the download stopped.
-    mutating func finish() { record(cutter.finish().map { [$0] } ?? []) }
-
-    private func record(_ chunks: [Chunk]) {
-        guard !chunks.isEmpty else { return }
-        core.ledger.add(chunks)
-        core.store.recorder.note(core, bytes: chunks.reduce(0) { $0 + Int64($1.length) })
     }
 }

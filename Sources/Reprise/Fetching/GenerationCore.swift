@@ -8,7 +8,7 @@ import Locks
 /// Lock order: `state` before the leaves (ledger, quota, journal, timings, recorder's pending). Continuations are resumed
 /// and tasks cancelled outside the lock.
 final class GenerationCore: Sendable {
-    private struct FetchHandle {
+    struct FetchHandle {
         var task: Task<Void, Never>?
         var body: (any OriginBody)?
         var parked: CheckedContinuation<Void, Never>?
@@ -22,7 +22,7 @@ final class GenerationCore: Sendable {
         }
     }
 
-    private struct State {
+    struct State {
         var machine: GenerationMachine
         var record: GenerationRecord
         /// How each reader asks the origin, should it have to.
@@ -35,6 +35,8 @@ final class GenerationCore: Sendable {
         /// When it came or was last found current, by the monotonic clock; `nil` if not in this process.
         var confirmed: Duration?
         var lastUsed: Duration
+        /// When the store may be tried again, on the monotonic clock; `nil` = never.
+        var closedUntil: Duration?
         /// Made once, as long as nothing new is learnt: hits ask for it at each request.
         private var cachedInformation: ContentInformation?
 
@@ -94,7 +96,13 @@ final class GenerationCore: Sendable {
     let store: Store
     let file: DataFile
     let ledger: ChunkLedger
-    private let state: Mutex<State>
+    let allocation: Allocation
+    let punches = PunchGate()
+    /// `nil` in a plain cache.
+    let sealer: ChunkSealer?
+    /// What fetches have in memory of chunks that are not sealed yet.
+    let tails = UnsealedTails()
+    let state: Mutex<State>
     /// Called when the origin turns out to have another representation.
     private let onReplaced: @Sendable (GenerationCore, String) -> Void
 
@@ -111,8 +119,13 @@ final class GenerationCore: Sendable {
         self.file = file
         self.ledger = ledger
         self.onReplaced = onReplaced
+        sealer = store.vault.map { vault in
+            vault.sealer(name: store.catalogue.name(of: record.key), generation: record.id, salt: record.salt)
+        }
+        let stored = ledger.ranges
+        allocation = Allocation(stored)
         let machine = GenerationMachine(
-            completeLength: record.completeLength, rangesSupported: record.rangesSupported, stored: ledger.ranges)
+            completeLength: record.completeLength, rangesSupported: record.rangesSupported, stored: stored)
         let now = engine.configuration.clock.elapsed()
         state = Mutex(
             State(
@@ -125,7 +138,7 @@ final class GenerationCore: Sendable {
     var record: GenerationRecord { state.withLock { $0.currentRecord } }
     var information: ContentInformation { state.withLock { $0.information() } }
     var storedRanges: ByteRangeSet { state.withLock { $0.machine.stored } }
-    var isIdle: Bool { state.withLock { $0.machine.isIdle } }
+    var isIdle: Bool { state.withLock { $0.machine.isIdle } && file.leases.isEmpty }
     var isFrozen: Bool { state.withLock { $0.machine.isFrozen } }
 
     /// Whether a new response may fill this generation's holes (RFC 9110 §15.3.7.3, or the policy that the caller named).
@@ -244,6 +257,7 @@ final class GenerationCore: Sendable {
     func openReader(_ spec: RangeSpec?, request: OriginRequest) throws(RepriseError) -> OpenedReader? {
         let result: Result<OpenedReader?, RepriseError> = state.withLock { state in
             guard !state.machine.isFrozen else { return .success(nil) }
+            reopenStore(&state)
             let length = state.machine.completeLength
             guard let extent = Self.extent(of: spec, completeLength: length) else {
                 return .failure(Self.notSatisfiable(length ?? 0))
@@ -300,7 +314,7 @@ final class GenerationCore: Sendable {
         let now = engine.configuration.clock.elapsed()
         let wallClock = engine.configuration.clock.now()
         return state.withLock { state -> (region: StoredRegion, information: ContentInformation)? in
-            guard !state.machine.isFrozen, let length = state.machine.completeLength,
+            guard sealer == nil, !state.machine.isFrozen, let length = state.machine.completeLength,
                 isUsable || state.isFresh(wallClock) || Self.isInPlay(state, policy, now: now),
                 let extent = Self.extent(of: spec, completeLength: length), let end = extent.end, end > extent.start,
                 state.machine.verified.contains(extent.start..<end)
@@ -320,6 +334,7 @@ final class GenerationCore: Sendable {
             state.requests[id] = nil
             return state.machine.removeReader(id)
         }
+        store.recorder.noteUse(key)
         perform(effects)
     }
 
@@ -334,12 +349,18 @@ final class GenerationCore: Sendable {
         while true {
             try Task.checkCancellation()
             let patience = engine.timings.patience(for: url.authority)
-            let (next, effects) = state.withLock { $0.machine.next(reader, patience: patience) }
+            let (next, effects, lease) = state.withLock { state in
+                let (next, effects) = state.machine.next(reader, patience: patience)
+                // Under the lock under which extents are evicted: between choice and lease nothing may vanish.
+                guard case .piece(let range, _) = next else { return (next, effects, nil as Lease?) }
+                return (next, effects, file.leases.take(range))
+            }
             perform(effects)
             switch next {
             case .piece(let range, let source):
-                engine.journal.countPiece(source, Int(range.upperBound - range.lowerBound))
-                return .piece(.stored(StoredRegion(range: range, file: file)), source)
+                guard let piece = await piece(range, lease, for: reader) else { continue }
+                engine.journal.countPiece(source, piece.count)
+                return .piece(piece, source)
             case .verify(let range): await verify(range)
             case .wait: await park(reader)
             case .end: return .end
@@ -365,37 +386,9 @@ final class GenerationCore: Sendable {
         }
     }
 
-    /// Checks the stored chunks in `range` against their checksums, off the cooperative pool; wrong ones become holes.
-    private func verify(_ range: Range<Int64>) async {
-        await withTaskExecutorPreference(DiskExecutor.shared) {
-            var wrong: [Chunk] = []
-            for chunk in ledger.chunks(overlapping: range) {
-                let bytes = try? file.read(at: chunk.start, count: Int(chunk.length))
-                let isRight = bytes.map { bytes in
-                    bytes.count == Int(chunk.length)
-                        && bytes.withUnsafeBytes { XXHash64.checksum(of: $0) } == chunk.checksum
-                }
-                if isRight == true {
-                    state.withLock { $0.machine.markVerified(chunk.range) }
-                } else {
-                    wrong.append(chunk)
-                }
-            }
-            guard !wrong.isEmpty else { return }
-            ledger.discard(wrong)
-            state.withLock { state in wrong.forEach { state.machine.discard($0.range) } }
-            for chunk in wrong {
-                store.quota.release(Int64(chunk.length))
-                engine.journal.tell(.verificationFailed(key, range: chunk.range))
-            }
-            store.recorder.note(self, bytes: 0)
-            engine.progress.changed(key)
-        }
-    }
-
     // MARK: - Effects
 
-    private func perform(_ effects: [GenerationMachine.Effect]) {
+    func perform(_ effects: [GenerationMachine.Effect]) {
         for effect in effects { perform(effect) }
     }
 
@@ -570,12 +563,6 @@ final class GenerationCore: Sendable {
         onReplaced(self, reason)
     }
 
-    /// Nothing more can be stored here; readers stream past the store.
-    func closeStore(reason: String) {
-        perform(state.withLock { $0.machine.closeStore() })
-        engine.journal.tell(.storeBypassed(key, reason: reason))
-    }
-
     /// The cache closes: fetches end, keeping what arrived; readers end at their next hole.
     func stopFetches() async {
         let (effects, tasks) = state.withLock { state in
@@ -602,6 +589,7 @@ final class GenerationCore: Sendable {
     func takeUnrecorded() -> Catalogue.Batch.Generation? {
         guard let record = state.withLock({ $0.isRemoved ? nil : $0.currentRecord }) else { return nil }
         return Catalogue.Batch.Generation(
-            record: record, storedBytes: ledger.byteCount, blocks: ledger.takeUnrecorded())
+            record: record, usage: Usage(allocated: allocation.usage.allocated, stored: ledger.byteCount),
+            blocks: ledger.takeUnrecorded())
     }
 }

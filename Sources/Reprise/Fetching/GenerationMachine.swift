@@ -19,7 +19,7 @@ struct GenerationMachine: Sendable {
         /// Everything before is handed out.
         var delivered: Int64
         /// What was stored when the read began; tells hits from joined bytes.
-        let stored: ByteRangeSet
+        var stored: ByteRangeSet
         /// What this reader's own fetches brought.
         var own = ByteRangeSet()
         var waitingOn: FetchID?
@@ -96,9 +96,12 @@ struct GenerationMachine: Sendable {
 
     private(set) var completeLength: Int64?
     private(set) var rangesSupported: Bool?
-    private(set) var stored: ByteRangeSet
-    private(set) var verified = ByteRangeSet()
-    private(set) var readers: [ReaderID: Reader] = [:]
+    /// Changed elsewhere only by eviction (`GenerationMachine+Extents`).
+    var stored: ByteRangeSet
+    var verified = ByteRangeSet()
+    /// What readers of this process took.
+    private(set) var played = ByteRangeSet()
+    var readers: [ReaderID: Reader] = [:]
     private(set) var fetches: [FetchID: Fetch] = [:]
     /// The representation has changed at the origin: only stored bytes are served.
     private(set) var isFrozen = false
@@ -180,6 +183,7 @@ extension GenerationMachine {
                 }.min() ?? upper
         }
         readers[id]?.delivered = upper
+        played.insert(position..<upper)
         return .piece(position..<upper, source)
     }
 
@@ -229,7 +233,13 @@ extension GenerationMachine {
     mutating func markVerified(_ range: Range<Int64>) { verified.insert(range) }
 
     /// A stored chunk was read and its checksum is wrong: a hole again.
-    mutating func discard(_ range: Range<Int64>) { stored.remove(range) }
+    mutating func discard(_ range: Range<Int64>) {
+        stored.remove(range)
+        verified.remove(range)
+    }
+
+    /// The reader was given less than it was promised: it goes on at `position`.
+    mutating func rewind(_ id: ReaderID, to position: Int64) { readers[id]?.delivered = position }
 }
 
 // MARK: - Fetches
@@ -311,6 +321,9 @@ extension GenerationMachine {
         isStoreClosed = true
         return cancelAll() + wakeAll()
     }
+
+    /// The disk is to be tried again.
+    mutating func reopenStore() { isStoreClosed = false }
 
     /// A response told the length or whether ranges work.
     mutating func learn(completeLength length: Int64?, rangesSupported supported: Bool?) {

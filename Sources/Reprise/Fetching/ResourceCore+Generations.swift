@@ -6,26 +6,20 @@ import Locks
 /// Generations that come and go.
 extension ResourceCore {
     /// Takes what the catalogue knows into memory; false if it knows nothing.
-    func load() async throws -> Bool {
+    func load() async -> Bool {
         guard let store = engine.store else {
             state.withLock { $0.phase = .unknown }
             return false
         }
-        if signpost == nil, let vary = try store.catalogue.vary(of: key) {
+        if signpost == nil, let vary = vary(in: store) {
             state.withLock { $0.phase = .varies(vary) }
             return true
         }
-        guard let (record, chunks) = try store.catalogue.generation(for: key) else {
+        guard let (record, file, ledger) = await stored(in: store) else {
             state.withLock { $0.phase = .unknown }
             return false
         }
-        guard let file = try? DataFile(path: store.path(keyHash: key.hash, generation: record.id), create: false) else {
-            // A record without its file: forget it, so that it no longer counts.
-            store.quota.release(try await store.recorder.remove(generation: record.id))
-            state.withLock { $0.phase = .unknown }
-            return false
-        }
-        let generation = make(record, file, ChunkLedger(blocks: chunks), store, isConfirmed: false)
+        let generation = make(record, file, ledger, store, isConfirmed: false)
         state.withLock { $0.phase = .known(generation) }
         return true
     }
@@ -39,8 +33,9 @@ extension ResourceCore {
         let record = GenerationRecord(
             id: Int64.random(in: .min ... .max), key: key, url: url, fields: fields,
             completeLength: placement.completeLength, rangesSupported: placement.rangesSupported,
-            finalHost: exchange.response.url.authority, requestTime: exchange.requestTime, responseTime: now)
-        let file = try DataFile(path: store.path(keyHash: key.hash, generation: record.id), create: true)
+            finalHost: exchange.response.url.authority, requestTime: exchange.requestTime, responseTime: now,
+            salt: store.vault == nil ? [] : Vault.makeSalt())
+        let file = try store.file(record, create: true)
         return make(record, file, ChunkLedger(), store, isConfirmed: true)
     }
 
@@ -71,12 +66,12 @@ extension ResourceCore {
     func retire(_ generation: GenerationCore, _ store: Store) async {
         generation.markRemoved()
         do {
-            let recorded = try await store.recorder.remove(generation: generation.id)
-            store.quota.release(max(recorded, generation.storedRanges.byteCount))
+            _ = try await store.recorder.remove(generation: generation.id)
         } catch {
             engine.journal.tell(.storeBypassed(key, reason: error.description))
         }
-        Files.remove(store.path(keyHash: key.hash, generation: generation.id))
+        store.quota.release(generation.allocation.close())
+        store.removeFile(name: store.catalogue.name(of: key), generation: generation.id)
     }
 
     /// From now on each selection by `vary` is a resource of its own.

@@ -96,15 +96,8 @@ final class ResourceCore: Sendable {
             case .selection(let vary): return try await engine.selection(of: self, vary, request).stored(for: request)
             case .follow(let opening): _ = try await opening.wait()
             case .load(let opening):
-                let result: Result<Opening.Found, RepriseError>
-                do {
-                    _ = try await withTaskExecutorPreference(DiskExecutor.shared) { try await load() }
-                    result = .success(.changed)
-                } catch {
-                    result = .failure(error as? RepriseError ?? RepriseError(.closed, "The cache was closed."))
-                }
-                finish(opening, result)
-                _ = try result.get()
+                _ = await withTaskExecutorPreference(DiskExecutor.shared) { await load() }
+                finish(opening, .success(.changed))
             }
         }
     }
@@ -275,7 +268,7 @@ final class ResourceCore: Sendable {
         let isUnloaded = state.withLock { state in
             if case .unloaded = state.phase { true } else { false }
         }
-        if isUnloaded, try await load() { return .again(.changed) }
+        if isUnloaded, await load() { return .again(.changed) }
         if policy.isOffline || wanted.directives.onlyIfCached { throw Engine.notStored(wanted.origin.url) }
         switch errand {
         case .discover(let replaced):
@@ -296,7 +289,7 @@ final class ResourceCore: Sendable {
         -> Lead
     {
         guard case .newGeneration(let placement, _) = exchange.action, let store = engine.store,
-            placement.completeLength ?? 0 <= store.quota.limit
+            admits(placement.completeLength, store)
         else {
             if case .passThrough = exchange.action {
                 state.withLock { $0.phase = .bypass(until: engine.configuration.clock.elapsed() + Self.bypassTime) }

@@ -8,13 +8,16 @@ struct Chunk: Hashable, Sendable {
     let start: Int64
     /// Number of bytes, 1 … 65 536.
     let length: Int32
-    /// XXH64 of the bytes.
+    /// XXH64 of the bytes; 0 where a seal proves them.
     let checksum: UInt64
+    /// Nonce and tag in an encrypted cache.
+    var seal: ChunkSeal?
 
     /// Boundary at which every chunk ends, in bytes.
     static let alignment: Int64 = 64 << 10
 
-    var range: Range<Int64> { start..<start + Int64(length) }
+    var count: Int64 { Int64(length) }
+    var range: Range<Int64> { start..<start + count }
 }
 
 /// Cuts the bytes that one fetch writes into chunks and sums them as they come.

@@ -25,6 +25,8 @@ final class ChunkLedger: Sendable {
         state.withLock { state in
             for chunk in chunks {
                 let block = chunk.start / Self.blockSize
+                // What lay there was written over.
+                state.blocks[block]?.removeAll { $0.range.overlaps(chunk.range) }
                 state.blocks[block, default: []].append(chunk)
                 state.unrecorded.insert(block)
             }
@@ -72,6 +74,19 @@ final class ChunkLedger: Sendable {
         }
     }
 
+    /// Forgets every chunk in `range`, which begins and ends where blocks do; returns their bytes.
+    func removeAll(in range: Range<Int64>) -> Int64 {
+        state.withLock { state in
+            var bytes: Int64 = 0
+            for block in range.lowerBound / Self.blockSize..<range.upperBound / Self.blockSize {
+                guard let chunks = state.blocks.removeValue(forKey: block) else { continue }
+                bytes += chunks.reduce(0) { $0 + Int64($1.length) }
+                state.unrecorded.insert(block)
+            }
+            return bytes
+        }
+    }
+
     /// Every recorded byte.
     var ranges: ByteRangeSet {
         state.withLock { state in
@@ -81,33 +96,46 @@ final class ChunkLedger: Sendable {
 }
 
 extension [Chunk] {
-    /// The catalogue's form: 16 bytes a chunk, little-endian: offset in the block, length, checksum.
+    /// Bytes of a record: offset in the block, length, then the checksum, or nonce and tag.
+    private static func recordLength(isSealed: Bool) -> Int { 8 + (isSealed ? ChunkSeal.length : 8) }
+
+    /// The catalogue's form: 16 bytes a chunk, 36 in an encrypted cache; numbers little-endian.
     var packed: [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(count * 16)
         for chunk in self {
             let offset = UInt32(truncatingIfNeeded: chunk.start % ChunkLedger.blockSize)
             Swift.withUnsafeBytes(of: offset.littleEndian) { bytes.append(contentsOf: $0) }
             Swift.withUnsafeBytes(of: chunk.length.littleEndian) { bytes.append(contentsOf: $0) }
-            Swift.withUnsafeBytes(of: chunk.checksum.littleEndian) { bytes.append(contentsOf: $0) }
+            if let seal = chunk.seal {
+                bytes += seal.bytes
+            } else {
+                Swift.withUnsafeBytes(of: chunk.checksum.littleEndian) { bytes.append(contentsOf: $0) }
+            }
         }
         return bytes
     }
 
     /// Reads the catalogue's form; records that make no sense are left out, and their bytes count as holes.
-    init(packed bytes: [UInt8], block: Int64) {
+    init(packed bytes: [UInt8], block: Int64, isSealed: Bool = false) {
         self = []
-        guard block >= 0, block < Int64.max / ChunkLedger.blockSize else { return }
+        guard block >= 0, block < Int64.max / ChunkLedger.blockSize - 1 else { return }
+        let recordLength = Self.recordLength(isSealed: isSealed)
         bytes.withUnsafeBytes { raw in
-            for index in 0..<raw.count / 16 {
-                let offset = UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: index * 16, as: UInt32.self))
-                let length = Int32(littleEndian: raw.loadUnaligned(fromByteOffset: index * 16 + 4, as: Int32.self))
-                let checksum = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index * 16 + 8, as: UInt64.self))
+            for start in stride(from: 0, through: raw.count - recordLength, by: recordLength) {
+                let offset = UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: start, as: UInt32.self))
+                let length = Int32(littleEndian: raw.loadUnaligned(fromByteOffset: start + 4, as: Int32.self))
                 guard Int64(offset) < ChunkLedger.blockSize, (1...Int32(Chunk.alignment)).contains(length) else {
                     continue
                 }
-                let start = block * ChunkLedger.blockSize + Int64(offset)
-                append(Chunk(start: start, length: length, checksum: checksum))
+                let position = block * ChunkLedger.blockSize + Int64(offset)
+                let proof = start + 8
+                if isSealed {
+                    let seal = ChunkSeal(bytes: bytes[proof..<proof + ChunkSeal.length])
+                    append(Chunk(start: position, length: length, checksum: 0, seal: seal))
+                } else {
+                    let checksum = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: proof, as: UInt64.self))
+                    append(Chunk(start: position, length: length, checksum: checksum))
+                }
             }
         }
     }

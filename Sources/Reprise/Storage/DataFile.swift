@@ -1,90 +1,82 @@
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 /// The sparse file of one generation: offset in the file = offset in the representation.
 ///
-/// Only throwing calls, never a mapping: a full disk must be an error, not SIGBUS. The descriptor lives as long as this
-/// object, so a piece that is on its way to a socket stays readable after the file's name is gone.
+/// The descriptor lives as long as this object, so a piece that is on its way to a socket stays readable after the
+/// file's name is gone.
 package final class DataFile: Sendable {
     /// The open descriptor, for `sendfile`.
     ///
     /// Valid while the object lives.
-    package let descriptor: Int32
+    package var descriptor: Int32 { file.descriptor }
     /// Where the file lies.
     package let path: String
+    /// What is being read of it.
+    let leases = LeaseTable()
+    private let file: any OpenFile
 
     /// Opens the file at `path`, creating it if `create` says so; missing directories are made then.
-    init(path: String, create: Bool) throws(RepriseError) {
+    init(path: String, create: Bool, in fileSystem: any FileSystem) throws(RepriseError) {
         self.path = path
-        var descriptor = Self.open(path, create)
-        if descriptor < 0, create, errno == ENOENT, let slash = path.lastIndex(of: "/") {
-            _ = mkdir(String(path[..<slash]), 0o700)
-            descriptor = Self.open(path, create)
+        do throws(SystemError) {
+            file = try Self.open(path, create, fileSystem)
+        } catch {
+            throw RepriseError(.storageUnavailable, "Cannot open \(path).", cause: error)
         }
-        guard descriptor >= 0 else {
-            throw RepriseError(.storageUnavailable, "Cannot open \(path).", cause: SystemError(errno))
-        }
-        self.descriptor = descriptor
     }
 
-    deinit { close(descriptor) }
-
-    private static func open(_ path: String, _ create: Bool) -> Int32 {
-        #if canImport(Darwin)
-            Darwin.open(path, O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0o600)
-        #else
-            Glibc.open(path, O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0o600)
-        #endif
+    private static func open(
+        _ path: String, _ create: Bool, _ fileSystem: any FileSystem
+    ) throws(SystemError) -> any OpenFile {
+        do throws(SystemError) {
+            return try fileSystem.open(path, create: create)
+        } catch {
+            guard create, error.isMissingFile, let slash = path.lastIndex(of: "/") else { throw error }
+            try fileSystem.makeDirectory(String(path[..<slash]))
+            return try fileSystem.open(path, create: true)
+        }
     }
 
     /// Writes all of `bytes` at `offset`.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RepriseError) {
         var done = 0
         while done < bytes.count {
-            let written = pwrite(
-                descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + off_t(done))
-            if written > 0 {
-                done += written
-            } else if written == 0 || errno != EINTR {
-                let reason = SystemError(written == 0 ? ENOSPC : errno)
-                throw RepriseError(.storageUnavailable, "Cannot write \(path).", cause: reason)
+            do throws(SystemError) {
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+                let count = try file.write(rest, at: offset + Int64(done))
+                guard count > 0 else { throw SystemError.noRoom }
+                done += count
+            } catch {
+                throw RepriseError(.storageUnavailable, "Cannot write \(path).", cause: error)
             }
         }
     }
 
     /// Reads up to `count` bytes at `offset` into fresh memory; fewer only at the end of the file.
     package func read(at offset: Int64, count: Int) throws(RepriseError) -> [UInt8] {
-        var failure: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            while initialized < count {
-                let got = pread(
-                    descriptor, buffer.baseAddress.map { $0 + initialized }, count - initialized,
-                    off_t(offset) + off_t(initialized))
-                if got > 0 {
+        let result = Result<[UInt8], any Error> {
+            try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+                while initialized < count {
+                    let rest = UnsafeMutableRawBufferPointer(
+                        UnsafeMutableBufferPointer(rebasing: buffer[initialized...]))
+                    let got = try file.read(into: rest, at: offset + Int64(initialized))
+                    if got == 0 { return }
                     initialized += got
-                } else if got == 0 {
-                    return
-                } else if errno != EINTR {
-                    failure = errno
-                    return
                 }
             }
         }
-        guard failure == 0 else {
-            throw RepriseError(.storageUnavailable, "Cannot read \(path).", cause: SystemError(failure))
+        do { return try result.get() } catch {
+            throw RepriseError(.storageUnavailable, "Cannot read \(path).", cause: error)
         }
-        return bytes
     }
-}
 
-/// An `errno` value with the system's words for it.
-package struct SystemError: Error, CustomStringConvertible {
-    package let code: Int32
+    /// Gives the blocks in `range` back to the disk; false if the file system cannot.
+    func punch(_ range: Range<Int64>) -> Bool {
+        do throws(SystemError) { try file.punch(range) } catch { return false }
+        return true
+    }
 
-    package init(_ code: Int32) { self.code = code }
+    /// Gives everything back: the name is gone, and nobody reads any more, but somebody may still hold the descriptor.
+    func empty() { try? file.truncate(to: 0) }
 
-    package var description: String { "\(String(cString: strerror(code))), errno \(code)" }
+    /// Sizes; `nil` if the file cannot be asked.
+    var status: FileStatus? { try? file.status() }
 }

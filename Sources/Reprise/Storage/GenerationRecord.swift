@@ -21,6 +21,8 @@ struct GenerationRecord: Sendable {
     /// was invalidated (§4.4), so that it counts as stale for good.
     var requestTime: Int64
     var responseTime: Int64
+    /// Derives the keys of this generation in an encrypted cache; empty in a plain one.
+    var salt: [UInt8] = []
 
     var isInvalidated: Bool { responseTime == 0 }
     var isMedia: Bool {

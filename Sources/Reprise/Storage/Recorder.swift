@@ -17,7 +17,7 @@ actor Recorder {
     private struct Pending {
         var generations: [Int64: GenerationCore] = [:]
         var lastUsed: [CacheKey: Double] = [:]
-        var selections: [CacheKey: (signpost: CacheKey, vary: Vary)] = [:]
+        var selections: [CacheKey: Catalogue.Selection] = [:]
         var invalidated: Set<CacheKey> = []
         var bytes: Int64 = 0
         var isScheduled = false
@@ -29,14 +29,26 @@ actor Recorder {
     private let catalogue: Catalogue
     private let journal: Journal
     private let clock: CacheClock
+    private let delay: Duration
+    private let reached: (@Sendable (CrashPoint) -> Void)?
+    /// Called after each transaction.
+    private let onWritten: @Sendable () -> Void
+    /// Failed batches are told once, not every second.
+    private let hasFailed = Mutex(false)
     private var isClosed = false
     /// The end of the queue of writes.
     private var last: Task<Void, Never>?
 
-    init(catalogue: Catalogue, journal: Journal, clock: CacheClock) {
+    init(
+        catalogue: Catalogue, journal: Journal, clock: CacheClock, delay: Duration = Recorder.batchDelay,
+        reached: (@Sendable (CrashPoint) -> Void)? = nil, onWritten: @escaping @Sendable () -> Void = {}
+    ) {
         self.catalogue = catalogue
         self.journal = journal
         self.clock = clock
+        self.delay = delay
+        self.reached = reached
+        self.onWritten = onWritten
     }
 
     /// `generation` has `bytes` more that are worth recording.
@@ -59,7 +71,7 @@ actor Recorder {
     /// Responses of `signpost` vary; `selection` is one of its keys.
     nonisolated func noteSelection(_ selection: CacheKey, of signpost: CacheKey, _ vary: Vary) {
         schedule { pending in
-            pending.selections[selection] = (signpost, vary)
+            pending.selections[selection] = Catalogue.Selection(signpost: signpost, vary: vary)
             return false
         }
     }
@@ -82,7 +94,7 @@ actor Recorder {
             }
             guard !pending.isScheduled else { return nil }
             pending.isScheduled = true
-            return Self.batchDelay
+            return delay
         }
         guard let start else { return }
         Task(executorPreference: DiskExecutor.shared) { [weak self, clock] in
@@ -107,23 +119,42 @@ actor Recorder {
         await enqueue { await self.writeBatch() }
     }
 
-    /// Forgets everything stored under `key`; returns the freed generations and bytes.
-    func remove(_ key: CacheKey) async throws(RepriseError) -> (generations: [Int64], storedBytes: Int64) {
-        try await enqueue {
-            await Self.result { () async throws(RepriseError) in try await self.catalogue.remove(key) }
+    /// Forgets everything stored under these names; returns the generations.
+    func remove(_ names: [String]) async throws(RepriseError) -> [Catalogue.Removed] {
+        defer { onWritten() }
+        return try await enqueue {
+            await Self.result { () async throws(RepriseError) in try await self.catalogue.remove(names) }
         }.get()
     }
 
-    /// Forgets how the responses of `key` vary; returns the keys of its selections.
-    func removeSelections(of key: CacheKey) async throws(RepriseError) -> [CacheKey] {
+    /// Forgets how the responses of `keys` vary, and that they were to be kept; returns the keys of their selections.
+    func release(_ keys: [CacheKey]) async throws(RepriseError) -> [CacheKey] {
         await flush()
         return try await enqueue {
-            await Self.result { () async throws(RepriseError) in try await self.catalogue.removeSelections(of: key) }
+            await Self.result { () async throws(RepriseError) in try await self.catalogue.release(keys) }
         }.get()
     }
 
-    /// Forgets one generation; returns the bytes that the catalogue counted for it.
-    func remove(generation: Int64) async throws(RepriseError) -> Int64 {
+    /// Writes `generation`, which nobody has in memory.
+    func write(_ generation: Catalogue.Batch.Generation) async throws(RepriseError) {
+        try await enqueue {
+            await Self.result { () async throws(RepriseError) in
+                try await self.catalogue.write(Catalogue.Batch(generations: [generation]))
+            }
+        }.get()
+    }
+
+    /// Notes how long what is stored under `key` is to stay.
+    func retain(_ retention: Retention, key: CacheKey, url: ResourceURL) async throws(RepriseError) {
+        try await enqueue {
+            await Self.result { () async throws(RepriseError) in
+                try await self.catalogue.retain(retention, key: key, url: url)
+            }
+        }.get()
+    }
+
+    /// Forgets one generation; returns what the catalogue counted for it.
+    func remove(generation: Int64) async throws(RepriseError) -> Usage {
         try await enqueue {
             await Self.result { () async throws(RepriseError) in try await self.catalogue.remove(generation: generation)
             }
@@ -162,10 +193,30 @@ actor Recorder {
         batch.totals = journal.takeUnrecorded().totals
         guard !batch.isEmpty else { return }
         do {
-            try await catalogue.write(batch)
+            try await catalogue.write(batch) { [reached] in reached?(.recording) }
+            reached?(.recorded)
+            onWritten()
+            hasFailed.withLock { $0 = false }
         } catch {
-            for generation in taken.generations.values { generation.ledger.markUnrecorded() }
-            journal.tell(.storeBypassed(nil, reason: "The index could not be written: \(error.description)"))
+            keep(taken)
+            let isFirst = hasFailed.withLock { hasFailed in
+                defer { hasFailed = true }
+                return !hasFailed
+            }
+            if isFirst {
+                journal.tell(.storeBypassed(nil, reason: "The index could not be written: \(error.description)"))
+            }
+        }
+    }
+
+    /// Notes again what could not be written; the next batch takes it along.
+    private nonisolated func keep(_ taken: Pending) {
+        for generation in taken.generations.values { generation.ledger.markUnrecorded() }
+        pending.withLock { pending in
+            pending.generations.merge(taken.generations) { $1 }
+            pending.lastUsed.merge(taken.lastUsed) { mine, _ in mine }
+            pending.selections.merge(taken.selections) { mine, _ in mine }
+            pending.invalidated.formUnion(taken.invalidated)
         }
     }
 }

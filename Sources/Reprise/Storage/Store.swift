@@ -1,4 +1,5 @@
 import Foundation
+import Locks
 
 /// The disk side of a cache: directory, lock, index, quota.
 final class Store: Sendable {
@@ -7,63 +8,183 @@ final class Store: Sendable {
     let recorder: Recorder
     let quota: Quota
     let evictor: Evictor
+    let fileSystem: any FileSystem
+    let breaker: Breaker
+    /// Most bytes that one entry may occupy.
+    let entryLimit: Int64
+    /// `nil` in a plain cache.
+    let vault: Vault?
+    /// The process that had the cache before did not close it: files may hold bytes that no record counts.
+    let isUnclean: Bool
     private let lock: DirectoryLock
+    private let reached: (@Sendable (CrashPoint) -> Void)?
+    /// Generations made since the opening, whose files are not orphans though no record names them yet; `nil` once
+    /// orphans have been looked for.
+    private let made = Mutex<Set<Int64>?>([])
+    /// Bytes of files that no record counts, by generation.
+    let excess = Mutex<[Int64: Int64]>([:])
 
     init(
-        directory: String, limit: Int64, journal: Journal, clock: CacheClock
+        directory: String, configuration: MediaCache.Configuration, journal: Journal
     ) throws(RepriseError) {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: directory + "/media", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let fileSystem = configuration.fileSystem
+        do throws(SystemError) {
+            try fileSystem.makeDirectory(directory + "/media")
         } catch {
             throw RepriseError(.storageUnavailable, "Cannot create \(directory).", cause: error)
         }
         self.directory = directory
+        self.fileSystem = fileSystem
+        entryLimit = configuration.entryLimit ?? .max
+        reached = configuration.reached
+        vault = try configuration.encryption.map { encryption throws(RepriseError) in
+            Vault(key: try encryption.provider.key())
+        }
         lock = try DirectoryLock(directory: directory)
-        catalogue = try Catalogue(directory: directory)
-        quota = Quota(limit: limit, used: try catalogue.storedBytes())
-        recorder = Recorder(catalogue: catalogue, journal: journal, clock: clock)
-        evictor = Evictor(catalogue: catalogue, recorder: recorder, quota: quota)
+        let opening = try Self.openCatalogue(directory, vault, fileSystem, { configuration.reached?($0) })
+        catalogue = opening.catalogue
+        isUnclean = opening.isUnclean || opening.reset != nil
+        // What lies there may be plain: an encrypted cache leaves none of it to a search in the background.
+        if opening.reset != nil, vault != nil {
+            _ = Self.makeRoom(directory, fileSystem, .max)
+            Catalogue.removeSetAside(directory, fileSystem)
+        }
+        if let reason = opening.reset { journal.tell(.storeReset(reason: reason)) }
+        if opening.isWrongKey { journal.tell(.keyChanged) }
+        quota = Quota(limit: configuration.limit, used: try catalogue.usage(), floor: configuration.minimumFree) {
+            try? fileSystem.freeBytes(at: directory)
+        }
+        breaker = Breaker(clock: configuration.clock)
+        recorder = Recorder(
+            catalogue: catalogue, journal: journal, clock: configuration.clock, delay: configuration.recordDelay,
+            reached: configuration.reached,
+            onWritten: { [quota, fileSystem] in
+                quota.setIndexBytes(Self.indexCharge(directory, fileSystem))
+            })
+        evictor = Evictor(catalogue: catalogue, recorder: recorder, quota: quota, clock: configuration.clock)
+        quota.setIndexBytes(Self.indexCharge(directory, fileSystem))
+        reach(.opened)
     }
+
+    /// Opens the index; on a disk that is full to the last block a data file has to go first.
+    private static func openCatalogue(
+        _ directory: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ reached: (CrashPoint) -> Void
+    ) throws(RepriseError) -> Catalogue.Opening {
+        do throws(RepriseError) {
+            return try Catalogue.open(directory: directory, vault: vault, fileSystem: fileSystem, reached: reached)
+        } catch {
+            guard error.isLackOfRoom, makeRoom(directory, fileSystem) else { throw error }
+            return try Catalogue.open(directory: directory, vault: vault, fileSystem: fileSystem, reached: reached)
+        }
+    }
+
+    /// Room that the index needs to be opened and to record what is gone.
+    private static let roomForIndex: Int64 = 1 << 20
+
+    /// Removes data files, whose records are then found without a file; false if there are none.
+    private static func makeRoom(
+        _ directory: String, _ fileSystem: any FileSystem, _ wanted: Int64 = roomForIndex
+    ) -> Bool {
+        var freed: Int64 = 0
+        let root = directory + "/media"
+        for folder in (try? fileSystem.names(in: root)) ?? [] {
+            for name in (try? fileSystem.names(in: "\(root)/\(folder)")) ?? [] where freed < wanted {
+                let path = "\(root)/\(folder)/\(name)"
+                let allocated = (try? fileSystem.status(of: path))?.allocated ?? 0
+                // Emptied first: somebody who looks at the cache may have it open.
+                try? fileSystem.open(path, create: false).truncate(to: 0)
+                if (try? fileSystem.remove(path)) != nil { freed += allocated }
+            }
+        }
+        return freed > 0
+    }
+
+    /// Tells a test that the process is at `point`.
+    func reach(_ point: CrashPoint) { reached?(point) }
 
     /// Where the bytes of a generation lie.
     ///
     /// Made of the key's hash and a number: nothing of a URL gets into a file name.
-    static func path(in directory: String, keyHash: String, generation: Int64) -> String {
+    static func path(in directory: String, name: String, generation: Int64) -> String {
         let number = String(UInt64(bitPattern: generation), radix: 16)
-        return "\(directory)/media/\(keyHash.prefix(2))/\(keyHash)-\(number)"
+        return "\(directory)/media/\(name.prefix(2))/\(name)-\(number)"
     }
 
-    func path(keyHash: String, generation: Int64) -> String {
-        Self.path(in: directory, keyHash: keyHash, generation: generation)
+    func path(name: String, generation: Int64) -> String {
+        Self.path(in: directory, name: name, generation: generation)
+    }
+
+    func path(_ record: GenerationRecord) -> String {
+        path(name: catalogue.name(of: record.key), generation: record.id)
+    }
+
+    /// Opens or creates the data file of `record`.
+    func file(_ record: GenerationRecord, create: Bool) throws(RepriseError) -> DataFile {
+        if create { made.withLock { _ = $0?.insert(record.id) } }
+        return try DataFile(path: path(record), create: create, in: fileSystem)
+    }
+
+    /// Removes a file whose record is gone; what cannot be removed now is an orphan, and removed as one later.
+    func removeFile(name: String, generation: Int64) {
+        dischargeExcess(generation)
+        try? fileSystem.remove(path(name: name, generation: generation))
+        reach(.removed)
+    }
+
+    /// What the index is charged with: its size, and its log as large as it gets, so that the log's growth finds room.
+    private static func indexCharge(_ directory: String, _ fileSystem: any FileSystem) -> Int64 {
+        let log = (try? fileSystem.status(of: "\(directory)/\(Catalogue.fileName)-wal"))?.allocated ?? 0
+        return indexBytes(directory, fileSystem) + max(0, Catalogue.logBytes - log)
+    }
+
+    /// Bytes that the index occupies on the disk.
+    static func indexBytes(_ directory: String, _ fileSystem: any FileSystem) -> Int64 {
+        Catalogue.fileSuffixes.reduce(0) { sum, suffix in
+            sum + ((try? fileSystem.status(of: "\(directory)/\(Catalogue.fileName)\(suffix)"))?.allocated ?? 0)
+        }
+    }
+
+    // MARK: - What is not stored
+
+    /// Below this limit an entry larger than the limit is not stored by extents: too few would be left.
+    private static let leastLimitForExtents: Int64 = 8 << 20
+
+    /// Why a representation of `length` bytes is not to be stored; `nil` if it is.
+    func refusal(of length: Int64?) -> String? {
+        if breaker.isOpen { return "The disk failed less than a minute ago." }
+        guard let length else { return nil }
+        if length > entryLimit { return tooLargeReason }
+        return length > quota.limit && quota.limit < Self.leastLimitForExtents ? noRoomReason : nil
+    }
+
+    var tooLargeReason: String { "It is larger than \(entryLimit) bytes, the most that one entry may occupy." }
+
+    /// Names the pins, if it is they that leave no room.
+    var noRoomReason: String {
+        let held = (try? catalogue.heldUsage())?.allocated ?? 0
+        guard held > quota.limit / 2 else { return "The limit of \(quota.limit) bytes leaves no room." }
+        return
+            "Pinned entries and downloads occupy \(held) of the limit of \(quota.limit) bytes: release some, or raise "
+            + "the limit."
     }
 
     /// Records everything and lets go of the directory.
     func close() async throws(RepriseError) {
         defer { lock.release() }
         guard await recorder.close() else { return }
+        reach(.closing)
+        try await catalogue.endSession()
         try await catalogue.checkpoint()
         try catalogue.close()
     }
 
-    /// Removes data files that no record names: what a process left behind that died before its first record.
-    ///
-    /// `before` is when this process opened the cache; younger files are its own, recorded or not.
-    func removeOrphans(before opened: Date) {
-        guard let living = try? catalogue.generationIDs() else { return }
-        let root = directory + "/media"
-        let manager = FileManager.default
-        for folder in (try? manager.contentsOfDirectory(atPath: root)) ?? [] {
-            for name in (try? manager.contentsOfDirectory(atPath: "\(root)/\(folder)")) ?? [] {
-                guard let dash = name.lastIndex(of: "-"),
-                    let number = UInt64(name[name.index(after: dash)...], radix: 16),
-                    !living.contains(Int64(bitPattern: number))
-                else { continue }
-                let path = "\(root)/\(folder)/\(name)"
-                let attributes = try? manager.attributesOfItem(atPath: path)
-                guard let changed = attributes?[.modificationDate] as? Date, changed < opened else { continue }
-                Files.remove(path)
-            }
+    /// Generations made since the opening, from now on no longer noted.
+    func takeMade() -> Set<Int64> {
+        made.withLock { made in
+            defer { made = nil }
+            return made ?? []
         }
     }
+
+    var madeNow: Set<Int64> { made.withLock { $0 ?? [] } }
 }

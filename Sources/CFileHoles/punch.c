@@ -1,0 +1,26 @@
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+#include "CFileHoles.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+int reprise_punch_hole(int descriptor, int64_t offset, int64_t length) {
+    int result;
+    do {
+#if defined(__APPLE__)
+        struct fpunchhole hole;
+        memset(&hole, 0, sizeof hole);
+        hole.fp_offset = offset;
+        hole.fp_length = length;
+        result = fcntl(descriptor, F_PUNCHHOLE, &hole);
+#elif defined(__linux__)
+        result = fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
+#else
+        return ENOTSUP;
+#endif
+    } while (result != 0 && errno == EINTR);
+    return result == 0 ? 0 : errno;
+}

@@ -1,0 +1,74 @@
+/// Room on the disk: reservations, and who goes for them.
+extension Engine {
+    /// Reserves room for `bytes`, evicting as needed.
+    func reserve(_ bytes: Int64, in store: Store) async -> Bool {
+        if store.quota.reserve(bytes) { return true }
+        return await store.evictor.reserve(bytes, hands(store))
+    }
+
+    /// Evicts about `bytes`, whatever the limit says: the disk is full.
+    func makeRoom(_ bytes: Int64, in store: Store) async { await store.evictor.makeRoom(bytes, hands(store)) }
+
+    func hands(_ store: Store) -> Evictor.Hands {
+        Evictor.Hands(
+            remove: { candidates in
+                let outcome = try? await self.remove(candidates, force: false, store)
+                for (candidate, usage) in outcome?.removed ?? [] {
+                    if let key = candidate.key { self.journal.tell(.evicted(key, bytes: usage.stored)) }
+                }
+                return outcome?.inUse ?? candidates
+            },
+            shrink: { candidate, bytes in
+                guard let key = candidate.key else { return }
+                await self.liveResource(key)?.liveGeneration?.shrink(by: bytes)
+            })
+    }
+
+    /// Removes what is stored under `keys` and their selections, in use or not; returns the bytes of media they held.
+    func remove(_ keys: [CacheKey], _ store: Store) async throws(RepriseError) -> Int64 {
+        let all = keys + (try await store.recorder.release(keys))
+        let candidates = all.map { Catalogue.Candidate(name: store.catalogue.name(of: $0), key: $0) }
+        return try await remove(candidates, force: true, store).removed.reduce(0) { $0 + $1.usage.stored }
+    }
+
+    /// Removes entries in one transaction; those in use only if `force` says so.
+    func remove(
+        _ candidates: [Catalogue.Candidate], force: Bool, _ store: Store
+    ) async throws(RepriseError) -> (
+        removed: [(candidate: Catalogue.Candidate, usage: Usage)], inUse: [Catalogue.Candidate]
+    ) {
+        var inUse: [Catalogue.Candidate] = []
+        var taken: [(candidate: Catalogue.Candidate, live: GenerationCore?)] = []
+        for candidate in candidates {
+            guard let key = candidate.key else {
+                taken.append((candidate, nil))
+                continue
+            }
+            let (isRemoved, core) = detach(key, force: force)
+            guard isRemoved else {
+                inUse.append(candidate)
+                continue
+            }
+            core?.markRemoved()
+            taken.append((candidate, core?.liveGeneration))
+        }
+        let forgotten = try await store.forget(taken.map(\.candidate.name))
+        store.reach(.unrecorded)
+        var removed: [(candidate: Catalogue.Candidate, usage: Usage)] = []
+        for (candidate, live) in taken {
+            var usage = Usage()
+            for generation in forgotten where generation.name == candidate.name {
+                if generation.id != live?.id { usage = usage + generation.usage }
+                store.removeFile(name: generation.name, generation: generation.id)
+            }
+            if let live {
+                usage = usage + live.allocation.close()
+                store.removeFile(name: candidate.name, generation: live.id)
+                live.emptyFileIfUnread()
+            }
+            store.quota.release(usage)
+            removed.append((candidate, usage))
+        }
+        return (removed, inUse)
+    }
+}

@@ -1,0 +1,33 @@
+import ByteRanges
+import Locks
+
+/// Giving room back from a generation that is in use.
+extension GenerationCore {
+    /// Gives about `bytes` of extents back: first their records, then their bytes.
+    ///
+    /// Returns what was freed. One call at a time: the evictor sees to that.
+    func shrink(by bytes: Int64) async {
+        let victims = state.withLock { state in
+            let victims = state.machine.extents(freeing: bytes, leased: file.leases.ranges)
+            // Under the same lock under which leases are taken and holes found: nobody reads or writes there now.
+            state.machine.evict(victims)
+            punches.close(victims)
+            return victims
+        }
+        guard !victims.isEmpty else { return }
+        defer { punches.open() }
+        var stored: Int64 = 0
+        for victim in victims { stored += ledger.removeAll(in: victim) }
+        store.recorder.note(self, bytes: 0)
+        await store.recorder.flush()
+        store.reach(.extentUnrecorded)
+        var freed: Int64 = 0
+        for victim in victims where file.punch(victim) {
+            freed += allocation.discharge([victim])
+            store.reach(.extentPunched)
+        }
+        if allocation.noteStored(-stored) { store.quota.release(Usage(allocated: freed, stored: stored)) }
+        engine.journal.tell(.evicted(key, bytes: stored))
+        engine.progress.changed(key)
+    }
+}

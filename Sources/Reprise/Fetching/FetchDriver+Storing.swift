@@ -1,0 +1,85 @@
+/// The way of a fetch's bytes to the disk: room, write, publication; and what a failing disk means.
+extension FetchDriver {
+    private var store: Store { core.store }
+
+    /// Bytes that are evicted at least when the disk itself is full.
+    private static let roomOnFullDisk: Int64 = 16 << 20
+    /// How long a generation for which there was no room goes past the store.
+    private static let pauseWithoutRoom = Duration.seconds(10)
+
+    /// Writes the part of `chunk` that is wanted and missing.
+    func store(
+        _ chunk: any ByteChunk, _ range: Range<Int64>, _ writer: inout ChunkWriter
+    ) async throws -> GenerationMachine.Verdict {
+        let (cursor, limit, holes) = core.writable(range, for: id)
+        for hole in holes {
+            guard await write(hole, of: chunk, at: range.lowerBound, &writer) else { return .finished }
+        }
+        let upper = min(range.upperBound, limit)
+        guard upper > cursor else { return core.verdict(id) }
+        let verdict = core.advance(id, by: upper - cursor)
+        store.reach(.published)
+        return verdict
+    }
+
+    /// Brings one hole to the disk; false if the store is closed now and the bytes go past it.
+    private func write(
+        _ hole: Range<Int64>, of chunk: any ByteChunk, at start: Int64, _ writer: inout ChunkWriter
+    ) async -> Bool {
+        guard !store.breaker.isOpen else {
+            return giveUp(writer, "The disk failed less than a minute ago.", Breaker.pause)
+        }
+        await core.punches.pass(hole)
+        let blocks = core.allocation.claim(hole)
+        let room = blocks.reduce(0) { $0 + $1.upperBound - $1.lowerBound }
+        if room > 0 {
+            let isTooLarge = store.entryLimit < core.allocation.usage.allocated
+            guard !isTooLarge, await engine.reserve(room, in: store) else {
+                core.allocation.discharge(blocks)
+                return giveUp(writer, isTooLarge ? store.tooLargeReason : store.noRoomReason, Self.pauseWithoutRoom)
+            }
+        }
+        store.reach(.reserved)
+        do throws(RepriseError) {
+            try await writeTwice(hole, of: chunk, at: start, &writer)
+        } catch {
+            store.quota.release(allocated: core.allocation.discharge(blocks))
+            store.breaker.open()
+            return giveUp(writer, error.description, Breaker.pause)
+        }
+        store.reach(.written)
+        let count = hole.upperBound - hole.lowerBound
+        if core.allocation.noteStored(count) { store.quota.noteStored(count) }
+        return true
+    }
+
+    /// Writes; if the disk refuses, makes room there and tries once more.
+    private func writeTwice(
+        _ hole: Range<Int64>, of chunk: any ByteChunk, at start: Int64, _ writer: inout ChunkWriter
+    ) async throws(RepriseError) {
+        do throws(RepriseError) {
+            try writer.write(chunk, at: start, part: hole)
+        } catch {
+            if error.isLackOfRoom {
+                await engine.makeRoom(max(2 * (hole.upperBound - hole.lowerBound), Self.roomOnFullDisk), in: store)
+            }
+            try writer.write(chunk, at: start, part: hole)
+        }
+    }
+
+    /// Ends the open chunk.
+    func finish(_ writer: inout ChunkWriter) {
+        do throws(RepriseError) {
+            try writer.finish()
+        } catch {
+            store.breaker.open()
+            _ = giveUp(writer, error.description, Breaker.pause)
+        }
+    }
+
+    private func giveUp(_ writer: ChunkWriter, _ reason: String, _ pause: Duration) -> Bool {
+        writer.abandon()
+        core.closeStore(reason: reason, for: pause)
+        return false
+    }
+}

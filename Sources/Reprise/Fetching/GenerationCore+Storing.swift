@@ -1,0 +1,141 @@
+import ByteRanges
+import Foundation
+import Locks
+
+/// Between a generation and its disk: proof of what is read, and what to do when the disk fails.
+extension GenerationCore {
+    /// The bytes of `range`, which is stored and proved, as a region of the file, or opened and in memory.
+    ///
+    /// `nil` if they turned out wrong: a hole now, and the reader is to ask again.
+    func piece(_ range: Range<Int64>, _ lease: Lease?, for reader: GenerationMachine.ReaderID) async -> MediaPiece? {
+        guard let sealer else { return .stored(StoredRegion(range: range, file: file, lease: lease)) }
+        let bytes = await withTaskExecutorPreference(DiskExecutor.shared) { open(range, sealer) }
+        withExtendedLifetime(lease) {}
+        let reached = range.lowerBound + Int64(bytes.count)
+        if reached < range.upperBound { state.withLock { $0.machine.rewind(reader, to: reached) } }
+        return bytes.isEmpty ? nil : .memory(OpenedBytes(bytes: bytes))
+    }
+
+    /// Opens the chunks in `range` up to the first that does not pass, which becomes a hole.
+    private func open(_ range: Range<Int64>, _ sealer: ChunkSealer) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Int(range.upperBound - range.lowerBound))
+        var position = range.lowerBound
+        while position < range.upperBound {
+            // The tail first: what leaves it is in the ledger by then.
+            if let tail = tails.bytes(from: position, to: range.upperBound) {
+                bytes += tail
+            } else if let chunk = ledger.chunks(overlapping: position..<position + 1).first {
+                guard let sealed = try? file.read(at: chunk.start, count: Int(chunk.length)),
+                    let plain = sealer.open(sealed, chunk)
+                else {
+                    discard([chunk])
+                    return bytes
+                }
+                let lower = Int(position - chunk.start)
+                let upper = Int(min(range.upperBound, chunk.range.upperBound) - chunk.start)
+                bytes += plain[plain.startIndex + lower..<plain.startIndex + upper]
+            } else {
+                // Stored by name only: no record stands behind it.
+                state.withLock { $0.machine.discard(position..<position + 1) }
+                return bytes
+            }
+            position = range.lowerBound + Int64(bytes.count)
+        }
+        return bytes
+    }
+
+    /// Checks the stored chunks in `range` against their checksums, off the cooperative pool; wrong ones become holes.
+    func verify(_ range: Range<Int64>) async {
+        guard sealer == nil else {
+            // Each opening proves the bytes anew.
+            return state.withLock { $0.machine.markVerified(range) }
+        }
+        await withTaskExecutorPreference(DiskExecutor.shared) {
+            var wrong: [Chunk] = []
+            for chunk in ledger.chunks(overlapping: range) {
+                let bytes = try? file.read(at: chunk.start, count: Int(chunk.length))
+                let isRight = bytes.map { bytes in
+                    bytes.count == Int(chunk.length)
+                        && bytes.withUnsafeBytes { XXHash64.checksum(of: $0) } == chunk.checksum
+                }
+                if isRight == true {
+                    state.withLock { $0.machine.markVerified(chunk.range) }
+                } else {
+                    wrong.append(chunk)
+                }
+            }
+            discard(wrong)
+        }
+    }
+
+    /// These chunks are wrong: holes from now on.
+    func discard(_ wrong: [Chunk]) {
+        guard !wrong.isEmpty else { return }
+        ledger.discard(wrong)
+        state.withLock { state in wrong.forEach { state.machine.discard($0.range) } }
+        for chunk in wrong {
+            uncount(Int64(chunk.length))
+            engine.journal.tell(.verificationFailed(key, range: chunk.range))
+        }
+        store.recorder.note(self, bytes: 0)
+        engine.progress.changed(key)
+    }
+
+    /// Bytes that readers were told of cannot be written after all.
+    func unpublish(_ range: Range<Int64>) {
+        guard !range.isEmpty else { return }
+        let stored = state.withLock { state in
+            let bytes = state.machine.stored.spans(in: range).reduce(0) { $0 + $1.upperBound - $1.lowerBound }
+            state.machine.discard(range)
+            return bytes
+        }
+        uncount(stored)
+        engine.progress.changed(key)
+    }
+
+    private func uncount(_ bytes: Int64) {
+        if allocation.noteStored(-bytes) { store.quota.release(Usage(stored: bytes)) }
+    }
+
+    // MARK: - A store that gives out
+
+    /// Nothing more can be stored here; readers stream past the store.
+    ///
+    /// New readers try the store again after `pause`, if it is not `nil`.
+    func closeStore(reason: String, for pause: Duration? = nil) {
+        let now = engine.configuration.clock.elapsed()
+        perform(
+            state.withLock { state in
+                state.closedUntil = pause.map { now + $0 }
+                return state.machine.closeStore()
+            })
+        engine.journal.tell(.storeBypassed(key, reason: reason))
+    }
+
+    /// Tries a store again that gave out some time ago.
+    func reopenStore(_ state: inout State) {
+        guard state.machine.isStoreClosed, let until = state.closedUntil, !store.breaker.isOpen,
+            engine.configuration.clock.elapsed() >= until
+        else { return }
+        state.machine.reopenStore()
+    }
+
+    /// The entry is gone: room too, also if somebody holds the descriptor who is not reading.
+    func emptyFileIfUnread() {
+        // Frozen by now: no new lease, no new reader.
+        guard isIdle else { return }
+        file.empty()
+    }
+}
+
+/// Bytes that were opened.
+private struct OpenedBytes: ByteChunk {
+    let bytes: [UInt8]
+
+    var count: Int { bytes.count }
+
+    func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try bytes.withUnsafeBytes(body)
+    }
+}

@@ -1,0 +1,106 @@
+import ByteRanges
+
+/// What ``MediaCache/verify(_:)`` found.
+public struct VerificationReport: Sendable {
+    /// Entries looked at.
+    public var entries = 0
+    /// Bytes of media that were read and are right.
+    public var soundBytes: Int64 = 0
+    /// Stored ranges that were not, by key; they are holes now and will be fetched again.
+    public var damaged: [(key: CacheKey, range: Range<Int64>)] = []
+    /// Entries whose file is gone; they are forgotten.
+    public var missing: [CacheKey] = []
+
+    /// Whether everything was as recorded.
+    public var isSound: Bool { damaged.isEmpty && missing.isEmpty }
+}
+
+extension MediaCache {
+    /// Reads everything that is stored and compares it with its checksums or tags; what is wrong becomes a hole.
+    ///
+    /// `progress` gets the bytes read so far and the bytes there are. Takes as long as the disk needs.
+    public func verify(
+        _ progress: @escaping @Sendable (_ read: Int64, _ total: Int64) -> Void = { _, _ in }
+    ) async throws -> VerificationReport {
+        guard let store = engine.store else { return VerificationReport() }
+        let entries = try await entries()
+        let total = entries.reduce(0) { $0 + $1.storedBytes }
+        var tally = VerificationTally(total: total, progress: progress)
+        for entry in entries {
+            try Task.checkCancellation()
+            tally = try await verify(entry, store, tally)
+        }
+        return tally.report
+    }
+
+    private func verify(
+        _ entry: CacheEntry, _ store: Store, _ tally: VerificationTally
+    ) async throws -> VerificationTally {
+        var tally = tally
+        tally.report.entries += 1
+        guard let stored = try store.catalogue.generation(for: entry.key) else { return tally }
+        let isLive = engine.liveResource(entry.key)?.liveGeneration != nil
+        guard let file = try? store.file(stored.record, create: false) else {
+            tally.report.missing.append(entry.key)
+            if !isLive { store.quota.release(try await store.recorder.remove(generation: stored.record.id)) }
+            return tally
+        }
+        let proof = ChunkProof(stored.record, store.catalogue)
+        var wrong: [Chunk] = []
+        for chunk in stored.chunks.values.joined().sorted(by: { $0.start < $1.start }) {
+            let isSound = await withTaskExecutorPreference(DiskExecutor.shared) {
+                proof.bytes(of: chunk, in: file) != nil
+            }
+            if !isSound { wrong.append(chunk) }
+            tally.note(entry.key, chunk, isSound: isSound)
+        }
+        // One that is in memory finds out by itself, before the bytes are first used.
+        guard !wrong.isEmpty, !isLive else { return tally }
+        let ledger = ChunkLedger(blocks: stored.chunks)
+        ledger.discard(wrong)
+        let usage = Usage(allocated: stored.usage.allocated, stored: ledger.byteCount)
+        try await store.recorder.write(
+            Catalogue.Batch.Generation(record: stored.record, usage: usage, blocks: ledger.takeUnrecorded()))
+        store.quota.correct(from: stored.usage, to: usage)
+        for chunk in wrong { engine.journal.tell(.verificationFailed(entry.key, range: chunk.range)) }
+        return tally
+    }
+}
+
+/// The report so far, and how far that is.
+private struct VerificationTally: Sendable {
+    var report = VerificationReport()
+    private var read: Int64 = 0
+    private let total: Int64
+    private let progress: @Sendable (Int64, Int64) -> Void
+
+    init(total: Int64, progress: @escaping @Sendable (Int64, Int64) -> Void) {
+        self.total = total
+        self.progress = progress
+    }
+
+    mutating func note(_ key: CacheKey, _ chunk: Chunk, isSound: Bool) {
+        if isSound { report.soundBytes += chunk.count } else { report.damaged.append((key, chunk.range)) }
+        read += chunk.count
+        progress(read, total)
+    }
+}
+
+/// Tells whether a stored chunk is what was recorded.
+struct ChunkProof: Sendable {
+    private let sealer: ChunkSealer?
+
+    init(_ record: GenerationRecord, _ catalogue: Catalogue) {
+        sealer = catalogue.codec.vault.map { vault in
+            vault.sealer(name: catalogue.name(of: record.key), generation: record.id, salt: record.salt)
+        }
+    }
+
+    /// The plain bytes of `chunk`; `nil` unless they are right.
+    func bytes(of chunk: Chunk, in file: DataFile) -> [UInt8]? {
+        guard let bytes = try? file.read(at: chunk.start, count: Int(chunk.length)), bytes.count == Int(chunk.length)
+        else { return nil }
+        if let sealer { return sealer.open(bytes, chunk).map { [UInt8]($0) } }
+        return bytes.withUnsafeBytes { XXHash64.checksum(of: $0) } == chunk.checksum ? bytes : nil
+    }
+}

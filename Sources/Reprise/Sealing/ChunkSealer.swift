@@ -1,0 +1,74 @@
+import Crypto
+import Foundation
+
+/// Seals and opens the chunks of one generation (AES-256-GCM, NIST SP 800-38D).
+///
+/// The sealed bytes lie where the plain ones would; nonce and tag lie in the chunk's record. Bound to each chunk are the
+/// format, the key's name, the generation, first byte and length, so that none can be moved, swapped or cut.
+struct ChunkSealer: Sendable {
+    private let key: SymmetricKey
+    private let context: [UInt8]
+
+    init(key: SymmetricKey, context: [UInt8]) {
+        self.key = key
+        self.context = context
+    }
+
+    private func context(_ start: Int64, _ length: Int) -> [UInt8] {
+        var bytes = context
+        withUnsafeBytes(of: start.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: Int64(length).littleEndian) { bytes.append(contentsOf: $0) }
+        return bytes
+    }
+
+    /// Seals `bytes` that begin at `start`, under a fresh random nonce.
+    func seal(_ bytes: ArraySlice<UInt8>, at start: Int64) throws -> (ciphertext: Data, chunk: Chunk) {
+        let box = try AES.GCM.seal(bytes, using: key, authenticating: context(start, bytes.count))
+        guard let seal = ChunkSeal(nonce: Array(box.nonce), tag: Array(box.tag)) else {
+            throw CryptoKitError.incorrectParameterSize
+        }
+        return (box.ciphertext, Chunk(start: start, length: Int32(bytes.count), checksum: 0, seal: seal))
+    }
+
+    /// The plain bytes of `chunk`; `nil` unless the tag verifies.
+    func open(_ ciphertext: [UInt8], _ chunk: Chunk) -> Data? {
+        guard let seal = chunk.seal, ciphertext.count == Int(chunk.length),
+            let nonce = try? AES.GCM.Nonce(data: seal.nonce),
+            let box = try? AES.GCM.SealedBox(nonce: nonce, ciphertext: ciphertext, tag: seal.tag)
+        else { return nil }
+        return try? AES.GCM.open(box, using: key, authenticating: context(chunk.start, Int(chunk.length)))
+    }
+}
+
+/// Nonce and tag of a sealed chunk.
+struct ChunkSeal: Hashable, Sendable {
+    static let nonceLength = 12
+    static let tagLength = 16
+    /// Bytes of both together.
+    static let length = nonceLength + tagLength
+
+    private let words: (UInt64, UInt64, UInt64, UInt32)
+
+    init?(nonce: [UInt8], tag: [UInt8]) {
+        guard nonce.count == Self.nonceLength, tag.count == Self.tagLength else { return nil }
+        self.init(bytes: (nonce + tag)[...])
+    }
+
+    /// From ``length`` bytes, the nonce first.
+    init(bytes: ArraySlice<UInt8>) {
+        var words: (UInt64, UInt64, UInt64, UInt32) = (0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: bytes.prefix(Self.length)) }
+        self.words = words
+    }
+
+    var bytes: [UInt8] { withUnsafeBytes(of: words) { Array($0.prefix(Self.length)) } }
+    var nonce: [UInt8] { Array(bytes.prefix(Self.nonceLength)) }
+    var tag: [UInt8] { Array(bytes.suffix(Self.tagLength)) }
+
+    static func == (one: Self, other: Self) -> Bool { one.words == other.words }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(words.0)
+        hasher.combine(words.1)
+    }
+}

@@ -1,0 +1,52 @@
+public import Crypto
+import Foundation
+
+/// A key in a file: 32 bytes, or 64 hexadecimal digits.
+///
+/// Its protection is the file's: mode 0600, another disk, a mounted secret.
+public struct KeyFile: CacheKeyProvider {
+    private let path: String
+
+    /// The key in the file at `path`.
+    public init(path: String) { self.path = path }
+
+    /// Reads the key.
+    ///
+    /// Throws ``RepriseError`` with code `keyUnavailable` if the file cannot be read or does not hold a key.
+    public func key() throws(RepriseError) -> SymmetricKey {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw RepriseError(.keyUnavailable, "The key file \(path) cannot be read.")
+        }
+        guard let key = Self.key(data) else {
+            throw RepriseError(
+                .keyUnavailable,
+                "The key file \(path) must hold 32 bytes or 64 hexadecimal digits, as from: openssl rand -hex 32")
+        }
+        return key
+    }
+
+    /// The key in `text`, 64 hexadecimal digits; `nil` if it is anything else.
+    public static func key(hexadecimal text: String) -> SymmetricKey? { key(Data(text.utf8)) }
+
+    private static func key(_ data: Data) -> SymmetricKey? {
+        if data.count == 32 { return SymmetricKey(data: data) }
+        let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        guard text.utf8.count == 64 else { return nil }
+        var bytes: [UInt8] = []
+        var digits = text.utf8.makeIterator()
+        while let high = digits.next(), let low = digits.next() {
+            guard let high = Self.value(high), let low = Self.value(low) else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return SymmetricKey(data: bytes)
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Crypto
+import Foundation
+
+/// What an encrypted cache does with its one key: keyed names, and per-generation keys derived with a salt (HKDF, RFC 5869).
+///
+/// Without the salt, which lies in one catalogue row, neither a generation's record nor its bytes can be opened again:
+/// removing that row erases them.
+struct Vault: Sendable {
+    private let root: SymmetricKey
+    private let nameKey: SymmetricKey
+
+    init(key: SymmetricKey) {
+        root = key
+        nameKey = Self.derive(key, salt: [], "reprise 2 names")
+    }
+
+    private static func derive(_ key: SymmetricKey, salt: [UInt8], _ purpose: String) -> SymmetricKey {
+        HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: key, salt: salt, info: Array(purpose.utf8), outputByteCount: 32)
+    }
+
+    /// Bytes of a generation's salt.
+    static let saltLength = 16
+
+    static func makeSalt() -> [UInt8] { (0..<saltLength).map { _ in UInt8.random(in: .min ... .max) } }
+
+    /// The name of `key` in file names and the index: an HMAC, so that nobody can try URLs without the key.
+    func name(of key: CacheKey) -> String { hexadecimal(authenticate(key.text)) }
+
+    /// Tells whether a catalogue was written with this key.
+    var check: Data { Data(authenticate("\u{0}key check")) }
+
+    private func authenticate(_ text: String) -> HMAC<SHA256>.MAC {
+        HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: nameKey)
+    }
+
+    /// Seals catalogue fields under a generation's salt; `context` is bound to them.
+    func seal(_ fields: Data, salt: [UInt8], context: String) throws -> Data {
+        let key = Self.derive(root, salt: salt, "reprise 2 record")
+        let box = try AES.GCM.seal(fields, using: key, authenticating: Array(context.utf8))
+        guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
+        return combined
+    }
+
+    /// Opens what ``seal(_:salt:context:)`` made; `nil` for another key, another context or a changed bit.
+    func open(_ sealed: Data, salt: [UInt8], context: String) -> Data? {
+        let key = Self.derive(root, salt: salt, "reprise 2 record")
+        guard let box = try? AES.GCM.SealedBox(combined: sealed) else { return nil }
+        return try? AES.GCM.open(box, using: key, authenticating: Array(context.utf8))
+    }
+
+    /// Seals the chunks of one generation.
+    func sealer(name: String, generation: Int64, salt: [UInt8]) -> ChunkSealer {
+        ChunkSealer(
+            key: Self.derive(root, salt: salt, "reprise 2 chunks"),
+            context: Array("2 \(name) \(UInt64(bitPattern: generation)) ".utf8))
+    }
+}
+
+/// Bytes in lower-case hexadecimal.
+func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    var characters: [UInt8] = []
+    for byte in bytes {
+        characters.append(digits[Int(byte >> 4)])
+        characters.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: characters, as: UTF8.self)
+}

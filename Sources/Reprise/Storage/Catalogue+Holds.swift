@@ -1,0 +1,73 @@
+import Foundation
+import GRDB
+
+extension Catalogue {
+    /// Keeps what is or will be stored under `key`, or stops keeping it.
+    func retain(_ retention: Retention, key: CacheKey, url: ResourceURL) async throws(RepriseError) {
+        let name = name(of: key)
+        try await write { database in
+            if let kind = retention.kind {
+                let target = RecordCodec.Target(key: key.text, url: url.description)
+                try database.execute(
+                    sql: "INSERT OR REPLACE INTO hold VALUES (?, ?, ?, ?)",
+                    arguments: [name, kind, retention.until, try codec.encode(target, name: name)])
+            } else {
+                try database.execute(sql: "DELETE FROM hold WHERE keyHash = ?", arguments: [name])
+            }
+            try database.execute(
+                sql: "UPDATE entry SET held = ? WHERE keyHash = ?", arguments: [retention.kind != nil, name])
+        }
+    }
+
+    /// Releases what was to be kept until before `date`; false if there was nothing.
+    func releaseExpired(before date: Double) async throws(RepriseError) -> Bool {
+        let isDue = try read { database in
+            try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM hold WHERE until <= ?)", arguments: [date])
+        }
+        guard isDue == true else { return false }
+        try await write { database in
+            try database.execute(
+                sql: "UPDATE entry SET held = 0 WHERE keyHash IN (SELECT keyHash FROM hold WHERE until <= ?)",
+                arguments: [date])
+            try database.execute(sql: "DELETE FROM hold WHERE until <= ?", arguments: [date])
+        }
+        return true
+    }
+
+    /// What is to be kept, and how.
+    struct Hold: Sendable {
+        let key: CacheKey
+        let url: ResourceURL
+        let retention: Retention
+    }
+
+    /// Everything that is to be kept.
+    func holds() throws(RepriseError) -> [Hold] {
+        try read { database in
+            try Row.fetchAll(database, sql: "SELECT keyHash, kind, until, target FROM hold").compactMap { row in
+                guard let name: String = row.value("keyHash"), let data: Data = row.value("target"),
+                    let target = codec.decodeTarget(data, name: name), let url = try? ResourceURL(target.url)
+                else { return nil }
+                return Hold(
+                    key: CacheKey(target.key), url: url,
+                    retention: Retention(kind: row.value("kind"), until: row.value("until")))
+            }
+        }
+    }
+
+    /// What the entries that are to be kept occupy together.
+    func heldUsage() throws(RepriseError) -> Usage {
+        try read { database in
+            try Row.fetchOne(
+                database,
+                sql: """
+                    SELECT TOTAL(allocated) AS allocated, TOTAL(stored) AS stored FROM generation
+                    WHERE keyHash IN (SELECT keyHash FROM entry WHERE held = 1)
+                    """
+            ).map { row in
+                func size(_ column: String) -> Int64 { Int64(min(row.value(column) ?? 0.0, Double(Usage.most))) }
+                return Usage(allocated: size("allocated"), stored: size("stored"))
+            } ?? Usage()
+        }
+    }
+}

@@ -1,0 +1,264 @@
+import Foundation
+import GRDB
+
+extension Catalogue {
+    static let fileName = "catalogue.sqlite"
+    /// SQLite's own files beside the database.
+    static let fileSuffixes = ["", "-wal", "-shm"]
+    /// A catalogue that was found damaged while it was in use; the next opening sets it aside.
+    static let suspicionName = "catalogue.suspect"
+    /// "RP" and the format.
+    private static let applicationID = 0x5250_0000 + formatVersion
+    /// Pages of the log after which it is merged: half a megabyte, so that the index stays small beside a small cache.
+    private static let logPages = 128
+    /// Most bytes of the log, but for one transaction.
+    static let logBytes = Int64(logPages * 4096)
+
+    /// Opens the index in `directory` for reading only, also while another process writes it; `nil` if there is none.
+    static func open(readOnly directory: String, vault: Vault?) throws(RepriseError) -> Catalogue? {
+        let path = directory + "/" + fileName
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        do {
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            try queue.read { database in
+                guard try state(of: database) == .current else { throw damaged }
+                try checkMode(database, vault)
+            }
+            return Catalogue(pool: queue, vault: vault) {}
+        } catch let error as RepriseError {
+            throw error
+        } catch {
+            throw RepriseError(.storageUnavailable, "Cannot open the index in \(directory).", cause: error)
+        }
+    }
+
+    /// How an opening went.
+    struct Opening {
+        let catalogue: Catalogue
+        /// The process that had the cache before did not close it.
+        let isUnclean: Bool
+        /// Why the cache starts empty, if it does although there was one.
+        let reset: String?
+        /// The key is another one than before: what is stored cannot be opened.
+        let isWrongKey: Bool
+    }
+
+    /// Opens or creates the index in `directory`; one that cannot be used is set aside.
+    static func open(
+        directory: String, vault: Vault?, fileSystem: any FileSystem, reached: (CrashPoint) -> Void = { _ in }
+    ) throws(RepriseError) -> Opening {
+        let path = directory + "/" + fileName
+        let suspicion = directory + "/" + suspicionName
+        let onDamage: @Sendable () -> Void = {
+            // That it exists is all that it says; if it cannot be made, the next damaged query tries again.
+            _ = try? fileSystem.open(suspicion, create: true)
+        }
+        let isSuspect = (try? fileSystem.status(of: suspicion)) != nil
+        do {
+            let reason: String
+            switch isSuspect
+                ? .unusable("it was found damaged while it was in use") : try attempt(path, vault, onDamage)
+            {
+            case .opened(let opening): return opening
+            case .unusable(let why): reason = why
+            }
+            try setAside(directory, fileSystem, reached)
+            return try open(path, vault, onDamage, reset: reason)
+        } catch let error as RepriseError {
+            throw error
+        } catch {
+            throw RepriseError(.storageUnavailable, "Cannot open the index in \(directory).", cause: error)
+        }
+    }
+
+    private enum Attempt { case opened(Opening), unusable(String) }
+
+    private static func attempt(
+        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void
+    ) throws -> Attempt {
+        do {
+            return .opened(try open(path, vault, onDamage, reset: nil))
+        } catch let error as DatabaseError where error.isDamage || error.resultCode == .SQLITE_ERROR {
+            return .unusable(error.message ?? "it is damaged")
+        } catch let unusable as Unusable {
+            return .unusable(unusable.reason)
+        }
+    }
+
+    /// An index that is not ours, or too old, or in another mode.
+    private struct Unusable: Error { let reason: String }
+
+    private static let damaged = RepriseError(
+        .storageUnavailable, "The index is damaged or of another format. It is set aside when the cache is opened.")
+
+    /// Moves the index out of the way, so that somebody can look at it; the last one so moved is replaced.
+    private static func setAside(
+        _ directory: String, _ fileSystem: any FileSystem, _ reached: (CrashPoint) -> Void
+    ) throws {
+        for suffix in fileSuffixes.reversed() {
+            let destination = "\(directory)/catalogue.damaged\(suffix)"
+            // A log of an earlier one must not be taken for this one's.
+            try? fileSystem.remove(destination)
+            let path = "\(directory)/\(fileName)\(suffix)"
+            if (try? fileSystem.status(of: path)) != nil { try fileSystem.rename(path, to: destination) }
+            reached(.settingAside)
+        }
+        try? fileSystem.remove(directory + "/" + suspicionName)
+    }
+
+    /// Removes what ``setAside(_:_:_:)`` kept: it may hold URLs in plain.
+    static func removeSetAside(_ directory: String, _ fileSystem: any FileSystem) {
+        for suffix in fileSuffixes { try? fileSystem.remove("\(directory)/catalogue.damaged\(suffix)") }
+    }
+
+    private static func open(
+        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void, reset: String?
+    ) throws -> Opening {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase { database in
+            try database.execute(
+                sql: """
+                    PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON;
+                    PRAGMA wal_autocheckpoint = \(logPages); PRAGMA journal_size_limit = \(logBytes);
+                    PRAGMA secure_delete = \(vault == nil ? "OFF" : "ON")
+                    """)
+        }
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        do {
+            let (isUnclean, isWrongKey) = try pool.write { try prepare($0, vault) }
+            return Opening(
+                catalogue: Catalogue(pool: pool, vault: vault, onDamage: onDamage), isUnclean: isUnclean, reset: reset,
+                isWrongKey: isWrongKey)
+        } catch {
+            try? pool.close()
+            throw error
+        }
+    }
+
+    private static func prepare(
+        _ database: Database, _ vault: Vault?
+    ) throws -> (isUnclean: Bool, isWrongKey: Bool) {
+        if try state(of: database) == .empty { try create(database, vault) }
+        if vault != nil, try sealing(database) == false {
+            // Plain bytes lie there: they are to go, which is what an encrypted cache is for.
+            throw Unusable(reason: "it is not encrypted, and the cache is to be")
+        }
+        try checkMode(database, vault)
+        return try begin(database, vault)
+    }
+
+    // MARK: - Formats
+
+    private enum State { case empty, current }
+
+    /// What the file is; throws when it is newer, older, foreign or lacks what it should have.
+    private static func state(of database: Database) throws -> State {
+        let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        let application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+        let isOurs = application >> 16 == applicationID >> 16 && application & 0xFFFF == version
+        guard !isOurs || version <= formatVersion else {
+            throw RepriseError(
+                .storageUnavailable,
+                "The cache was written by a newer Reprise (format \(version), this one reads \(formatVersion)). "
+                    + "Update Reprise, or choose another directory.")
+        }
+        if version == 0, application == 0,
+            try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") == 0
+        {
+            return .empty
+        }
+        guard isOurs, version == formatVersion else {
+            throw Unusable(reason: version == 1 ? "its format is too old" : "it is not a cache's index, or damaged")
+        }
+        for statement in probes { _ = try Row.fetchOne(database, sql: statement) }
+        return .current
+    }
+
+    /// Fail unless every table and column is there; no row is looked at.
+    private static let probes = [
+        "SELECT keyHash, generation, lastUsed, held FROM entry LIMIT 0",
+        "SELECT id, keyHash, record, salt, allocated, stored FROM generation LIMIT 0",
+        "SELECT generation, block, chunks FROM chunk LIMIT 0", "SELECT keyHash, kind, until, target FROM hold LIMIT 0",
+        "SELECT keyHash, signpost, record FROM selection LIMIT 0", "SELECT name, value FROM total LIMIT 0",
+        "SELECT allocated, stored FROM usage LIMIT 0",
+        "SELECT name, value FROM state LIMIT 0",
+    ]
+
+    private static func create(_ database: Database, _ vault: Vault?) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE entry (
+                    keyHash TEXT PRIMARY KEY, generation INTEGER NOT NULL, lastUsed REAL NOT NULL,
+                    held INTEGER NOT NULL) WITHOUT ROWID;
+                CREATE INDEX entryByUse ON entry (held, lastUsed);
+                CREATE TABLE generation (
+                    id INTEGER PRIMARY KEY, keyHash TEXT NOT NULL, record BLOB NOT NULL, salt BLOB NOT NULL,
+                    allocated INTEGER NOT NULL, stored INTEGER NOT NULL);
+                CREATE INDEX generationByKey ON generation (keyHash);
+                CREATE TABLE chunk (
+                    generation INTEGER NOT NULL, block INTEGER NOT NULL, chunks BLOB NOT NULL,
+                    PRIMARY KEY (generation, block)) WITHOUT ROWID;
+                CREATE TABLE selection (
+                    keyHash TEXT PRIMARY KEY, signpost TEXT NOT NULL, record BLOB NOT NULL) WITHOUT ROWID;
+                CREATE INDEX selectionBySignpost ON selection (signpost);
+                CREATE TABLE hold (
+                    keyHash TEXT PRIMARY KEY, kind INTEGER NOT NULL, until REAL, target BLOB NOT NULL) WITHOUT ROWID;
+                CREATE TABLE total (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+                CREATE TABLE state (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+                CREATE TABLE usage (allocated INTEGER NOT NULL, stored INTEGER NOT NULL);
+                INSERT INTO usage VALUES (0, 0);
+                CREATE TRIGGER generationAdded AFTER INSERT ON generation BEGIN
+                    UPDATE usage SET allocated = allocated + new.allocated, stored = stored + new.stored; END;
+                CREATE TRIGGER generationChanged AFTER UPDATE OF allocated, stored ON generation BEGIN
+                    UPDATE usage SET allocated = allocated + new.allocated - old.allocated,
+                                     stored = stored + new.stored - old.stored; END;
+                CREATE TRIGGER generationRemoved AFTER DELETE ON generation BEGIN
+                    UPDATE usage SET allocated = allocated - old.allocated, stored = stored - old.stored; END;
+                INSERT INTO state VALUES ('clean', 1);
+                INSERT INTO state VALUES ('sealed', \(vault == nil ? 0 : 1));
+                PRAGMA application_id = \(applicationID);
+                PRAGMA user_version = \(formatVersion);
+                """)
+        if let vault {
+            try database.execute(sql: "INSERT INTO state VALUES ('check', ?)", arguments: [vault.check])
+        }
+    }
+
+    // MARK: - Sessions
+
+    private static func sealing(_ database: Database) throws -> Bool? {
+        try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'sealed'").map { $0 != 0 }
+    }
+
+    /// Plain with plain, encrypted with a key.
+    private static func checkMode(_ database: Database, _ vault: Vault?) throws {
+        let isSealed = try sealing(database)
+        guard isSealed != (vault != nil) else { return }
+        throw RepriseError(
+            .keyUnavailable,
+            isSealed == true
+                ? "The cache is encrypted: give its key, or choose another directory."
+                : "The cache is not encrypted: leave the key out.")
+    }
+
+    /// Marks the cache as open; returns whether it was marked already, and whether the key is another one.
+    private static func begin(_ database: Database, _ vault: Vault?) throws -> (isUnclean: Bool, isWrongKey: Bool) {
+        let wasClean = try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'clean'") == 1
+        try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('clean', 0)")
+        guard let vault else { return (!wasClean, false) }
+        let check = try Data.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'check'")
+        if check != vault.check {
+            try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('check', ?)", arguments: [vault.check])
+        }
+        return (!wasClean, check != vault.check)
+    }
+
+    /// Marks the cache as closed.
+    func endSession() async throws(RepriseError) {
+        try await write { try $0.execute(sql: "INSERT OR REPLACE INTO state VALUES ('clean', 1)") }
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import GRDB
+import HTTPSemantics
+
+/// Which responses vary with the request, and what selects among them (RFC 9111 §4.1).
+extension Catalogue {
+    /// What a batch notes of a selection: the key that it belongs to, and the fields that select.
+    struct Selection: Sendable {
+        let signpost: CacheKey
+        let vary: Vary
+    }
+
+    /// Which request fields select among the responses of `key`; `nil` if none do.
+    func vary(of key: CacheKey) throws(RepriseError) -> Vary? {
+        let names = try selections(of: key).flatMap(\.names)
+        return names.isEmpty ? nil : Vary(names: names)
+    }
+
+    private func selections(of key: CacheKey) throws(RepriseError) -> [RecordCodec.SelectionFields] {
+        let signpost = name(of: key)
+        return try read { try selections(of: signpost, in: $0) }
+    }
+
+    private func selections(of signpost: String, in database: Database) throws -> [RecordCodec.SelectionFields] {
+        try Row.fetchAll(
+            database, sql: "SELECT keyHash, record FROM selection WHERE signpost = ?", arguments: [signpost]
+        ).compactMap { row in
+            guard let name: String = row.value("keyHash"), let data: Data = row.value("record") else { return nil }
+            return codec.decodeSelection(data, name: name)
+        }
+    }
+
+    func write(_ key: CacheKey, _ selection: Selection, to database: Database) throws {
+        let name = name(of: key)
+        let fields = RecordCodec.SelectionFields(key: key.text, names: selection.vary.names)
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO selection VALUES (?, ?, ?)",
+            arguments: [name, self.name(of: selection.signpost), try codec.encode(fields, name: name)])
+    }
+
+    /// Makes what is stored under `key`, and its selections, stale for good.
+    func invalidate(_ key: CacheKey, in database: Database) throws {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT id, keyHash, record, salt FROM generation WHERE keyHash = ?1
+                OR keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
+                """, arguments: [name(of: key)])
+        for row in rows {
+            guard let name: String = row.value("keyHash"), var record = record(row, name: name) else { continue }
+            record.requestTime = 0
+            record.responseTime = 0
+            try database.execute(
+                sql: "UPDATE generation SET record = ? WHERE id = ?",
+                arguments: [try codec.encode(record, name: name), record.id])
+        }
+    }
+
+    /// Forgets how the responses of `keys` vary, and that they were to be kept; returns the keys of their selections.
+    func release(_ keys: [CacheKey]) async throws(RepriseError) -> [CacheKey] {
+        let names = keys.map(name(of:))
+        return try await write { database in
+            var found: [CacheKey] = []
+            for name in names {
+                try database.execute(sql: "DELETE FROM hold WHERE keyHash = ?", arguments: [name])
+                found += try selections(of: name, in: database).map { CacheKey($0.key) }
+                try database.execute(sql: "DELETE FROM selection WHERE signpost = ?", arguments: [name])
+            }
+            return found
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import GRDB
+
+extension Catalogue {
+    /// One batch: everything that changed since the last one, in one transaction.
+    struct Batch: Sendable {
+        struct Generation: Sendable {
+            var record: GenerationRecord
+            var usage: Usage
+            var blocks: [(block: Int64, chunks: [Chunk])]
+        }
+
+        var generations: [Generation] = []
+        var lastUsed: [CacheKey: Double] = [:]
+        var totals: [String: Int64] = [:]
+        /// Selections by key.
+        var selections: [CacheKey: Selection] = [:]
+        /// Keys whose responses are stale for good.
+        var invalidated: Set<CacheKey> = []
+
+        var isEmpty: Bool {
+            generations.isEmpty && lastUsed.isEmpty && totals.isEmpty && selections.isEmpty && invalidated.isEmpty
+        }
+    }
+
+    /// Writes `batch`; `atEnd` runs inside the transaction, after its last change.
+    func write(_ batch: Batch, atEnd: @escaping @Sendable () -> Void = {}) async throws(RepriseError) {
+        try await write { database in
+            // Before the generations: those that came after an invalidation are not meant by it.
+            for key in batch.invalidated { try invalidate(key, in: database) }
+            for (key, selection) in batch.selections { try write(key, selection, to: database) }
+            for generation in batch.generations { try write(generation, to: database) }
+            for (key, time) in batch.lastUsed {
+                try database.execute(
+                    sql: "UPDATE entry SET lastUsed = ? WHERE keyHash = ?", arguments: [time, name(of: key)])
+            }
+            for (name, value) in batch.totals {
+                try database.execute(
+                    sql: """
+                        INSERT INTO total VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value
+                        """, arguments: [name, value])
+            }
+            atEnd()
+        }
+    }
+
+    /// A generation that was forgotten.
+    struct Removed: Sendable {
+        let name: String
+        let id: Int64
+        let usage: Usage
+    }
+
+    /// Forgets the entries of these names with all their generations, in one transaction.
+    func remove(_ names: [String]) async throws(RepriseError) -> [Removed] {
+        try await write { database in
+            var removed: [Removed] = []
+            for name in names {
+                let rows = try Row.fetchAll(
+                    database, sql: "SELECT id, allocated, stored FROM generation WHERE keyHash = ?", arguments: [name])
+                for row in rows {
+                    guard let id: Int64 = row.value("id") else { continue }
+                    try delete(generation: id, from: database)
+                    removed.append(Removed(name: name, id: id, usage: Self.usage(row)))
+                }
+                try database.execute(sql: "DELETE FROM entry WHERE keyHash = ?", arguments: [name])
+                try database.execute(sql: "DELETE FROM selection WHERE keyHash = ?", arguments: [name])
+            }
+            return removed
+        }
+    }
+
+    /// Forgets one generation that another has replaced; returns what it occupied.
+    func remove(generation: Int64) async throws(RepriseError) -> Usage {
+        try await write { database in
+            let row = try Row.fetchOne(
+                database, sql: "SELECT allocated, stored FROM generation WHERE id = ?", arguments: [generation])
+            try delete(generation: generation, from: database)
+            try database.execute(sql: "DELETE FROM entry WHERE generation = ?", arguments: [generation])
+            return row.map(Self.usage) ?? Usage()
+        }
+    }
+
+    private func delete(generation: Int64, from database: Database) throws {
+        try database.execute(sql: "DELETE FROM chunk WHERE generation = ?", arguments: [generation])
+        try database.execute(sql: "DELETE FROM generation WHERE id = ?", arguments: [generation])
+    }
+
+    private func write(_ generation: Batch.Generation, to database: Database) throws {
+        let record = generation.record
+        let name = name(of: record.key)
+        try database.execute(
+            sql: """
+                INSERT INTO generation (id, keyHash, record, salt, allocated, stored) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT (id) DO UPDATE SET
+                    record = excluded.record, allocated = excluded.allocated, stored = excluded.stored
+                """,
+            arguments: [
+                record.id, name, try codec.encode(record, name: name), Data(record.salt),
+                generation.usage.allocated, generation.usage.stored,
+            ])
+        try database.execute(
+            sql: """
+                INSERT INTO entry (keyHash, generation, lastUsed, held)
+                VALUES (?1, ?2, ?3, EXISTS (SELECT 1 FROM hold WHERE keyHash = ?1))
+                ON CONFLICT (keyHash) DO UPDATE SET generation = excluded.generation
+                """, arguments: [name, record.id, Double(record.responseTime)])
+        for (block, chunks) in generation.blocks {
+            if chunks.isEmpty {
+                try database.execute(
+                    sql: "DELETE FROM chunk WHERE generation = ? AND block = ?", arguments: [record.id, block])
+            } else {
+                let arguments: StatementArguments = [record.id, block, Data(chunks.packed)]
+                try database.execute(sql: "INSERT OR REPLACE INTO chunk VALUES (?, ?, ?)", arguments: arguments)
+            }
+        }
+    }
+
+    /// Merges the log into the database file: the last write before another process may come in.
+    func checkpoint() async throws(RepriseError) {
+        do {
+            _ = try await pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        } catch {
+            throw RepriseError(.storageUnavailable, "The index cannot be written.", cause: error)
+        }
+    }
+
+    /// Closes the files: nothing of this process keeps the directory in use afterwards.
+    func close() throws(RepriseError) {
+        do { try pool.close() } catch {
+            throw RepriseError(.storageUnavailable, "The index cannot be closed.", cause: error)
+        }
+    }
+}

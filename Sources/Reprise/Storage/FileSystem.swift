@@ -1,0 +1,55 @@
+/// The file operations that the store needs, so that tests can make each of them fail.
+///
+/// Paths are absolute. Every call may block.
+package protocol FileSystem: Sendable {
+    /// Opens the file at `path` for reading and writing, creating it with mode 0600 if `create` says so.
+    func open(_ path: String, create: Bool) throws(SystemError) -> any OpenFile
+    /// Creates the directory at `path` with mode 0700, and those above it; none of it is an error if it is there.
+    func makeDirectory(_ path: String) throws(SystemError)
+    /// Removes the file at `path`.
+    func remove(_ path: String) throws(SystemError)
+    /// Puts the file at `path` in the place of `destination`.
+    func rename(_ path: String, to destination: String) throws(SystemError)
+    /// Names in a directory, in no order.
+    func names(in directory: String) throws(SystemError) -> [String]
+    /// What is known of the file at `path`.
+    func status(of path: String) throws(SystemError) -> FileStatus
+    /// Bytes that an ordinary user may still write where `path` lies.
+    func freeBytes(at path: String) throws(SystemError) -> Int64
+}
+
+/// An open file; closed when the last reference goes.
+package protocol OpenFile: AnyObject, Sendable {
+    /// For `sendfile`; valid while the object lives.
+    var descriptor: Int32 { get }
+    /// Writes a prefix of `bytes`, at least one byte unless it is empty; returns its length.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) -> Int
+    /// Reads up to `buffer.count` bytes; 0 at the end of the file.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int
+    /// Gives the blocks that lie wholly in `range` back; the range reads as zeros afterwards.
+    func punch(_ range: Range<Int64>) throws(SystemError)
+    /// Cuts the file off at `length`.
+    func truncate(to length: Int64) throws(SystemError)
+    /// What is known of the file.
+    func status() throws(SystemError) -> FileStatus
+}
+
+/// Sizes of a file.
+package struct FileStatus: Sendable, Equatable {
+    /// Length in bytes.
+    package var size: Int64
+    /// Bytes that it occupies on the disk: less than its length if it has holes.
+    package var allocated: Int64
+
+    package init(size: Int64, allocated: Int64) {
+        self.size = size
+        self.allocated = allocated
+    }
+}
+
+/// An `errno` value with the system's words for it.
+package struct SystemError: Error, Equatable, CustomStringConvertible {
+    package let code: Int32
+
+    package init(_ code: Int32) { self.code = code }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import HTTPTypes
+
+/// Turns what is known of a generation into the catalogue's `record` and back.
+///
+/// In a plain cache: JSON and its XXH64, because SQLite notices no flipped bit. In an encrypted one: the JSON, sealed.
+/// Both are bound to the row that they belong to. A record that does not pass is as good as none.
+struct RecordCodec: Sendable {
+    let vault: Vault?
+
+    /// The JSON; short names, because there is one per segment of a stream.
+    private struct Fields: Codable {
+        var k: String
+        var u: String
+        var f: [[String]]
+        var l: Int64?
+        var r: Bool?
+        var h: String
+        var q: Int64
+        var p: Int64
+    }
+
+    /// The key and the URL of something that is to be kept.
+    struct Target: Codable, Sendable {
+        var key: String
+        var url: String
+    }
+
+    /// The key of a selection, which holds request fields, and the names of these fields.
+    struct SelectionFields: Codable, Sendable {
+        var key: String
+        var names: [String]
+    }
+
+    func encode(_ record: GenerationRecord, name: String) throws -> Data {
+        let fields = Fields(
+            k: record.key.text, u: record.url.description, f: record.fields.map { [$0.name.rawName, $0.value] },
+            l: record.completeLength, r: record.rangesSupported, h: record.finalHost, q: record.requestTime,
+            p: record.responseTime)
+        return try close(fields, salt: record.salt, context: Self.context(name, record.id))
+    }
+
+    func decode(_ data: Data, id: Int64, name: String, salt: [UInt8]) -> GenerationRecord? {
+        guard let fields: Fields = open(data, salt: salt, context: Self.context(name, id)),
+            let url = try? ResourceURL(fields.u), fields.l ?? 0 >= 0
+        else { return nil }
+        var headers = HTTPFields()
+        for pair in fields.f where pair.count == 2 {
+            guard let name = HTTPField.Name(pair[0]) else { continue }
+            headers.append(HTTPField(name: name, value: pair[1]))
+        }
+        return GenerationRecord(
+            id: id, key: CacheKey(fields.k), url: url, fields: headers, completeLength: fields.l,
+            rangesSupported: fields.r, finalHost: fields.h, requestTime: fields.q, responseTime: fields.p, salt: salt)
+    }
+
+    func encode(_ target: Target, name: String) throws -> Data {
+        try close(target, salt: [], context: "2 hold \(name)")
+    }
+
+    func decodeTarget(_ data: Data, name: String) -> Target? { open(data, salt: [], context: "2 hold \(name)") }
+
+    func encode(_ selection: SelectionFields, name: String) throws -> Data {
+        try close(selection, salt: [], context: "2 selection \(name)")
+    }
+
+    func decodeSelection(_ data: Data, name: String) -> SelectionFields? {
+        open(data, salt: [], context: "2 selection \(name)")
+    }
+
+    private static func context(_ name: String, _ id: Int64) -> String { "2 record \(name) \(id)" }
+
+    private func close(_ value: some Encodable, salt: [UInt8], context: String) throws -> Data {
+        let json = try JSONEncoder().encode(value)
+        if let vault { return try vault.seal(json, salt: salt, context: context) }
+        return json + withUnsafeBytes(of: Self.checksum(json, context).littleEndian) { Data($0) }
+    }
+
+    private func open<T: Decodable>(_ data: Data, salt: [UInt8], context: String) -> T? {
+        let json: Data
+        if let vault {
+            guard let plain = vault.open(data, salt: salt, context: context) else { return nil }
+            json = plain
+        } else {
+            guard data.count > 8 else { return nil }
+            json = data.prefix(data.count - 8)
+            let expected = withUnsafeBytes(of: Self.checksum(json, context).littleEndian) { Data($0) }
+            guard data.suffix(8) == expected else { return nil }
+        }
+        return try? JSONDecoder().decode(T.self, from: json)
+    }
+
+    private static func checksum(_ json: Data, _ context: String) -> UInt64 {
+        var hash = XXHash64()
+        json.withUnsafeBytes { hash.update($0) }
+        Array(context.utf8).withUnsafeBytes { hash.update($0) }
+        return hash.digest()
+    }
+}

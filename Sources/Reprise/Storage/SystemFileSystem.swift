@@ -1,0 +1,135 @@
+import CFileHoles
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// The system's files.
+package struct SystemFileSystem: FileSystem {
+    package init() {}
+
+    package func open(_ path: String, create: Bool) throws(SystemError) -> any OpenFile {
+        let flags = O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0)
+        #if canImport(Darwin)
+            let descriptor = Darwin.open(path, flags, 0o600)
+        #else
+            let descriptor = Glibc.open(path, flags, 0o600)
+        #endif
+        guard descriptor >= 0 else { throw SystemError(errno) }
+        return SystemFile(descriptor: descriptor)
+    }
+
+    package func makeDirectory(_ path: String) throws(SystemError) {
+        guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
+        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+            throw SystemError(errno)
+        }
+        try makeDirectory(String(path[..<slash]))
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemError(errno) }
+    }
+
+    package func remove(_ path: String) throws(SystemError) {
+        guard unlink(path) == 0 else { throw SystemError(errno) }
+    }
+
+    package func rename(_ path: String, to destination: String) throws(SystemError) {
+        #if canImport(Darwin)
+            let result = Darwin.rename(path, destination)
+        #else
+            let result = Glibc.rename(path, destination)
+        #endif
+        guard result == 0 else { throw SystemError(errno) }
+    }
+
+    package func names(in directory: String) throws(SystemError) -> [String] {
+        guard let stream = opendir(directory) else { throw SystemError(errno) }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 1) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    package func status(of path: String) throws(SystemError) -> FileStatus {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw SystemError(errno) }
+        return FileStatus(status)
+    }
+
+    package func freeBytes(at path: String) throws(SystemError) -> Int64 {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { throw SystemError(errno) }
+        let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return overflow ? .max : Int64(clamping: bytes)
+    }
+}
+
+/// An open file of the system.
+///
+/// Never a mapping: a full disk must be an error, not SIGBUS.
+private final class SystemFile: OpenFile {
+    let descriptor: Int32
+
+    init(descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
+        while true {
+            let count = pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))
+            if count >= 0 { return count }
+            if errno != EINTR { throw SystemError(errno) }
+        }
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
+        while true {
+            let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+            if count >= 0 { return count }
+            if errno != EINTR { throw SystemError(errno) }
+        }
+    }
+
+    func punch(_ range: Range<Int64>) throws(SystemError) {
+        guard !range.isEmpty else { return }
+        let result = reprise_punch_hole(descriptor, range.lowerBound, range.upperBound - range.lowerBound)
+        guard result == 0 else { throw SystemError(result) }
+    }
+
+    func truncate(to length: Int64) throws(SystemError) {
+        guard ftruncate(descriptor, off_t(length)) == 0 else { throw SystemError(errno) }
+    }
+
+    func status() throws(SystemError) -> FileStatus {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw SystemError(errno) }
+        return FileStatus(status)
+    }
+}
+
+extension FileStatus {
+    /// `st_blocks` counts 512 bytes, whatever the file system's blocks are.
+    fileprivate init(_ status: stat) {
+        self.init(size: Int64(status.st_size), allocated: Int64(status.st_blocks) * 512)
+    }
+}
+
+extension SystemError {
+    package var description: String { "\(String(cString: strerror(code))), errno \(code)" }
+
+    /// Room, not the disk, is what lacks: eviction helps.
+    package var isLackOfRoom: Bool { code == ENOSPC || code == EDQUOT }
+    /// The name is not there.
+    package var isMissingFile: Bool { code == ENOENT }
+}
+
+extension SystemError {
+    /// A write that took nothing.
+    static var noRoom: SystemError { SystemError(ENOSPC) }
+}

@@ -1,0 +1,50 @@
+import Locks
+
+/// What is done beside the reads while a cache is open: orphans, then what has grown too old, every hour.
+final class Upkeep: Sendable {
+    private static let interval = Duration.seconds(3600)
+
+    private weak let engine: Engine?
+    private let tasks = Mutex<[Task<Void, Never>]>([])
+
+    init(engine: Engine) { self.engine = engine }
+
+    func start(_ store: Store) {
+        let reconciliation = Task(executorPreference: DiskExecutor.shared) { [weak engine] in
+            await store.reconcile(isLive: Self.isLive(engine, store))
+        }
+        let aging = Task(executorPreference: DiskExecutor.shared) { [weak engine] in
+            while !Task.isCancelled, let pause = await Self.removeAged(engine, store) {
+                do { try await pause(Self.interval) } catch { return }
+            }
+        }
+        tasks.withLock { $0 = [reconciliation, aging] }
+    }
+
+    /// Returns when what a crash left is put right.
+    func settle() async { await tasks.withLock { $0.first }?.value }
+
+    private static func isLive(_ engine: Engine?, _ store: Store) -> @Sendable (String) -> Bool {
+        { [weak engine] name in engine?.liveKeys.contains { store.catalogue.name(of: $0) == name } ?? false }
+    }
+
+    /// Returns how to wait for the next time; `nil` if there is none.
+    private static func removeAged(
+        _ engine: Engine?, _ store: Store
+    ) async -> (@Sendable (Duration) async throws -> Void)? {
+        guard let engine, let age = engine.configuration.maximumAge else { return nil }
+        let clock = engine.configuration.clock
+        await store.evictor.prune(before: clock.now() - age / .seconds(1), size: nil, engine.hands(store))
+        return clock.sleep
+    }
+
+    func cancel() {
+        for task in tasks.withLock({ $0 }) { task.cancel() }
+    }
+
+    /// Ends it, before the directory is let go.
+    func stop() async {
+        cancel()
+        for task in tasks.withLock({ $0 }) { await task.value }
+    }
+}

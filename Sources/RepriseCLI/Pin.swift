@@ -1,0 +1,88 @@
+import ArgumentParser
+import Foundation
+import Reprise
+import RepriseHTTPClient
+
+/// `reprise pin`.
+struct Pin: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Keep what is stored of URLs, whatever else needs room.",
+        discussion: """
+            What is kept counts against the limit like the rest. The proxy must not be running on the same directory.
+
+            Examples:
+              reprise pin https://example.com/film.mp4
+              reprise pin https://example.com/film.mp4 --for 30d
+              reprise pin --download https://example.com/film.mp4
+            """)
+
+    @OptionGroup var cache: CacheOptions
+    @OptionGroup var store: StoreOptions
+    @Argument(help: "URLs of the files.")
+    var urls: [String]
+    @Option(name: .customLong("for"), help: ArgumentHelp("How long, such as 12h or 30d.", valueName: "time"))
+    var time: TimeSpan?
+    @Flag(help: "Fetch what is missing, now and, if that is broken off, whenever the cache is opened.")
+    var download = false
+
+    func validate() throws {
+        if urls.isEmpty { throw ValidationError("Name the URLs to keep.") }
+        if download, time != nil { throw ValidationError("A download is kept until it is released: leave --for out.") }
+    }
+
+    func run() async throws {
+        try await Failure.reporting {
+            let origin = NIOOrigin()
+            let store = try await MediaCache.open(
+                directory: cache.directory, origin: origin, configuration: try store.configuration(cache))
+            let result: Result<Void, any Error>
+            do { result = .success(try await pin(in: store)) } catch { result = .failure(error) }
+            await store.close()
+            await origin.shutdown()
+            try result.get()
+        }
+    }
+
+    private func pin(in store: MediaCache) async throws {
+        let until = time.map { Date().timeIntervalSince1970 + $0.duration / .seconds(1) }
+        for url in urls {
+            let resource = try store.resource(for: url)
+            let events = store.events()
+            try await store.retain(resource, as: download ? .download : .pinned(until: until))
+            if download { try await Self.end(of: resource.key, events) }
+            print("Kept: \(url)")
+        }
+    }
+
+    private static func end(of key: CacheKey, _ events: AsyncStream<CacheEvent>) async throws {
+        for await event in events {
+            guard case .downloadEnded(key, let error) = event else { continue }
+            if let error { throw error }
+            return
+        }
+    }
+}
+
+/// `reprise unpin`.
+struct Unpin: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Let URLs go again when room is needed.",
+        discussion: """
+            The proxy must not be running on the same directory.
+
+            Examples:
+              reprise unpin https://example.com/film.mp4
+            """)
+
+    @OptionGroup var cache: CacheOptions
+    @Argument(help: "URLs of the files.")
+    var urls: [String]
+
+    func run() async throws {
+        try await Failure.reporting {
+            try await cache.withCache { store in
+                for url in urls { try await store.retain(try store.resource(for: url), as: .cached) }
+            }
+        }
+    }
+}

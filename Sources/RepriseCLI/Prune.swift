@@ -1,0 +1,34 @@
+import ArgumentParser
+import Reprise
+
+/// `reprise prune`.
+struct Prune: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Remove the least recently used entries.",
+        discussion: """
+            Pinned ones stay. The proxy must not be running on the same directory.
+
+            Examples:
+              reprise prune --to 500MB
+              reprise prune --older-than 30d
+            """)
+
+    @OptionGroup var cache: CacheOptions
+    @Option(help: ArgumentHelp("Remove until the media occupy at most so much.", valueName: "size"))
+    var to: ByteCount?
+    @Option(help: ArgumentHelp("Remove what was not used for so long, such as 12h or 30d.", valueName: "time"))
+    var olderThan: TimeSpan?
+
+    func validate() throws {
+        if to == nil, olderThan == nil { throw ValidationError("Say --to SIZE, --older-than TIME, or both.") }
+    }
+
+    func run() async throws {
+        try await Failure.reporting {
+            let (freed, left) = try await cache.withCache { store in
+                (await store.prune(toSize: to?.bytes, olderThan: olderThan?.duration), store.allocatedBytes.media)
+            }
+            print("Freed \(ByteCount(freed)); \(ByteCount(left)) are left.")
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import ArgumentParser
+
+/// A time as people write it: `90s`, `30m`, `12h`, `7d`, `2w`.
+struct TimeSpan: ExpressibleByArgument, Sendable {
+    let duration: Duration
+
+    init?(argument: String) {
+        guard let unit = argument.last.flatMap({ Self.units[$0] }), let number = Int64(argument.dropLast()),
+            number >= 0,
+            number < Int64(Int32.max)
+        else { return nil }
+        duration = .seconds(number * unit)
+    }
+
+    private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
+}

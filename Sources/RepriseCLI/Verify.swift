@@ -1,0 +1,68 @@
+import ArgumentParser
+import Reprise
+
+/// `reprise verify`.
+struct Verify: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Read everything that is stored and check it.",
+        discussion: """
+            What is damaged becomes a hole and is fetched again when it is played. The proxy must not be running on the
+            same directory. The exit code is 1 if anything was damaged.
+
+            Examples:
+              reprise verify
+              reprise verify --json
+            """)
+
+    @OptionGroup var cache: CacheOptions
+    @Flag(help: "One JSON object, sizes in bytes.")
+    var json = false
+
+    private struct Report: Encodable {
+        struct Damage: Encodable {
+            let key: String
+            let first, end: Int64
+        }
+
+        let entries: Int
+        let soundBytes, damagedBytes: Int64
+        let damaged: [Damage]
+        let missing: [String]
+    }
+
+    func run() async throws {
+        let report = try await Failure.reporting {
+            try await cache.withCache { store in
+                try await store.verify(Self.progress)
+            }
+        }
+        if Terminal.isInteractive { Terminal.replaceLine("") }
+        let damaged = report.damaged.reduce(0) { $0 + $1.range.upperBound - $1.range.lowerBound }
+        if json {
+            try Terminal.printJSON(
+                Report(
+                    entries: report.entries, soundBytes: report.soundBytes, damagedBytes: damaged,
+                    damaged: report.damaged.map {
+                        Report.Damage(key: $0.key.text, first: $0.range.lowerBound, end: $0.range.upperBound)
+                    },
+                    missing: report.missing.map(\.text)))
+        } else {
+            for (key, range) in report.damaged {
+                print("damaged: \(key.redacted) bytes \(range.lowerBound)-\(range.upperBound - 1)")
+            }
+            for key in report.missing { print("file gone: \(key.redacted)") }
+            print(
+                "\(report.entries) \(report.entries == 1 ? "entry" : "entries"), \(ByteCount(report.soundBytes)) sound, "
+                    + "\(ByteCount(damaged)) damaged, \(report.missing.count) without their file.")
+        }
+        if !report.isSound { throw ExitCode(1) }
+    }
+
+    /// A bar on a terminal, nothing elsewhere.
+    @Sendable private static func progress(_ read: Int64, _ total: Int64) {
+        // 64 KiB at a time: every hundredth is often enough.
+        guard Terminal.isInteractive, total > 0, read / (64 << 10) % 100 == 0 else { return }
+        Terminal.replaceLine(
+            "[\(Bar.progress(Double(read) / Double(total), width: 40))]  \(ByteCount(read))/\(ByteCount(total))")
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import RepriseTesting
+import TestSupport
+import Testing
+
+/// `verify`, `prune`, `pin`, `unpin`, `export` and encrypted caches, as processes.
+@Suite(.timeLimit(.minutes(2))) struct CareTests {
+    private static func fetch(_ site: Site, _ paths: [String], _ more: [String] = []) async throws {
+        for path in paths {
+            let outcome = try await Command.run("fetch", site.directory, [site.origin.url(path)] + more)
+            #expect(outcome.exit == .status(0), "\(outcome)")
+        }
+    }
+
+    @Test func verifyFindsAndRepairsDamage() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 300_000)
+            try await Self.fetch(site, ["/a.mp4"])
+            let sound = try await Command.run("verify", site.directory)
+            #expect(sound.exit == .status(0), "\(sound)")
+            #expect(sound.output == "1 entry, 300 kB sound, 0 B damaged, 0 without their file.\n")
+            let file = try #require(DiskUse.mediaFiles(of: site.directory.path).first)
+            let handle = try #require(FileHandle(forUpdatingAtPath: file))
+            try handle.seek(toOffset: 70_000)
+            try handle.write(contentsOf: Data(repeating: 0, count: 8))
+            try handle.close()
+            let damaged = try await Command.run("verify", site.directory)
+            #expect(damaged.exit == .status(1))
+            #expect(damaged.output.contains("bytes 65536-131071"), "\(damaged.output)")
+            let again = try await Command.run("verify", site.directory)
+            #expect(again.exit == .status(0), "\(again)")
+            let list = try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"]))
+            #expect(list.map(\.storedBytes) == [234_464])
+        }
+    }
+
+    @Test func pruneKeepsWhatIsPinned() async throws {
+        try await Site.run { site async throws in
+            for path in ["/a.mp4", "/b.mp4"] { site.publish(path, length: 100_000) }
+            try await Self.fetch(site, ["/a.mp4", "/b.mp4"])
+            let pin = try await Command.run("pin", site.directory, [site.origin.url("/a.mp4")])
+            #expect(pin.exit == .status(0), "\(pin)")
+            let list = try await Command.run("list", site.directory).output
+            #expect(list.contains("/a.mp4  [pinned]"), "\(list)")
+            let prune = try await Command.run("prune", site.directory, ["--to", "0"])
+            #expect(prune.output == "Freed 102 kB; 102 kB are left.\n", "\(prune)")
+            let unpin = try await Command.run("unpin", site.directory, [site.origin.url("/a.mp4")])
+            #expect(unpin.exit == .status(0))
+            let all = try await Command.run("prune", site.directory, ["--to", "0"])
+            #expect(all.output == "Freed 102 kB; 0 B are left.\n", "\(all)")
+        }
+    }
+
+    @Test func pinDownloadsWhatIsMissing() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 1_000_000)
+            let pin = try await Command.run("pin", site.directory, ["--download", site.origin.url("/a.mp4")])
+            #expect(pin.exit == .status(0), "\(pin)")
+            let list = try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"]))
+            #expect(list.first?.complete == true)
+        }
+    }
+
+    @Test func exportWritesWhatIsWholeAndNothingElse() async throws {
+        try await Site.run { site async throws in
+            for path in ["/a.mp4", "/b.mp4"] { site.publish(path, length: 300_000) }
+            try await Self.fetch(site, ["/a.mp4"])
+            let output = site.directory.path(of: "out.mp4")
+            let export = try await Command.run(
+                "export", site.directory, [site.origin.url("/a.mp4"), "--output", output])
+            #expect(export.exit == .status(0), "\(export)")
+            #expect(
+                try [UInt8](Data(contentsOf: URL(fileURLWithPath: output)))
+                    == TestPattern.bytes(in: 0..<300_000, seed: 1))
+            let file = try #require(DiskUse.mediaFiles(of: site.directory.path).first)
+            #expect(truncate(file, 200_000) == 0)
+            let missing = site.directory.path(of: "missing.mp4")
+            let broken = try await Command.run(
+                "export", site.directory, [site.origin.url("/a.mp4"), "--output", missing])
+            #expect(broken.exit == .status(66))
+            #expect(!FileManager.default.fileExists(atPath: missing))
+            let unknown = try await Command.run(
+                "export", site.directory, [site.origin.url("/b.mp4"), "--output", missing])
+            #expect(unknown.exit == .status(66))
+        }
+    }
+
+    @Test func anEncryptedCacheServesWithItsKeyOnly() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 300_000)
+            let key = try site.directory.write(Array(String(repeating: "7f", count: 32).utf8), to: "key")
+            let environment = ["REPRISE_ENCRYPT_KEY_FILE": key]
+            for _ in 0..<2 {
+                let fetch = try await Command.run(
+                    "fetch", site.directory, ["--encrypt-key-file", key, site.origin.url("/film.mp4")])
+                #expect(fetch.exit == .status(0), "\(fetch)")
+            }
+            #expect(site.origin.snapshot.requestCount == 1)
+            let without = try await Command.run("list", site.directory)
+            #expect(without.exit == .status(78), "\(without)")
+            let list = try await Command.run("list", site.directory, environment: environment)
+            #expect(list.output.contains("/film.mp4"), "\(list)")
+            let output = site.directory.path(of: "out.mp4")
+            let export = try await Command.run(
+                "export", site.directory, [site.origin.url("/film.mp4"), "--output", output], environment: environment)
+            #expect(export.exit == .status(0), "\(export)")
+            #expect(
+                try [UInt8](Data(contentsOf: URL(fileURLWithPath: output)))
+                    == TestPattern.bytes(in: 0..<300_000, seed: 1))
+            let verify = try await Command.run("verify", site.directory, environment: environment)
+            #expect(verify.exit == .status(0), "\(verify)")
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import ByteRanges
+import Foundation
+import HTTPSemantics
+import Reprise
+import RepriseTesting
+import TestSupport
+import Testing
+
+/// Processes that are killed while they read, fetch and evict: each next one opens the cache and serves no wrong byte.
+///
+/// `REPRISE_KILLS` sets how many are killed at random moments; 160 by default, besides those at named points.
+@Suite(.serialized, .timeLimit(.minutes(90))) struct CrashTests {
+    /// What `CrashChild` reads.
+    private struct Settings: Encodable {
+        var directory: String
+        var url: String
+        var lengths: [Int64]
+        var seed: UInt64 = 0
+        var limit: Int64 = 9_000_000
+        var recordMilliseconds: Int64 = 20
+        var readers = 4
+        var key: String?
+        var crashPoint: String?
+        var passage = 1
+        var pinned = 1
+        var isFinal = false
+    }
+
+    private static let lengths: [Int64] = [30_000_000, 900_000, 3_000_000, 150_000, 2_000_000, 65_536, 1_200_000]
+    private static let key = String(repeating: "c3", count: 32)
+    private static var kills: Int { ProcessInfo.processInfo.environment["REPRISE_KILLS"].flatMap { Int($0) } ?? 160 }
+
+    private static var program: String {
+        get throws {
+            let bundles = Bundle.allBundles.map(\.bundlePath).filter { $0.hasSuffix(".xctest") }
+            let candidates = (bundles + CommandLine.arguments).map {
+                URL(fileURLWithPath: $0).deletingLastPathComponent().appendingPathComponent("CrashChild").path
+            }
+            return try #require(candidates.first { FileManager.default.isExecutableFile(atPath: $0) })
+        }
+    }
+
+    private static func run(_ settings: Settings, for limit: Duration) async throws -> ChildProcess.Outcome {
+        let json = String(decoding: try JSONEncoder().encode(settings), as: UTF8.self)
+        return try await ChildProcess.run(try program, [json], limit: limit)
+    }
+
+    private static func withOrigin(
+        paced rate: Int? = nil, _ body: (TestOrigin, inout Settings) async throws -> Void
+    ) async throws {
+        let origin = try await TestOrigin.start()
+        let directory = try TemporaryDirectory()
+        for (index, length) in lengths.enumerated() {
+            origin.set(
+                TestOrigin.Resource(
+                    .pattern(seed: UInt64(index), length: length), mediaType: "video/mp4",
+                    personality: TestOrigin.Personality { $0.bytesPerSecond = rate }), at: "/\(index)")
+        }
+        var settings = Settings(directory: directory.path, url: origin.url("/"), lengths: lengths)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(origin, &settings)) } catch { result = .failure(error) }
+        await origin.stop()
+        directory.remove()
+        try result.get()
+    }
+
+    /// Dead by its own hand or by the clock: anything else is a wrong byte, a cache that does not open, or a crash.
+    private static func expectKilled(_ outcome: ChildProcess.Outcome, _ what: String) {
+        #expect(
+            outcome.exit == .overTime || outcome.exit == .signal(SIGKILL),
+            "\(what): \(outcome) \(outcome.output.suffix(300))")
+    }
+
+    /// Everything still plays, whole and right, and the directory keeps its limit.
+    private static func expectSound(_ settings: Settings) async throws {
+        var settings = settings
+        settings.crashPoint = nil
+        settings.isFinal = true
+        let outcome = try await run(settings, for: .seconds(60))
+        #expect(outcome.exit == .status(0), "\(outcome) \(outcome.output.suffix(300))")
+        #expect(DiskUse.bytes(under: settings.directory) <= settings.limit + (1 << 20))
+    }
+
+    @Test(arguments: [false, true]) func killedAtRandomMoments(isSealed: Bool) async throws {
+        try await Self.withOrigin { origin, settings in
+            settings.key = isSealed ? Self.key : nil
+            var random = SeededGenerator(seed: isSealed ? 2 : 1)
+            var opened = 0
+            for number in 0..<Self.kills / 2 {
+                settings.seed = random.next()
+                let limit = Duration.milliseconds(Int64.random(in: 40...260, using: &random))
+                let outcome = try await Self.run(settings, for: limit)
+                Self.expectKilled(outcome, "kill \(number)")
+                opened += outcome.output.hasPrefix("READY") ? 1 : 0
+                let used = DiskUse.bytes(under: settings.directory)
+                #expect(used <= settings.limit + (1 << 20), "kill \(number): \(used) bytes")
+            }
+            #expect(opened > Self.kills / 8, "most were killed before the cache was open")
+            try await Self.expectSound(settings)
+        }
+    }
+
+    @Test(arguments: [false, true]) func killedAtEachNamedPoint(isSealed: Bool) async throws {
+        try await Self.withOrigin { origin, settings in
+            settings.key = isSealed ? Self.key : nil
+            var random = SeededGenerator(seed: 3)
+            var reached: Set<String> = []
+            for point in CrashPoint.allCases where point != .closing {
+                for passage in [1, 2, 9] {
+                    settings.seed = random.next()
+                    settings.crashPoint = point.rawValue
+                    // Extents go when one medium needs more than there is.
+                    settings.readers = point.rawValue.hasPrefix("extent") ? 1 : 4
+                    settings.lengths = settings.readers == 1 ? [Self.lengths[0]] : Self.lengths
+                    settings.pinned = settings.readers == 1 ? 0 : 1
+                    settings.passage = passage
+                    if point == .settingAside {
+                        guard passage < 3 else { continue }
+                        try Data("damaged".utf8).write(
+                            to: URL(fileURLWithPath: settings.directory + "/catalogue.sqlite"))
+                    }
+                    let outcome = try await Self.run(
+                        settings, for: .milliseconds(point.rawValue.hasPrefix("extent") ? 5_000 : 700))
+                    Self.expectKilled(outcome, "\(point) passage \(passage)")
+                    if outcome.exit == .signal(SIGKILL) { reached.insert(point.rawValue) }
+                }
+            }
+            settings.lengths = Self.lengths
+            settings.pinned = 1
+            let all = Set(CrashPoint.allCases.filter { $0 != .closing }.map(\.rawValue))
+            #expect(reached == all, "never reached: \(all.subtracting(reached))")
+            try await Self.expectSound(settings)
+        }
+    }
+
+    @Test func killedWhileClosing() async throws {
+        try await Self.withOrigin { origin, settings in
+            settings.crashPoint = CrashPoint.closing.rawValue
+            settings.isFinal = true
+            let outcome = try await Self.run(settings, for: .seconds(60))
+            #expect(outcome.exit == .signal(SIGKILL), "\(outcome)")
+            try await Self.expectSound(settings)
+        }
+    }
+
+    /// Records go out after at most 200 ms here instead of 1 s, so that the bound is 1 MiB at 4 MB/s.
+    @Test func aKilledDownloadFetchesAtMostOneMebibyteAgain() async throws {
+        try await Self.withOrigin(paced: 4_000_000) { origin, settings in
+            settings.limit = 100_000_000
+            settings.recordMilliseconds = 200
+            settings.pinned = 0
+            settings.isFinal = true
+            settings.lengths = [Self.lengths[0]]
+            var random = SeededGenerator(seed: 4)
+            var killed: Int64 = 0
+            for _ in 0..<6 {
+                let limit = Duration.milliseconds(Int64.random(in: 350...900, using: &random))
+                if try await Self.run(settings, for: limit).exit == .overTime { killed += 1 }
+            }
+            try await Self.expectSound(settings)
+            let again = await origin.settledSnapshot()["/0"].bytesSentMoreThanOnce
+            #expect(killed >= 4)
+            // What the socket holds comes on top: it was sent and never read.
+            #expect(again <= killed * (1 << 20) + killed * (512 << 10), "\(again) bytes after \(killed) kills")
+        }
+    }
+}

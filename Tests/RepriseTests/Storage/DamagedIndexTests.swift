@@ -1,0 +1,164 @@
+import Foundation
+import GRDB
+import HTTPSemantics
+import Reprise
+import RepriseTesting
+import TestSupport
+import Testing
+
+/// An index that is damaged, foreign or old is set aside; no flipped bit anywhere makes a wrong byte.
+@Suite(.timeLimit(.minutes(3))) struct DamagedIndexTests {
+    private static func pattern(_ range: Range<Int64>) -> [UInt8] { TestPattern.bytes(in: range, seed: 1) }
+
+    private static func resets(_ cache: MediaCache, _ log: EventLog) async -> Bool {
+        await cache.close()
+        return await log.all().contains { if case .storeReset = $0 { true } else { false } }
+    }
+
+    private static func expectReset(
+        _ damage: (String) async throws -> Void, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 200_000)
+            _ = try await bench.bytes("/a")
+            await bench.cache.close()
+            try await damage(bench.directory.path(of: "catalogue.sqlite"))
+            try await bench.reopened { cache async throws in
+                let log = EventLog(cache)
+                #expect(try await cache.entries().isEmpty, sourceLocation: sourceLocation)
+                let resource = try cache.resource(for: bench.origin.url("/a"))
+                #expect(try await resource.read().collect() == pattern(0..<200_000), sourceLocation: sourceLocation)
+                #expect(cache.storedBytes == 200_000, sourceLocation: sourceLocation)
+                #expect(await resets(cache, log), sourceLocation: sourceLocation)
+            }
+            let names = try FileManager.default.contentsOfDirectory(atPath: bench.directory.path)
+            #expect(names.contains("catalogue.damaged"), sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test func aFileThatIsNoDatabaseIsSetAside() async throws {
+        try await Self.expectReset { try Data("not a database".utf8).write(to: URL(fileURLWithPath: $0)) }
+    }
+
+    @Test func aTornHeaderIsSetAside() async throws {
+        try await Self.expectReset { path in
+            let handle = try #require(FileHandle(forUpdatingAtPath: path))
+            try handle.write(contentsOf: Data(count: 4096))
+            try handle.close()
+        }
+    }
+
+    @Test func aForeignDatabaseIsSetAside() async throws {
+        try await Self.expectReset { path in
+            try FileManager.default.removeItem(atPath: path)
+            let queue = try DatabaseQueue(path: path)
+            try await queue.write { try $0.execute(sql: "CREATE TABLE friend (name TEXT)") }
+            try queue.close()
+        }
+    }
+
+    @Test func theFirstFormatIsDropped() async throws {
+        try await Self.expectReset { path in
+            let queue = try DatabaseQueue(path: path)
+            try await queue.write { try $0.execute(sql: "PRAGMA user_version = 1; PRAGMA application_id = 0") }
+            try queue.close()
+        }
+    }
+
+    @Test func aTableThatIsGoneIsSetAside() async throws {
+        try await Self.expectReset { path in
+            let queue = try DatabaseQueue(path: path)
+            try await queue.write { try $0.execute(sql: "DROP TABLE chunk") }
+            try queue.close()
+        }
+    }
+
+    @Test func damageFoundWhileInUseIsSetAsideAtTheNextOpening() async throws {
+        try await Bench.run { bench async throws in
+            for index in 0..<200 { bench.publish("/\(index)", length: 5_000) }
+            for index in 0..<200 { _ = try await bench.bytes("/\(index)") }
+            await bench.cache.close()
+            let path = bench.directory.path(of: "catalogue.sqlite")
+            let handle = try #require(FileHandle(forUpdatingAtPath: path))
+            let size = try handle.seekToEnd()
+            // Behind the first pages of the tables, which are looked at when the index is opened.
+            for page in 24..<size / 4096 {
+                try handle.seek(toOffset: page * 4096)
+                try handle.write(contentsOf: Data(repeating: 0xFF, count: 64))
+            }
+            try handle.close()
+            try await bench.reopened { cache async throws in
+                for index in 0..<200 {
+                    let resource = try cache.resource(for: bench.origin.url("/\(index)"))
+                    #expect(try await resource.read().collect() == Self.pattern(0..<5_000))
+                }
+            }
+            try await bench.reopened { cache async throws in
+                let log = EventLog(cache)
+                let resource = try cache.resource(for: bench.origin.url("/1"))
+                #expect(try await resource.read().collect() == Self.pattern(0..<5_000))
+                #expect(await Self.resets(cache, log))
+            }
+        }
+    }
+
+    /// A small cache is copied; in each copy one bit of one file is flipped, and everything is played.
+    @Test(arguments: [false, true]) func oneFlippedBitAnywhereMakesNoWrongByte(isSealed: Bool) async throws {
+        let key = try #require(KeyFile.key(hexadecimal: String(repeating: "5a", count: 32)))
+        let encryption = isSealed ? CacheEncryption(key: key) : nil
+        try await Bench.run(configure: { $0.encryption = encryption }) { bench async throws in
+            bench.publish("/a", length: 70_000)
+            bench.publish("/b", length: 3_000)
+            _ = try await bench.bytes("/a", .bounded(100..<70_000))
+            _ = try await bench.bytes("/b")
+            // Not closed: the log is there too.
+            _ = try await bench.cache.entries()
+            let copy = try TemporaryDirectory()
+            var random = SeededGenerator(seed: 7)
+            for _ in 0..<(ProcessInfo.processInfo.environment["REPRISE_LONG"] == nil ? 60 : 20_000) {
+                let flip = try Self.copy(bench.directory.path, to: copy.path(of: "cache"), random: &random)
+                try await Self.play(copy.path(of: "cache"), bench, encryption, flip)
+            }
+        }
+    }
+
+    private static func copy(_ source: String, to destination: String, random: inout SeededGenerator) throws -> String {
+        let manager = FileManager.default
+        try? manager.removeItem(atPath: destination)
+        try manager.copyItem(atPath: source, toPath: destination)
+        try? manager.removeItem(atPath: destination + "/lock")
+        let files = (manager.enumerator(atPath: destination)?.compactMap { $0 as? String } ?? []).sorted().filter {
+            (try? Data(contentsOf: URL(fileURLWithPath: destination + "/" + $0)))?.isEmpty == false
+        }
+        let name = try #require(files.randomElement(using: &random))
+        let url = URL(fileURLWithPath: destination + "/" + name)
+        var data = try Data(contentsOf: url)
+        let bit = Int.random(in: 0..<data.count * 8, using: &random)
+        data[bit / 8] ^= 1 << UInt8(bit % 8)
+        try data.write(to: url)
+        return "\(name) bit \(bit)"
+    }
+
+    private static func play(
+        _ directory: String, _ bench: Bench, _ encryption: CacheEncryption?, _ flip: String
+    ) async throws {
+        var configuration = MediaCache.Configuration()
+        configuration.encryption = encryption
+        let cache: MediaCache
+        do {
+            cache = try await MediaCache.open(directory: directory, origin: bench.client, configuration: configuration)
+        } catch {
+            // A bit can turn an encrypted cache's mode: then it says so, and the app streams without a store.
+            #expect((error as? RepriseError)?.code == .keyUnavailable, "\(flip): \(error)")
+            return
+        }
+        for (path, length) in [("/a", Int64(70_000)), ("/b", 3_000)] {
+            let resource = try cache.resource(for: bench.origin.url(path))
+            let read = try await resource.read()
+            #expect(read.information.completeLength == length, "\(flip)")
+            #expect(read.information.mediaType == "video/mp4", "\(flip)")
+            #expect(try await read.collect() == pattern(0..<length), "\(flip)")
+        }
+        await cache.close()
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import GRDB
+import HTTPSemantics
+import Reprise
+import RepriseTesting
+import TestSupport
+import Testing
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// A disk that fails never breaks playback, and never makes a wrong byte.
+@Suite(.timeLimit(.minutes(3))) struct DiskFaultTests {
+    private static func pattern(_ range: Range<Int64>) -> [UInt8] { TestPattern.bytes(in: range, seed: 1) }
+    private static let errors = [ENOSPC, EDQUOT, EIO, EROFS, EACCES]
+
+    @Test(arguments: errors, [1, 2, 5]) func aWriteThatFailsOnceIsTriedAgain(error: Int32, number: Int) async throws {
+        let disk = FaultyDisk()
+        try await Bench.run(configure: { $0.fileSystem = disk }) { bench async throws in
+            bench.publish("/a", length: 1_000_000)
+            disk.setFault { $0 == number ? .error(error) : nil }
+            #expect(try await bench.bytes("/a") == Self.pattern(0..<1_000_000))
+            #expect(bench.cache.storedBytes == 1_000_000)
+            #expect(bench.origin.snapshot.requestCount == 1)
+        }
+    }
+
+    @Test(arguments: errors, [1, 3]) func aDiskThatKeepsFailingIsLeftAloneForAMinute(
+        error: Int32, number: Int
+    ) async throws {
+        let disk = FaultyDisk()
+        let clock = ShiftableClock()
+        try await Bench.run(configure: {
+            $0.fileSystem = disk
+            $0.clock = clock.cacheClock
+        }) { bench async throws in
+            bench.publish("/a", length: 1_000_000)
+            bench.publish("/b", length: 300_000)
+            let log = EventLog(bench.cache)
+            disk.setFault { $0 >= number ? .error(error) : nil }
+            #expect(try await bench.bytes("/a") == Self.pattern(0..<1_000_000))
+            let told = await log.first { if case .storeBypassed = $0 { true } else { false } }
+            guard case .storeBypassed(_, let reason) = told else { return }
+            #expect(reason.contains("errno \(error)"), "\(reason)")
+            let writes = disk.writeCount
+            #expect(try await bench.bytes("/b") == Self.pattern(0..<300_000))
+            #expect(disk.writeCount == writes, "the disk is asked again within the minute")
+            disk.setFault { _ in nil }
+            clock.shift(by: .seconds(61))
+            #expect(try await bench.bytes("/b") == Self.pattern(0..<300_000))
+            #expect(try await bench.bytes("/a") == Self.pattern(0..<1_000_000))
+            #expect(bench.cache.storedBytes == 1_300_000)
+        }
+    }
+
+    @Test func aFullDiskEvictsAndGoesOn() async throws {
+        let disk = FaultyDisk()
+        try await Bench.run(configure: { $0.fileSystem = disk }) { bench async throws in
+            bench.publish("/old", length: 400_000)
+            bench.publish("/new", length: 400_000)
+            _ = try await bench.bytes("/old")
+            disk.setFault { $0 == 1 ? .error(ENOSPC) : nil }
+            #expect(try await bench.bytes("/new") == Self.pattern(0..<400_000))
+            #expect(try await bench.cache.entries().map(\.url.lastPathComponent) == ["new"])
+        }
+    }
+
+    @Test func shortWritesAreGoneOnWith() async throws {
+        let disk = FaultyDisk()
+        try await Bench.run(configure: { $0.fileSystem = disk }) { bench async throws in
+            bench.publish("/a", length: 200_000)
+            disk.setFault { .short($0 % 977 + 1) }
+            #expect(try await bench.bytes("/a") == Self.pattern(0..<200_000))
+            try await bench.reopened { cache async throws in
+                let read = try await cache.resource(for: bench.origin.url("/a")).read()
+                #expect(try await read.collect() == Self.pattern(0..<200_000))
+                #expect(bench.origin.snapshot.requestCount == 1)
+            }
+        }
+    }
+
+    @Test(arguments: [EACCES, EROFS, ENOSPC, EMFILE]) func aFileThatCannotBeMadeIsStreamed(error: Int32) async throws {
+        let disk = FaultyDisk()
+        try await Bench.run(configure: { $0.fileSystem = disk }) { bench async throws in
+            bench.publish("/a", length: 200_000)
+            disk.setOpenError(error)
+            #expect(try await bench.bytes("/a") == Self.pattern(0..<200_000))
+            disk.setOpenError(nil)
+            #expect(try await bench.bytes("/a") == Self.pattern(0..<200_000))
+            #expect(bench.cache.storedBytes == 200_000)
+        }
+    }
+
+    @Test(arguments: [0, 1, 2, 3, 4, 5]) func pagesThatNeverReachedTheDiskAreFetchedAgain(seed: UInt64) async throws {
+        let disk = FaultyDisk()
+        try await Bench.run(configure: { $0.fileSystem = disk }) { bench async throws in
+            bench.publish("/a", length: 1_000_000)
+            disk.keepJournal()
+            _ = try await bench.bytes("/a", .bounded(1_000..<700_000))
+            _ = try await bench.bytes("/a", .bounded(650_000..<1_000_000))
+            await bench.cache.close()
+            var random = SeededGenerator(seed: seed)
+            // All, every other one, or single ones: a record is there in each case, its bytes are not.
+            let share = [1.0, 0.5, 0.05][Int(seed % 3)]
+            let lost = try disk.cutPower { _ in Double.random(in: 0..<1, using: &random) < share }
+            #expect(lost > 0)
+            try await bench.reopened { cache async throws in
+                let resource = try cache.resource(for: bench.origin.url("/a"))
+                #expect(try await resource.read().collect() == Self.pattern(0..<1_000_000))
+                #expect(try await resource.read().collect() == Self.pattern(0..<1_000_000))
+            }
+        }
+    }
+
+    @Test func writesThatWereOnlyReportedAreFetchedAgain() async throws {
+        let disk = FaultyDisk()
+        try await Bench.run(configure: { $0.fileSystem = disk }) { bench async throws in
+            bench.publish("/a", length: 500_000)
+            disk.setFault { $0 % 2 == 0 ? .lost : nil }
+            // What this process wrote it believes; the next one looks.
+            _ = try await bench.cache.resource(for: bench.origin.url("/a")).read().drain()
+            try await bench.reopened { cache async throws in
+                let resource = try cache.resource(for: bench.origin.url("/a"))
+                #expect(try await resource.read().collect() == Self.pattern(0..<500_000))
+            }
+        }
+    }
+
+    @Test func aDirectoryThatIsDeletedMeanwhileDoesNotStopAnything() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 3_000_000)
+            bench.publish("/b", length: 300_000)
+            let resource = try bench.cache.resource(for: bench.origin.url("/a"))
+            let read = try await resource.read()
+            var bytes = try #require(try await read.next()).bytes()
+            try FileManager.default.removeItem(atPath: bench.directory.path)
+            while let piece = try await read.next() { bytes += try piece.bytes() }
+            #expect(bytes == Self.pattern(0..<3_000_000))
+            #expect(try await bench.bytes("/b") == Self.pattern(0..<300_000))
+            #expect(try await bench.bytes("/a", .suffix(10)) == Self.pattern(2_999_990..<3_000_000))
+        }
+    }
+
+    @Test func freeSpaceIsLeft() async throws {
+        let disk = FaultyDisk()
+        try await Bench.run(configure: {
+            $0.fileSystem = disk
+            $0.minimumFree = 1_000_000
+        }) { bench async throws in
+            bench.publish("/a", length: 300_000)
+            let directory = bench.directory.path
+            disk.setFreeBytes { 1_100_000 - DiskUse.bytes(under: directory + "/media") }
+            #expect(try await bench.bytes("/a") == Self.pattern(0..<300_000))
+            #expect(bench.cache.storedBytes <= 100_000)
+            disk.setFreeBytes { 10_000_000 }
+            bench.publish("/b", length: 300_000)
+            #expect(try await bench.bytes("/b") == Self.pattern(0..<300_000))
+            #expect(bench.cache.storedBytes >= 300_000)
+        }
+    }
+
+    @Test func aFileThatIsGoneIsForgotten() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 300_000)
+            _ = try await bench.bytes("/a")
+            await bench.cache.close()
+            for file in DiskUse.mediaFiles(of: bench.directory.path) {
+                try FileManager.default.removeItem(atPath: file)
+            }
+            try await bench.reopened { cache async throws in
+                let resource = try cache.resource(for: bench.origin.url("/a"))
+                #expect(try await resource.read().collect() == Self.pattern(0..<300_000))
+                #expect(cache.storedBytes == 300_000)
+            }
+        }
+    }
+
+    @Test func anOrphanIsRemovedAfterTheOpening() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 300_000)
+            _ = try await bench.bytes("/a")
+            await bench.cache.close()
+            let file = try #require(DiskUse.mediaFiles(of: bench.directory.path).first)
+            let orphan = file.prefix { $0 != "-" } + "-123abc"
+            try Data(count: 10_000).write(to: URL(fileURLWithPath: String(orphan)))
+            try await bench.reopened { await $0.settle() }
+            #expect(DiskUse.mediaFiles(of: bench.directory.path) == [file])
+        }
+    }
+}

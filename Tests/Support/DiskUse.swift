@@ -1,0 +1,36 @@
+import Foundation
+import Reprise
+
+/// What a directory occupies, as `du` counts it.
+package enum DiskUse {
+    /// Bytes of the blocks of all files under `path`; files that vanish meanwhile count nothing.
+    package static func bytes(under path: String) -> Int64 {
+        let disk = SystemFileSystem()
+        let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+        return names.reduce(0) { sum, name in
+            guard !isDirectory("\(path)/\(name)"), let status = try? disk.status(of: "\(path)/\(name)") else {
+                return sum
+            }
+            return sum + status.allocated
+        }
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        var isDirectory: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory.boolValue
+    }
+
+    /// The least of several looks: files come and go during one, so that a look may count what was never there together.
+    package static func bytes(under path: String, unless isPlausible: (Int64) -> Bool) -> Int64 {
+        var least = bytes(under: path)
+        for _ in 0..<5 where !isPlausible(least) { least = min(least, bytes(under: path)) }
+        return least
+    }
+
+    /// The data files of the cache in `directory`.
+    package static func mediaFiles(of directory: String) -> [String] {
+        let root = directory + "/media"
+        return (FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? [])
+            .filter { $0.contains("-") }.map { root + "/" + $0 }.sorted()
+    }
+}

@@ -1,0 +1,168 @@
+import Locks
+package import Reprise
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// The real disk, with faults on request: errors, short writes, and writes that a power cut takes back.
+package final class FaultyDisk: FileSystem {
+    /// What happens to one write.
+    package enum Fault: Sendable {
+        /// It fails with this `errno`.
+        case error(Int32)
+        /// It takes at most so many bytes.
+        case short(Int)
+        /// It is reported done and does not happen.
+        case lost
+    }
+
+    fileprivate struct Write {
+        let path: String
+        let offset: Int64
+        let before: [UInt8]
+        let count: Int
+    }
+
+    fileprivate struct State {
+        var writes = 0
+        var opens = 0
+        var fault: @Sendable (Int) -> Fault? = { _ in nil }
+        var openError: Int32?
+        var keepsJournal = false
+        var journal: [Write] = []
+        var freeBytes: (@Sendable () -> Int64)?
+        var canPunch = true
+    }
+
+    fileprivate let state = Mutex(State())
+    private let real = SystemFileSystem()
+
+    package init() {}
+
+    /// What each write suffers; its argument counts data-file writes from 1.
+    package func setFault(_ fault: @escaping @Sendable (Int) -> Fault?) {
+        state.withLock { state in
+            state.writes = 0
+            state.fault = fault
+        }
+    }
+
+    /// Every opening or creation of a data file fails with this `errno`; `nil` = none does.
+    package func setOpenError(_ error: Int32?) { state.withLock { $0.openError = error } }
+
+    /// What the disk says is free; `nil` = the truth.
+    package func setFreeBytes(_ bytes: (@Sendable () -> Int64)?) { state.withLock { $0.freeBytes = bytes } }
+
+    /// Holes cannot be punched, as on exFAT.
+    package func forbidPunching() { state.withLock { $0.canPunch = false } }
+
+    /// Keeps what each write overwrites, so that ``cutPower(_:)`` can take it back.
+    package func keepJournal() { state.withLock { $0.keepsJournal = true } }
+
+    /// Data-file writes so far.
+    package var writeCount: Int { state.withLock { $0.writes } }
+
+    /// Takes back the writes of pages of 4 KiB that `isLost` picks by their number: what had not reached the disk.
+    ///
+    /// Returns how many pages were lost. The cache must be closed.
+    package func cutPower(_ isLost: (Int) -> Bool) throws -> Int {
+        let journal = state.withLock { $0.journal }
+        var number = 0
+        var lost = 0
+        for write in journal.reversed() {
+            var offset = 0
+            while offset < write.count {
+                let end = min(write.count, Int(((write.offset + Int64(offset)) / 4096 + 1) * 4096 - write.offset))
+                if isLost(number) {
+                    // Gone files took their pages with them.
+                    if let file = try? real.open(write.path, create: false) {
+                        try write.before[offset..<end].withUnsafeBytes { bytes in
+                            _ = try file.write(bytes, at: write.offset + Int64(offset))
+                        }
+                        lost += 1
+                    }
+                }
+                number += 1
+                offset = end
+            }
+        }
+        return lost
+    }
+
+    package func open(_ path: String, create: Bool) throws(SystemError) -> any OpenFile {
+        let error = state.withLock { state in
+            state.opens += 1
+            return path.contains("/media/") ? state.openError : nil
+        }
+        if let error { throw SystemError(error) }
+        return FaultyFile(try real.open(path, create: create), path: path, disk: self)
+    }
+
+    package func makeDirectory(_ path: String) throws(SystemError) { try real.makeDirectory(path) }
+    package func remove(_ path: String) throws(SystemError) { try real.remove(path) }
+    package func rename(_ path: String, to destination: String) throws(SystemError) {
+        try real.rename(path, to: destination)
+    }
+    package func names(in directory: String) throws(SystemError) -> [String] { try real.names(in: directory) }
+    package func status(of path: String) throws(SystemError) -> FileStatus { try real.status(of: path) }
+    package func freeBytes(at path: String) throws(SystemError) -> Int64 {
+        if let bytes = state.withLock({ $0.freeBytes }) { return bytes() }
+        return try real.freeBytes(at: path)
+    }
+}
+
+private final class FaultyFile: OpenFile {
+    private let real: any OpenFile
+    private let path: String
+    private let disk: FaultyDisk
+
+    init(_ real: any OpenFile, path: String, disk: FaultyDisk) {
+        self.real = real
+        self.path = path
+        self.disk = disk
+    }
+
+    var descriptor: Int32 { real.descriptor }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
+        let fault = disk.state.withLock { state in
+            state.writes += 1
+            return state.fault(state.writes)
+        }
+        var bytes = bytes
+        switch fault {
+        case .error(let code): throw SystemError(code)
+        case .lost: return bytes.count
+        case .short(let count): bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(max(1, count)))
+        case nil: break
+        }
+        if disk.state.withLock({ $0.keepsJournal }) { try keep(bytes.count, offset) }
+        return try real.write(bytes, at: offset)
+    }
+
+    private func keep(_ count: Int, _ offset: Int64) throws(SystemError) {
+        var before = [UInt8](repeating: 0, count: count)
+        var failure: SystemError?
+        before.withUnsafeMutableBytes { buffer in
+            do throws(SystemError) { _ = try real.read(into: buffer, at: offset) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        let write = FaultyDisk.Write(path: path, offset: offset, before: before, count: count)
+        disk.state.withLock { $0.journal.append(write) }
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
+        try real.read(into: buffer, at: offset)
+    }
+
+    func punch(_ range: Range<Int64>) throws(SystemError) {
+        guard disk.state.withLock({ $0.canPunch }) else { throw SystemError(EOPNOTSUPP) }
+        try real.punch(range)
+    }
+
+    func truncate(to length: Int64) throws(SystemError) { try real.truncate(to: length) }
+    func status() throws(SystemError) -> FileStatus { try real.status() }
+}
