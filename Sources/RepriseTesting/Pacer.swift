@@ -9,14 +9,21 @@ struct Pacer {
         self.bytesPerSecond = max(1, bytesPerSecond)
     }
 
-    /// The bytes of a fiftieth of a second: small enough to look steady, large enough to cost little.
-    var bytesPerSlice: Int64 { Int64(max(1, bytesPerSecond / 50)) }
+    /// The bytes of two milliseconds: small enough to look steady, large enough to cost little.
+    var bytesPerSlice: Int64 { Int64(max(1, bytesPerSecond / 500)) }
 
     /// How long to wait before the next slice; `nil` if it may go now, as the first `free` bytes always may.
     func delay(after produced: Int64, free: Int) -> TimeAmount? {
         guard produced >= Int64(free) else { return nil }
         let delay = next - .now()
         return delay > .zero ? delay : nil
+    }
+
+    /// The slice before has not left yet: the next one waits as long as it takes to send one.
+    ///
+    /// So what counts as sent has been sent: a client that stops reading and then leaves costs what is in its own buffers.
+    mutating func sliceIsHeld() {
+        if next <= .now() { sent(bytesPerSlice) }
     }
 
     /// Moves the next slice's time on.

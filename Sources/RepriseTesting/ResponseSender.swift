@@ -95,6 +95,8 @@ final class ResponseSender {
     /// Takes the next step and returns whether another may follow at once.
     private func step() -> Bool {
         let free = exchange.personality.firstChunk
+        let isHeld = schedule.produced >= Int64(free) && pacer != nil && channel.hasUnsentBytes
+        if isHeld { pacer?.sliceIsHeld() }
         if !schedule.isAtEnd, let delay = pacer?.delay(after: schedule.produced, free: free) {
             eventLoop.assumeIsolated().scheduleTask(in: delay) { self.pump() }
             return false

@@ -14,18 +14,31 @@ struct ProxyBench {
         sendBufferSize: Int? = nil, configureProxy: (inout ProxyConfiguration) -> Void = { _ in },
         configure: (inout MediaCache.Configuration) -> Void = { _ in }, _ body: (ProxyBench) async throws -> Void
     ) async throws {
+        try await Bench.run(sendBufferSize: sendBufferSize, configure: configure) { bench async throws in
+            try await run(bench, configureProxy, body)
+        }
+    }
+
+    /// Runs `body` with another proxy before the same cache.
+    func again(
+        _ configureProxy: (inout ProxyConfiguration) -> Void, _ body: (ProxyBench) async throws -> Void
+    ) async throws {
+        try await Self.run(bench, configureProxy, body)
+    }
+
+    private static func run(
+        _ bench: Bench, _ configureProxy: (inout ProxyConfiguration) -> Void, _ body: (ProxyBench) async throws -> Void
+    ) async throws {
         var configuration = ProxyConfiguration()
         configuration.logger.logLevel = .critical
         configureProxy(&configuration)
-        try await Bench.run(sendBufferSize: sendBufferSize, configure: configure) { bench async throws in
-            let server = try await ProxyServer.start(bench.cache, configuration: configuration)
-            let result: Result<Void, any Error>
-            do { result = .success(try await body(ProxyBench(bench: bench, server: server))) } catch {
-                result = .failure(error)
-            }
-            await server.stop()
-            try result.get()
+        let server = try await ProxyServer.start(bench.cache, configuration: configuration)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(ProxyBench(bench: bench, server: server))) } catch {
+            result = .failure(error)
         }
+        await server.stop()
+        try result.get()
     }
 
     /// What to ask the proxy for to get `path` of the origin.

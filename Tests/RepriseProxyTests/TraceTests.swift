@@ -48,9 +48,12 @@ import Testing
             #expect(
                 proxy.bench.cache.storedBytes >= sent - leavings * Self.heldByConnection,
                 "\(trace): pulled, but not kept")
-            try await Self.replay(trace, proxy)
-            let second = await Self.settled(proxy)
-            #expect(second.bodyBytesSent == first.bodyBytesSent, "\(trace): the second replay costs nothing")
+            // A player leaves before the grace period is over; a replay on a busy machine only before a long one is.
+            try await proxy.again({ $0.gracePeriod = .seconds(2) }) { proxy async throws in
+                try await Self.replay(trace, proxy)
+                let second = await Self.settled(proxy)
+                #expect(second.bodyBytesSent == first.bodyBytesSent, "\(trace): the second replay costs nothing")
+            }
         }
     }
 
@@ -65,9 +68,9 @@ import Testing
     /// What the origin may send for each byte that was wanted, besides what leaving pulls.
     ///
     /// Twice comes what a connection held when it was cut (sent, but never received) and what lay beyond the place at which
-    /// another fetch took over. The aim is 1.02; on a busy machine a few traces reach 1.04.
-    private static let worstRatio = 1.06
-    /// What the origin's kernel holds of a connection; it counts as sent.
+    /// another fetch took over.
+    private static let worstRatio = 1.02
+    /// What the kernels hold of a connection, and no fetch can store when it is cut; it counts as sent.
     private static let heldByConnection: Int64 = 64 << 10
 
     private static func rounded(_ value: Double) -> Double { (value * 1000).rounded() / 1000 }
