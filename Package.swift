@@ -96,6 +96,7 @@ let package = Package(
         .target(
             name: "RepriseTesting", dependencies: ["ByteRanges", "Locks", httpTypes] + nio,
             swiftSettings: strict),
+        .target(name: "TestLimits", path: "Tests/Limits", swiftSettings: strict),
         // What several test targets share.
         .target(
             name: "TestSupport",
@@ -110,49 +111,50 @@ let package = Package(
             name: "CrashChild",
             dependencies: ["HTTPSemantics", "Locks", "Reprise", "RepriseHTTPClient", "RepriseTesting"],
             path: "Tests/CrashChild", swiftSettings: strict),
-        .testTarget(name: "ByteRangesTests", dependencies: ["ByteRanges"], swiftSettings: strict),
-        .testTarget(name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", httpTypes], swiftSettings: strict),
+        .testTarget(name: "ByteRangesTests", dependencies: ["ByteRanges", "TestLimits"], swiftSettings: strict),
+        .testTarget(
+            name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", "TestLimits", httpTypes], swiftSettings: strict),
         .testTarget(
             name: "RepriseTests",
             dependencies: [
                 "ByteRanges", "CrashChild", "HTTPSemantics", "Locks", "Reprise", "RepriseHTTPClient", "RepriseTesting",
-                "TestSupport", httpTypes,
+                "TestLimits", "TestSupport", httpTypes,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
         .testTarget(
             name: "RepriseHTTPClientTests",
-            dependencies: ["Reprise", "RepriseHTTPClient", "RepriseTesting", httpTypes, nioSSL] + nio,
+            dependencies: ["Reprise", "RepriseHTTPClient", "RepriseTesting", "TestLimits", httpTypes, nioSSL] + nio,
             swiftSettings: strict),
         .testTarget(
             name: "RepriseAVPlayerTests",
             dependencies: [
                 "ByteRanges", "HTTPSemantics", "Locks", "Reprise", "RepriseAVPlayer", "RepriseHTTPClient",
-                "RepriseTesting", "TestSupport", httpTypes,
+                "RepriseTesting", "TestLimits", "TestSupport", httpTypes,
             ] + avFoundation,
             resources: [.copy("Fixtures")],
             swiftSettings: strict + standInFlag),
         .testTarget(
             name: "RepriseURLSessionTests",
-            dependencies: ["HTTPSemantics", "Reprise", "RepriseURLSession", "RepriseTesting", httpTypes],
+            dependencies: ["HTTPSemantics", "Reprise", "RepriseURLSession", "RepriseTesting", "TestLimits", httpTypes],
             swiftSettings: strict),
         .testTarget(
             name: "RepriseProxyTests",
             dependencies: [
                 "ByteRanges", "HTTPSemantics", "Reprise", "RepriseHTTPClient", "RepriseProxy", "RepriseTesting",
-                "TestSupport",
-                httpTypes, logging,
+                "TestLimits", "TestSupport", httpTypes, logging,
             ] + nio,
             resources: [.copy("Fixtures")],
             swiftSettings: strict),
         .testTarget(
             name: "RepriseCLITests",
-            dependencies: ["ByteRanges", "Reprise", "RepriseCLI", "RepriseTesting", "TestSupport"],
+            dependencies: ["ByteRanges", "Reprise", "RepriseCLI", "RepriseTesting", "TestLimits", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "RepriseTestingTests",
-            dependencies: ["ByteRanges", "HTTPSemantics", "RepriseTesting", httpTypes] + nio, swiftSettings: strict),
+            dependencies: ["ByteRanges", "HTTPSemantics", "Locks", "RepriseTesting", "TestLimits", httpTypes] + nio,
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,7 +1,7 @@
+internal import Locks
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-internal import Synchronization
 
 /// A real HTTP/1.1 origin on the loopback interface, for tests: honest by default, with faults on request.
 ///
@@ -23,7 +23,7 @@ public final class TestOrigin: Sendable {
     let state: OriginState
     let group: MultiThreadedEventLoopGroup
     private let listener: any Channel
-    private let hasStopped = Atomic(false)
+    private let hasStopped = Mutex(false)
 
     /// Made once, before the first thread of any origin runs: the runtime of Swift 6.3 now and then crashes when several
     /// threads instantiate this generic type at the same moment (seen at 3 in 500 starts of many origins at once).
@@ -80,7 +80,7 @@ public final class TestOrigin: Sendable {
     }
 
     /// Whether the threads still run; a task given to them after a stop would never end.
-    var isRunning: Bool { !hasStopped.load(ordering: .relaxed) }
+    var isRunning: Bool { !hasStopped.withLock { $0 } }
 
     /// Returns the URL of a path, which begins with a slash: `http://127.0.0.1:PORT/path`.
     public func url(_ path: String) -> String {
@@ -92,7 +92,11 @@ public final class TestOrigin: Sendable {
     ///
     /// The counters stay. May be called again; it then waits for the first call.
     public func stop() async {
-        if !hasStopped.exchange(true, ordering: .relaxed) {
+        let isFirst = hasStopped.withLock { hasStopped in
+            defer { hasStopped = true }
+            return !hasStopped
+        }
+        if isFirst {
             try? await listener.close().get()
             // A connection that was accepted just before has its place in the table by now, or is closed with the group.
             for channel in state.openChannels { try? await channel.close().get() }

@@ -12,7 +12,9 @@ public enum TestPattern {
     ///
     /// The pattern has no end of its own: the length is the resource's, not the pattern's.
     public static func bytes(in range: Range<Int64>, seed: UInt64) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+        // The one empty array is shared, and the initializer would write its count.
+        guard !range.isEmpty else { return [] }
+        return [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
             fill(UnsafeMutableRawBufferPointer(buffer), from: range.lowerBound, seed: seed)
             count = range.count
         }

@@ -1,7 +1,8 @@
 import ByteRanges
+import TestLimits
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct ByteRangeSetTests {
     @Test func emptySetHasNothing() throws {
         let set = ByteRangeSet()

@@ -1,8 +1,9 @@
 import ByteRanges
 import Foundation
+import TestLimits
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct CodableTests {
     @Test func spansAreWrittenAsPairs() throws {
         let set: ByteRangeSet = [0..<100, 200..<500]

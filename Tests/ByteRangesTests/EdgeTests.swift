@@ -1,8 +1,9 @@
 import ByteRanges
+import TestLimits
 import Testing
 
 /// The ends of `Int64`: nothing traps, and `Int64.max` is an end but not a position.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct EdgeTests {
     static let everything = Int64.min..<Int64.max
 

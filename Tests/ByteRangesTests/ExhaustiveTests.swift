@@ -1,10 +1,11 @@
 import ByteRanges
+import TestLimits
 import Testing
 
 /// Every layout of a short bit array, against every range of it.
 ///
 /// The answers are read off the bits once, as tables; the loops then only look up and compare.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct ExhaustiveTests {
     struct Setup: Sendable, CustomTestStringConvertible {
         var length = 8

@@ -1,8 +1,9 @@
 import ByteRanges
+import TestLimits
 import Testing
 
 /// Long seeded sequences on sets of many chunks.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct RandomTests {
     @Test("A long random history leaves what a bit array holds", arguments: [2, 3, 4, 7], [1, 2] as [UInt64])
     func randomHistoryMatchesTheBits(chunkCapacity: Int, seed: UInt64) throws {

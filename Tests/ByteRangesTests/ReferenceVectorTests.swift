@@ -1,8 +1,9 @@
 import ByteRanges
+import TestLimits
 import Testing
 
 /// The worked byte-cache vectors of the Rangeable RFC, USECASES §8, whose closed ranges are here half-open.
-@Suite("Rangeable RFC §1.3.1, byte cache", .timeLimit(.minutes(1)))
+@Suite("Rangeable RFC §1.3.1, byte cache", .limit(minutes: 1))
 struct ReferenceVectorTests {
     static let stored: ByteRangeSet = [0..<101, 200..<501]
 

@@ -1,9 +1,10 @@
 import HTTPSemantics
 import HTTPTypes
+import TestLimits
 import Testing
 
 /// Whatever comes from the network, no parser traps (invariant I7).
-@Suite("Hostile input", .timeLimit(.minutes(2))) struct HostileInputTests {
+@Suite("Hostile input", .limit(minutes: 2)) struct HostileInputTests {
     static let short: [String] = [
         "", " ", "\t", ",", ",,,,", "*", "\"", "\\", "\"\\", "=", "-", "--", "/", "W/", "W/\"", "bytes", "bytes=",
         "bytes ",

@@ -1,8 +1,9 @@
 import HTTPSemantics
+import TestLimits
 import Testing
 
 /// 20,000 seeded mutations for each parser: none traps, and what parses survives printing.
-@Suite("Mutations", .timeLimit(.minutes(2))) struct MutationTests {
+@Suite("Mutations", .limit(minutes: 2)) struct MutationTests {
     /// The first value that fails `check`, among seeds bent at one to four places.
     ///
     /// A byte is replaced, inserted or removed, the rest is doubled, or a piece of another seed comes in.

@@ -1,10 +1,11 @@
 import Foundation
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// `verify`, `prune`, `pin`, `unpin`, `export` and encrypted caches, as processes.
-@Suite(.timeLimit(.minutes(2))) struct CareTests {
+@Suite(.limit(minutes: 2)) struct CareTests {
     private static func fetch(_ site: Site, _ paths: [String], _ more: [String] = []) async throws {
         for path in paths {
             let outcome = try await Command.run("fetch", site.directory, [site.origin.url(path)] + more)

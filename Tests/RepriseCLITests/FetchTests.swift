@@ -1,10 +1,11 @@
 import Foundation
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// `reprise fetch`, as a process, before a real origin.
-@Suite(.timeLimit(.minutes(2))) struct FetchTests {
+@Suite(.limit(minutes: 2)) struct FetchTests {
     private struct Report: Decodable {
         let url: String
         let state: String

@@ -1,9 +1,10 @@
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// What attackers and broken clients send to the real socket: it is refused, and the process goes on.
-@Suite(.timeLimit(.minutes(2))) struct HostileInputTests {
+@Suite(.limit(minutes: 2)) struct HostileInputTests {
     @Test func everythingHostileIsRefusedAndTheProcessGoesOn() async throws {
         try await Site.run { site async throws in
             site.publish("/a.mp4", length: 64 << 20)

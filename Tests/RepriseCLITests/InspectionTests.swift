@@ -1,10 +1,11 @@
 import Foundation
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// `list`, `show`, `remove` and `stats`, as processes.
-@Suite(.timeLimit(.minutes(2))) struct InspectionTests {
+@Suite(.limit(minutes: 2)) struct InspectionTests {
     @Test func anEmptyCacheIsNoFailure() async throws {
         let directory = try TemporaryDirectory()
         let list = try await Command.run("list", directory)

@@ -1,10 +1,11 @@
 import Foundation
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// `reprise serve` from its start to its end, as a process.
-@Suite(.timeLimit(.minutes(2))) struct ServeTests {
+@Suite(.limit(minutes: 2)) struct ServeTests {
     @Test func itSaysWhereItListensServesAndKeepsTheIndexWhenToldToStop() async throws {
         try await Site.run { site async throws in
             site.publish("/film.mp4", length: 3_000_000)

@@ -1,11 +1,12 @@
 import Foundation
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 #if os(Linux)
     /// A player that pauses: neither memory nor traffic goes on behind its back.
-    @Suite(.timeLimit(.minutes(2))) struct StalledReaderTests {
+    @Suite(.limit(minutes: 2)) struct StalledReaderTests {
         @Test func aReaderThatStopsReadingStopsTheOriginAndCostsNoMemory() async throws {
             try await Site.run(sendBufferSize: 64 << 10) { site async throws in
                 site.publish("/film.mp4", length: 256 << 20)

@@ -1,10 +1,11 @@
 import Foundation
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// Help, and what is said to wrong usage.
-@Suite(.timeLimit(.minutes(2))) struct UsageTests {
+@Suite(.limit(minutes: 2)) struct UsageTests {
     private static let subcommands = ["serve", "fetch", "list", "show", "remove", "stats"]
 
     @Test(arguments: subcommands) func helpOfASubcommandHasAnExample(subcommand: String) async throws {

@@ -3,11 +3,12 @@ import NIOCore
 import NIOPosix
 import Reprise
 import RepriseTesting
+import TestLimits
 import Testing
 
 @testable import RepriseHTTPClient
 
-@Suite("Back-pressure, cancelling and time", .timeLimit(.minutes(1)))
+@Suite("Back-pressure, cancelling and time", .limit(minutes: 1))
 struct BackPressureTests {
     private let length: Int64 = 64 << 20
 

@@ -1,10 +1,11 @@
 import NIOCore
 import Reprise
+import TestLimits
 import Testing
 
 @testable import RepriseHTTPClient
 
-@Suite("The machine of a body", .timeLimit(.minutes(1)))
+@Suite("The machine of a body", .limit(minutes: 1))
 struct BodyMachineTests {
     private func queue(_ pieces: ByteBuffer...) -> PieceQueue {
         var queue = PieceQueue()

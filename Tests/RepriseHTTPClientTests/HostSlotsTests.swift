@@ -1,8 +1,9 @@
+import TestLimits
 import Testing
 
 @testable import RepriseHTTPClient
 
-@Suite("The places for connections to one host", .timeLimit(.minutes(1)))
+@Suite("The places for connections to one host", .limit(minutes: 1))
 struct HostSlotsTests {
     private func word(_ lease: HostSlots<Int>.Lease) -> String {
         switch lease {

@@ -1,11 +1,12 @@
 import HTTPTypes
 import Reprise
 import RepriseTesting
+import TestLimits
 import Testing
 
 @testable import RepriseHTTPClient
 
-@Suite("The NIO client and a real origin", .timeLimit(.minutes(1)))
+@Suite("The NIO client and a real origin", .limit(minutes: 1))
 struct NIOOriginTests {
     private func withOrigin<R>(_ body: (TestOrigin, NIOOrigin) async throws -> R) async throws -> R {
         let origin = try await TestOrigin.start()

@@ -1,10 +1,11 @@
 import HTTPTypes
 import Reprise
+import TestLimits
 import Testing
 
 @testable import RepriseHTTPClient
 
-@Suite("The NIO client and odd origins", .timeLimit(.minutes(1)))
+@Suite("The NIO client and odd origins", .limit(minutes: 1))
 struct OddOriginTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

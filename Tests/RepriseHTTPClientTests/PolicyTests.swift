@@ -2,11 +2,12 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import Reprise
+import TestLimits
 import Testing
 
 @testable import RepriseHTTPClient
 
-@Suite("Addresses, requests and redirects", .timeLimit(.minutes(1)))
+@Suite("Addresses, requests and redirects", .limit(minutes: 1))
 struct PolicyTests {
     @Test(
         "Addresses inside are not public (RFC 6890)",

@@ -1,11 +1,12 @@
 import NIOCore
 import Reprise
 import RepriseTesting
+import TestLimits
 import Testing
 
 @testable import RepriseHTTPClient
 
-@Suite("TLS", .timeLimit(.minutes(1)), .enabled(if: TestCertificates.shared != nil))
+@Suite("TLS", .limit(minutes: 1), .enabled(if: TestCertificates.shared != nil))
 struct TLSTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

@@ -3,12 +3,13 @@ import HTTPTypes
 import Reprise
 import RepriseProxy
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// HLS with relative links, made by ffmpeg, played by mpv through the proxy.
 @Suite(
-    .serialized, .timeLimit(.minutes(5)),
+    .serialized, .limit(minutes: 5),
     .enabled(
         if: Players.ffmpeg != nil && Players.mpv != nil,
         "ffmpeg or mpv is not installed; scripts/bootstrap test installs them"))

@@ -1,9 +1,10 @@
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// Several ranges in one request: RFC 9110 §14.2, §14.6, §15.3.7.2.
-@Suite(.timeLimit(.minutes(1))) struct MultipartTests {
+@Suite(.limit(minutes: 1)) struct MultipartTests {
     private func parts(_ head: RawClient.Head, _ body: [UInt8]) throws -> [(range: String, bytes: [UInt8])] {
         let type = try #require(head.fields["content-type"])
         let boundary = try #require(type.split(separator: "boundary=").last)

@@ -2,12 +2,13 @@ import ByteRanges
 import Reprise
 import RepriseProxy
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// Real players through the proxy: what they play is fetched once, and what they play again is not fetched.
 @Suite(
-    .serialized, .timeLimit(.minutes(5)), .playerMedia,
+    .serialized, .limit(minutes: 5), .playerMedia,
     .enabled(if: Players.ffmpeg != nil, "ffmpeg is not installed; scripts/bootstrap test installs it"))
 struct PlayerTests {
     /// What the origin sends in a second, and what of it an abort may cost: a write of a fiftieth of a second that the

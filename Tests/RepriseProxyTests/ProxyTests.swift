@@ -2,11 +2,12 @@ import HTTPTypes
 import Reprise
 import RepriseProxy
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// The proxy on real sockets, as a client sees it.
-@Suite(.timeLimit(.minutes(2))) struct ProxyTests {
+@Suite(.limit(minutes: 2)) struct ProxyTests {
     private static func pattern(_ range: Range<Int64>) -> [UInt8] { TestPattern.bytes(in: range, seed: 1) }
 
     @Test func aMissStreamsAndAHitNeedsNoOrigin() async throws {

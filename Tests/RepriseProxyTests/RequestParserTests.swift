@@ -54,6 +54,21 @@ import Testing
         #expect { try parse(text) } throws: { ($0 as? RequestParser.Refusal)?.status == status }
     }
 
+    @Test(
+        "heads that the fuzzer found are refused",
+        arguments: [
+            ("G\n\r\n\n\r\nTR\r\n\r\n", 400), ("&&e: otG: \r\n\r\n", 400), ("``GhG~T /` u?0\r\n\r\n", 400),
+            ("e: \"x\"\r\n\r\nHEAD / HTTP/1.0\r\n\r\n", 400), ("G+T  ]f\"\r\n\r\nYYT  ?0\r\n\rR\r^o\r\n\r\n", 400),
+            ("T /ht/a%3e?b HTTP/1.1\r\nHtst: lgy\t\t\u{0}Ra.0\r\n\r\n", 400),
+            ("GET /htt$1. HTTP/1.1\r\nHos$$\u{3}$$)n: \"x\"\r\n\r\nG", 400),
+            ("GET ma%2e?b HTTP/1.1\r\nHos\\: \"/AE /\r\n\r\n", 400),
+            ("GET /https/examom/a%2e?b HTTP/1.1\r\nHo /TPH/1.0\rt\n: x\r\n\r\n", 400),
+            ("^^^^##\u{1}0\u{3} t\u{1}%1e T0\r\n\r\n", 400), ("T / HTTP/1.2\r\nHost: x\r\n\r\n", 505),
+        ])
+    func fuzzed(text: String, status: Int) {
+        #expect { try parse(text) } throws: { ($0 as? RequestParser.Refusal)?.status == status }
+    }
+
     @Test func everythingHasALimit() {
         let longLine = "GET /" + String(repeating: "a", count: RequestParser.maximumLine) + " HTTP/1.1\r\n\r\n"
         #expect { try parse(longLine) } throws: { ($0 as? RequestParser.Refusal)?.status == 414 }

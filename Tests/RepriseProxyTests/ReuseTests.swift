@@ -2,11 +2,12 @@ import HTTPTypes
 import Reprise
 import RepriseProxy
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// When what is stored is used, validated, or replaced: RFC 9111 §4, as a client sees it.
-@Suite(.timeLimit(.minutes(2))) struct ReuseTests {
+@Suite(.limit(minutes: 2)) struct ReuseTests {
     /// A proxy whose clock the test moves.
     private struct Site {
         let proxy: ProxyBench

@@ -1,10 +1,11 @@
 import Reprise
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// An encrypted cache behind the proxy: clients notice nothing, and no sealed byte leaves.
-@Suite(.timeLimit(.minutes(2))) struct SealedProxyTests {
+@Suite(.limit(minutes: 2)) struct SealedProxyTests {
     private static func run(_ body: (ProxyBench) async throws -> Void) async throws {
         let key = try #require(KeyFile.key(hexadecimal: String(repeating: "0b", count: 32)))
         try await ProxyBench.run(configure: { $0.encryption = CacheEncryption(key: key) }, body)

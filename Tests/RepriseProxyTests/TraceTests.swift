@@ -2,11 +2,12 @@ import ByteRanges
 import Reprise
 import RepriseProxy
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// Recorded players, aborts included, replayed through the proxy: what they wanted is fetched once, and only that.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct TraceTests {
+@Suite(.serialized, .limit(minutes: 10)) struct TraceTests {
     @Test func tracesFetchWhatPlayersWantOnceAndNothingTheSecondTime() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, trace) in try Trace.all().enumerated() {

@@ -1,9 +1,10 @@
 import NIOCore
+import TestLimits
 import Testing
 
 @testable import RepriseTesting
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct BackPressureTests {
     private static let size: Int64 = 64 << 20
 

@@ -1,7 +1,8 @@
 import RepriseTesting
+import TestLimits
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct BrokenConnectionTests {
     @Test("A truncated body ends with FIN after exactly so many bytes")
     func truncated() async throws {

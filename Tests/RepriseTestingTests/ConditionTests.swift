@@ -1,8 +1,9 @@
 import HTTPTypes
 import RepriseTesting
+import TestLimits
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct ConditionTests {
     private static let tag = "\"v1\""
     private static let date = "Wed, 01 Jan 2025 00:00:00 GMT"

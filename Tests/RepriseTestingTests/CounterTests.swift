@@ -1,9 +1,10 @@
 import ByteRanges
 import HTTPTypes
 import RepriseTesting
+import TestLimits
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct CounterTests {
     @Test("Bytes that are sent twice are told from distinct ones")
     func distinctBytes() async throws {

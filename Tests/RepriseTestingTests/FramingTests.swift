@@ -1,7 +1,8 @@
 import RepriseTesting
+import TestLimits
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct FramingTests {
     @Test("A chunked body has no length and comes whole (RFC 9112 §7.1)")
     func chunked() async throws {

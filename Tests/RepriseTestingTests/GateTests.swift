@@ -1,8 +1,9 @@
 import ByteRanges
 import RepriseTesting
+import TestLimits
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct GateTests {
     @Test("A body stops exactly before the offset that is held, and goes on when released")
     func hold() async throws {

@@ -1,7 +1,8 @@
 import RepriseTesting
+import TestLimits
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct LifetimeTests {
     @Test("A stop closes every connection and may be repeated")
     func stop() async throws {

@@ -1,7 +1,8 @@
 import RepriseTesting
+import TestLimits
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct LyingRangeTests {
     /// The response to `bytes=100-199` of a personality.
     private func fetch(_ configure: (inout TestOrigin.Personality) -> Void) async throws -> WireResponse {

@@ -1,8 +1,9 @@
 import RepriseTesting
-import Synchronization
+import Locks
+import TestLimits
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct ManualClockTests {
     private let clock = ManualClock()
 

@@ -1,7 +1,8 @@
 import RepriseTesting
+import TestLimits
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct PatternTests {
     @Test("A range of the pattern is the bytes at its offsets, whatever its alignment")
     func ranges() {

@@ -1,7 +1,8 @@
 import RepriseTesting
+import TestLimits
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct RangeTests {
     @Test("A request without Range gets the whole representation and its metadata")
     func wholeRepresentation() async throws {

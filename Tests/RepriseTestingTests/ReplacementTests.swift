@@ -1,8 +1,9 @@
 import HTTPTypes
 import RepriseTesting
+import TestLimits
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct ReplacementTests {
     @Test("A status can replace every answer")
     func status() async throws {

@@ -1,10 +1,11 @@
 import HTTPSemantics
+import TestLimits
 import Testing
 
 @testable import RepriseTesting
 
 /// The origin reads and writes HTTP with code of its own; here it meets the library's.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct SecondReadingTests {
     @Test("Both readings of Range agree on generated fields (RFC 9110 §14.2)")
     func ranges() {

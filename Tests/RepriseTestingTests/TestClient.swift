@@ -1,6 +1,6 @@
 import NIOCore
 import NIOPosix
-import Synchronization
+import Locks
 
 @testable import RepriseTesting
 

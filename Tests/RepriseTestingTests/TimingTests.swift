@@ -1,8 +1,9 @@
+import TestLimits
 import Testing
 
 @testable import RepriseTesting
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.limit(minutes: 1))
 struct TimingTests {
     private let clock = ContinuousClock()
 

@@ -5,13 +5,14 @@ import HTTPTypes
 import Reprise
 import RepriseHTTPClient
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// Random readers against an origin that changes its manners at random; after each step the bytes must be right.
 ///
 /// `REPRISE_MODEL_STEPS` and `REPRISE_MODEL_SEED` (decimal) run more of it, or one failure again.
-@Suite(.timeLimit(.minutes(10))) struct ModelTests {
+@Suite(.limit(minutes: 10)) struct ModelTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let steps = environment["REPRISE_MODEL_STEPS"].flatMap { Int($0) } ?? 20_000
     private static let worlds = 4

@@ -3,11 +3,12 @@ import HTTPSemantics
 import HTTPTypes
 import Reprise
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// Reads through the real engine, a real directory, real sockets.
-@Suite(.timeLimit(.minutes(2))) struct ReadingTests {
+@Suite(.limit(minutes: 2)) struct ReadingTests {
     private static func pattern(_ range: Range<Int64>, seed: UInt64 = 1) -> [UInt8] {
         TestPattern.bytes(in: range, seed: seed)
     }

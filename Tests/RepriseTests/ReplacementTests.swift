@@ -2,11 +2,12 @@ import HTTPSemantics
 import HTTPTypes
 import Reprise
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// The origin changes its file between and during plays of ten readers at once: no reader ever gets bytes of two versions.
-@Suite(.timeLimit(.minutes(10))) struct ReplacementTests {
+@Suite(.limit(minutes: 10)) struct ReplacementTests {
     /// How the origin tells its versions apart.
     enum Telling: String, CaseIterable, Sendable { case strongTag, weakTag, date, nothing }
 

@@ -3,11 +3,12 @@ import GRDB
 import HTTPSemantics
 import Reprise
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// What survives, what is evicted, what happens when the disk is not what it was.
-@Suite(.timeLimit(.minutes(2))) struct StoreTests {
+@Suite(.limit(minutes: 2)) struct StoreTests {
     private static func pattern(_ range: Range<Int64>) -> [UInt8] { TestPattern.bytes(in: range, seed: 1) }
 
     @Test func anotherProcessLifeFetchesNothingAgain() async throws {

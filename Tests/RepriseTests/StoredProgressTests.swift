@@ -3,10 +3,11 @@ import Foundation
 import HTTPSemantics
 import Reprise
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct StoredProgressTests {
+@Suite(.limit(minutes: 2)) struct StoredProgressTests {
     @Test func whatIsStoredIsKnownWithoutAReadAndWithoutTheOrigin() async throws {
         try await Bench.run { bench async throws in
             bench.publish("/a", length: 10_000)

@@ -2,11 +2,12 @@ import HTTPSemantics
 import HTTPTypes
 import Reprise
 import RepriseTesting
+import TestLimits
 import Testing
 
 @testable import RepriseURLSession
 
-@Suite("A cache over the URLSession client", .timeLimit(.minutes(1)))
+@Suite("A cache over the URLSession client", .limit(minutes: 1))
 struct CacheTests {
     private func bytes(_ read: MediaRead) async throws -> [UInt8] {
         var bytes: [UInt8] = []

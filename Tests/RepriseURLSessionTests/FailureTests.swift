@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Reprise
 import RepriseTesting
+import TestLimits
 import Testing
 
 @testable import RepriseURLSession
@@ -10,7 +11,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("Failures of the URLSession client", .timeLimit(.minutes(1)))
+@Suite("Failures of the URLSession client", .limit(minutes: 1))
 struct FailureTests {
     @Test("A body that ends before its declared end is an error (RFC 9112 §8)", arguments: [true, false])
     func aTruncatedBodyIsAnError(_ isReset: Bool) async throws {

@@ -1,11 +1,12 @@
 import HTTPTypes
 import Reprise
 import RepriseTesting
+import TestLimits
 import Testing
 
 @testable import RepriseURLSession
 
-@Suite("Cancellation and shutdown of the URLSession client", .timeLimit(.minutes(1)))
+@Suite("Cancellation and shutdown of the URLSession client", .limit(minutes: 1))
 struct LifetimeTests {
     @Test func cancellingKeepsWhatIsBuffered() async throws {
         try await withOrigin { origin, client in

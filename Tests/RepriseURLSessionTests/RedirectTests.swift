@@ -1,11 +1,12 @@
 import HTTPTypes
 import Reprise
 import RepriseTesting
+import TestLimits
 import Testing
 
 @testable import RepriseURLSession
 
-@Suite("Redirects (RFC 9110 §15.4)", .timeLimit(.minutes(1)))
+@Suite("Redirects (RFC 9110 §15.4)", .limit(minutes: 1))
 struct RedirectTests {
     @Test("A redirect is followed with the URL as it is spelled", arguments: [301, 302, 303, 307, 308])
     func aRedirectIsFollowed(_ status: Int) async throws {

@@ -1,10 +1,11 @@
 import Foundation
 import Reprise
+import TestLimits
 import Testing
 
 @testable import RepriseURLSession
 
-@Suite("The machine of a transfer", .timeLimit(.minutes(1)))
+@Suite("The machine of a transfer", .limit(minutes: 1))
 struct TransferMachineTests {
     private let start = SuspendingClock.now
 

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Reprise
 import RepriseTesting
+import TestLimits
 import Testing
 
 @testable import RepriseURLSession
@@ -10,7 +11,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("The URLSession client and a real origin", .timeLimit(.minutes(1)))
+@Suite("The URLSession client and a real origin", .limit(minutes: 1))
 struct URLSessionOriginTests {
     @Test func aWholeBodyArrivesInPiecesOfAtMostOneMebibyte() async throws {
         try await withOrigin { origin, client in

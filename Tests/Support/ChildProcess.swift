@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Synchronization
+import Locks
 
 /// Another program under a time limit, with everything that it writes.
 ///

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Synchronization
+import Locks
 
 /// What a program writes to a pipe, kept from its first byte.
 public final class Transcript: Sendable {

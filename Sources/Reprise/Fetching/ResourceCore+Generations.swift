@@ -31,7 +31,7 @@ extension ResourceCore {
         var fields = exchange.response.head.headerFields.storable(isShared: policy.isShared)
         if exchange.response.head.status == .partialContent { fields[.contentRange] = nil }
         let record = GenerationRecord(
-            id: Int64.random(in: .min ... .max), key: key, url: url, fields: fields,
+            id: GenerationNumber.make(), key: key, url: url, fields: fields,
             completeLength: placement.completeLength, rangesSupported: placement.rangesSupported,
             finalHost: exchange.response.url.authority, requestTime: exchange.requestTime, responseTime: now,
             salt: store.vault == nil ? [] : Vault.makeSalt())

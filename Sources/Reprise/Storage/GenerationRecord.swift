@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// What the catalogue keeps of one generation besides its chunks.
 struct GenerationRecord: Sendable {
-    /// Random, never reused; part of the data file's name.
+    /// Never reused, ascending; part of the data file's name.
     let id: Int64
     /// The key that selects it.
     let key: CacheKey

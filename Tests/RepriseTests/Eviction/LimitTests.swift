@@ -5,13 +5,14 @@ import Locks
 import Reprise
 import RepriseHTTPClient
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// The limit holds at every sample, and what goes is what an ideal cache would let go.
 ///
 /// Sizes are a quarter of the real ones (16 MiB for 500 media of 256 KiB to 5 MiB) unless `REPRISE_LONG` is set.
-@Suite(.serialized, .timeLimit(.minutes(30))) struct LimitTests {
+@Suite(.serialized, .limit(minutes: 30)) struct LimitTests {
     private static let isLong = ProcessInfo.processInfo.environment["REPRISE_LONG"] != nil
     private static let mebibyte: Int64 = 1 << 20
 

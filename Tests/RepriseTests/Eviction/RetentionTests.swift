@@ -3,11 +3,12 @@ import Foundation
 import HTTPSemantics
 import Reprise
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// What somebody asked to keep stays, and a download goes on until it is whole.
-@Suite(.timeLimit(.minutes(2))) struct RetentionTests {
+@Suite(.limit(minutes: 2)) struct RetentionTests {
     private static func names(_ cache: MediaCache) async throws -> Set<String> {
         Set(try await cache.entries().map(\.url.lastPathComponent))
     }

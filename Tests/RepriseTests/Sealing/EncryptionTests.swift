@@ -4,13 +4,14 @@ import GRDB
 import HTTPSemantics
 import HTTPTypes
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 @testable import Reprise
 
 /// What an encrypted cache lets nobody see or change.
-@Suite(.timeLimit(.minutes(3))) struct EncryptionTests {
+@Suite(.limit(minutes: 3)) struct EncryptionTests {
     private static let key = SymmetricKey(data: [UInt8](repeating: 0x42, count: 32))
     private static let encryption = CacheEncryption(key: key)
 

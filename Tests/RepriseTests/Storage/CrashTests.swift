@@ -3,13 +3,14 @@ import Foundation
 import HTTPSemantics
 import Reprise
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// Processes that are killed while they read, fetch and evict: each next one opens the cache and serves no wrong byte.
 ///
 /// `REPRISE_KILLS` sets how many are killed at random moments; 160 by default, besides those at named points.
-@Suite(.serialized, .timeLimit(.minutes(90))) struct CrashTests {
+@Suite(.serialized, .limit(minutes: 90)) struct CrashTests {
     /// What `CrashChild` reads.
     private struct Settings: Encodable {
         var directory: String

@@ -3,11 +3,12 @@ import GRDB
 import HTTPSemantics
 import Reprise
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 /// An index that is damaged, foreign or old is set aside; no flipped bit anywhere makes a wrong byte.
-@Suite(.timeLimit(.minutes(3))) struct DamagedIndexTests {
+@Suite(.limit(minutes: 3)) struct DamagedIndexTests {
     private static func pattern(_ range: Range<Int64>) -> [UInt8] { TestPattern.bytes(in: range, seed: 1) }
 
     private static func resets(_ cache: MediaCache, _ log: EventLog) async -> Bool {

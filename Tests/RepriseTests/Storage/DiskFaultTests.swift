@@ -3,6 +3,7 @@ import GRDB
 import HTTPSemantics
 import Reprise
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
 #endif
 
 /// A disk that fails never breaks playback, and never makes a wrong byte.
-@Suite(.timeLimit(.minutes(3))) struct DiskFaultTests {
+@Suite(.limit(minutes: 3)) struct DiskFaultTests {
     private static func pattern(_ range: Range<Int64>) -> [UInt8] { TestPattern.bytes(in: range, seed: 1) }
     private static let errors = [ENOSPC, EDQUOT, EIO, EROFS, EACCES]
 

@@ -1,13 +1,14 @@
 import Foundation
 import HTTPSemantics
 import RepriseTesting
+import TestLimits
 import TestSupport
 import Testing
 
 @testable import Reprise
 
 /// What the index costs: transactions and bytes.
-@Suite(.timeLimit(.minutes(2))) struct IndexCostTests {
+@Suite(.limit(minutes: 2)) struct IndexCostTests {
     @Test func readsCostNoTransactionAndABatchCostsOne() async throws {
         // Batches go out when the test says so, however slow the machine is.
         try await Bench.run(configure: { $0.recordDelay = .seconds(3600) }) { bench async throws in

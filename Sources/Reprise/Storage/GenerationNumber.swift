@@ -1,0 +1,20 @@
+import Foundation
+import Locks
+
+/// Numbers for new generations: ascending, so that their rows come to lie side by side in the index.
+///
+/// A random number would touch a page of its own in two trees for each of them.
+enum GenerationNumber {
+    private static let randomBits = 10
+    private static let last = Mutex<Int64>(0)
+
+    /// Microseconds since 1970, then ten random bits; greater than every other one of this process, whatever the time is.
+    static func make() -> Int64 {
+        let time = Int64(Date.now.timeIntervalSince1970 * 1_000_000)
+        let number = time << randomBits | Int64.random(in: 0..<1 << randomBits)
+        return last.withLock { last in
+            last = max(last + 1, number)
+            return last
+        }
+    }
+}
