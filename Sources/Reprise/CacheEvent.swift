@@ -121,6 +121,9 @@ final class Journal: Sendable {
         }
     }
 
+    /// The last ones taken could not be recorded.
+    func putBack(_ counts: CacheStatistics) { recorded.withLock { $0 = $0 - counts } }
+
     func tell(_ event: CacheEvent) {
         early.withLock { early in
             if let count = early?.count, count < Self.earlyLimit { early?.append(event) }

@@ -37,6 +37,10 @@ extension Engine {
     ) async throws(RepriseError) -> (
         removed: [(candidate: Catalogue.Candidate, usage: Usage)], inUse: [Catalogue.Candidate]
     ) {
+        // Before they leave the table: a new core would load what is about to go.
+        let keys = candidates.compactMap(\.key)
+        for key in keys { removals.begin(key) }
+        defer { for key in keys { removals.end(key) } }
         var inUse: [Catalogue.Candidate] = []
         var taken: [(candidate: Catalogue.Candidate, live: GenerationCore?)] = []
         for candidate in candidates {
@@ -49,7 +53,6 @@ extension Engine {
                 inUse.append(candidate)
                 continue
             }
-            core?.markRemoved()
             taken.append((candidate, core?.liveGeneration))
         }
         let forgotten = try await store.forget(taken.map(\.candidate.name))

@@ -12,6 +12,7 @@ final class Engine: Sendable {
     let journal: Journal
     let timings = OriginTimings()
     let progress = ProgressBoard()
+    let removals = RemovalGate()
 
     private struct State {
         var resources: [CacheKey: ResourceCore] = [:]
@@ -36,7 +37,7 @@ final class Engine: Sendable {
             guard !state.isClosed else { return nil }
             if let core = state.resources[key] { return core }
             if state.resources.count >= Self.capacity {
-                state.resources = state.resources.filter { !$0.value.isDisposable }
+                state.resources = state.resources.filter { !$0.value.detach(.ifRecorded) }
             }
             let core = ResourceCore(key: key, engine: self, signpost: signpost)
             state.resources[key] = core
@@ -77,10 +78,13 @@ final class Engine: Sendable {
     func liveResource(_ key: CacheKey) -> ResourceCore? { state.withLock { $0.resources[key] } }
 
     /// Takes the resource out of the table if nobody reads or fills it, or in any case if `force` says so.
+    ///
+    /// Not once the table was emptied: nobody knows then what is in use.
     func detach(_ key: CacheKey, force: Bool) -> (isRemoved: Bool, core: ResourceCore?) {
         state.withLock { state in
+            guard !state.isClosed else { return (false, nil) }
             guard let core = state.resources[key] else { return (true, nil) }
-            guard force || core.isUnused else { return (false, nil) }
+            guard core.detach(force ? .always : .ifUnused) else { return (false, nil) }
             state.resources[key] = nil
             return (true, core)
         }

@@ -37,8 +37,11 @@ public struct MediaResource: Sendable {
     ) async throws -> MediaRead {
         var request = request(extra)
         request.onInterim = onInterim
-        return try await core.open(ReadRequest(range: range, origin: request, directives: directives))
+        return try await core.current().open(ReadRequest(range: range, origin: request, directives: directives))
     }
+
+    /// The core in the table, if there is one.
+    private var live: ResourceCore? { core.isDetached ? core.engine.liveResource(key) : core }
 
     /// How the origin is asked for it.
     var originRequest: OriginRequest { request([:]) }
@@ -59,12 +62,12 @@ public struct MediaResource: Sendable {
     ///
     /// Throws ``RepriseError`` with an `origin…` code, or `CancellationError`.
     public func head(fields extra: HTTPFields = [:]) async throws -> HTTPResponse {
-        try await core.head(request(extra, .head))
+        try await core.current().head(request(extra, .head))
     }
 
     /// What is known, if it may answer a request with these directives without asking the origin.
     public func usableInformation(_ directives: CacheControl = CacheControl()) -> ContentInformation? {
-        core.usableInformation(directives)
+        live?.usableInformation(directives)
     }
 
     /// What is stored for a request with these fields, if it may answer one with these directives without asking the
@@ -72,7 +75,8 @@ public struct MediaResource: Sendable {
     ///
     /// Throws ``RepriseError`` with code `storageUnavailable`, or `CancellationError`.
     public func storedAnswer(_ directives: CacheControl, fields extra: HTTPFields) async throws -> ContentInformation? {
-        guard let generation = try await core.stored(for: request(extra)), generation.reuse(for: directives) == .serve
+        guard let generation = try await core.current().stored(for: request(extra)),
+            generation.reuse(for: directives) == .serve
         else {
             return nil
         }
@@ -90,14 +94,14 @@ public struct MediaResource: Sendable {
     ) async throws -> OriginResponse {
         var request = request(extra, method)
         request.body = body
-        return try await core.forward(request)
+        return try await core.current().forward(request)
     }
 
     /// What is known without asking anybody.
-    public var storedInformation: ContentInformation? { core.liveGeneration?.information }
+    public var storedInformation: ContentInformation? { live?.liveGeneration?.information }
 
     /// Which bytes are stored, as far as this process knows: empty before the first read.
-    public var storedRanges: ByteRangeSet { core.liveGeneration?.storedRanges ?? ByteRangeSet() }
+    public var storedRanges: ByteRangeSet { live?.liveGeneration?.storedRanges ?? ByteRangeSet() }
 
     /// All of `range` in one region, if it is stored, verified, and may be used without asking the origin.
     ///
@@ -105,7 +109,7 @@ public struct MediaResource: Sendable {
     public func storedRegion(
         _ range: RangeSpec? = nil, directives: CacheControl? = nil
     ) -> (region: StoredRegion, information: ContentInformation)? {
-        core.storedRegion(range, directives)
+        live?.storedRegion(range, directives)
     }
 }
 

@@ -7,6 +7,8 @@ extension GenerationCore {
     ///
     /// Returns what was freed. One call at a time: the evictor sees to that.
     func shrink(by bytes: Int64) async {
+        // What cannot be given back is not thrown away.
+        guard !store.cannotPunch.withLock({ $0 }) else { return }
         let victims = state.withLock { state in
             let victims = state.machine.extents(freeing: bytes, leased: file.leases.ranges)
             // Under the same lock under which leases are taken and holes found: nobody reads or writes there now.
@@ -19,12 +21,17 @@ extension GenerationCore {
         var stored: Int64 = 0
         for victim in victims { stored += ledger.removeAll(in: victim) }
         store.recorder.note(self, bytes: 0)
-        await store.recorder.flush()
-        store.reach(.extentUnrecorded)
         var freed: Int64 = 0
-        for victim in victims where file.punch(victim) {
-            freed += allocation.discharge([victim])
-            store.reach(.extentPunched)
+        if await store.recorder.flush() {
+            store.reach(.extentUnrecorded)
+            for victim in victims {
+                guard file.punch(victim) else {
+                    store.cannotPunch.withLock { $0 = true }
+                    break
+                }
+                freed += allocation.discharge([victim])
+                store.reach(.extentPunched)
+            }
         }
         if allocation.noteStored(-stored) { store.quota.release(Usage(allocated: freed, stored: stored)) }
         engine.journal.tell(.evicted(key, bytes: stored))

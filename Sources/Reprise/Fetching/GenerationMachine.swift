@@ -230,7 +230,11 @@ extension GenerationMachine {
     }
 
     /// A stored chunk was read and its checksum is right.
-    mutating func markVerified(_ range: Range<Int64>) { verified.insert(range) }
+    ///
+    /// What was evicted meanwhile stays a hole.
+    mutating func markVerified(_ range: Range<Int64>) {
+        for span in stored.spans(in: range) { verified.insert(span) }
+    }
 
     /// A stored chunk was read and its checksum is wrong: a hole again.
     mutating func discard(_ range: Range<Int64>) {

@@ -11,6 +11,7 @@ extension ResourceCore {
             state.withLock { $0.phase = .unknown }
             return false
         }
+        await engine.removals.pass(key)
         if signpost == nil, let vary = vary(in: store) {
             state.withLock { $0.phase = .varies(vary) }
             return true
@@ -20,7 +21,9 @@ extension ResourceCore {
             return false
         }
         let generation = make(record, file, ledger, store, isConfirmed: false)
-        state.withLock { $0.phase = .known(generation) }
+        state.withLock { state in
+            if !state.isDetached { state.phase = .known(generation) }
+        }
         return true
     }
 
@@ -51,13 +54,11 @@ extension ResourceCore {
 
     /// The origin has another representation: the next read asks afresh.
     func forget(_ generation: GenerationCore) {
-        let isCurrent = state.withLock { state in
-            guard case .known(let current) = state.phase, current === generation else { return false }
+        retireLater { state in
+            guard case .known(let current) = state.phase, current === generation else { return nil }
             state.phase = .unknown
-            return true
+            return generation
         }
-        guard isCurrent, let store = engine.store else { return }
-        Task(executorPreference: DiskExecutor.shared) { await self.retire(generation, store) }
     }
 
     /// Removes a generation that another replaces.
@@ -72,17 +73,28 @@ extension ResourceCore {
         }
         store.quota.release(generation.allocation.close())
         store.removeFile(name: store.catalogue.name(of: key), generation: generation.id)
+        generation.emptyFileIfUnread()
+    }
+
+    /// Removes the generation that `choose` takes out of the state; nobody loads it again meanwhile.
+    private func retireLater(_ choose: (inout State) -> GenerationCore?) {
+        engine.removals.begin(key)
+        guard let generation = state.withLock({ choose(&$0) }), let store = engine.store else {
+            engine.removals.end(key)
+            return
+        }
+        Task(executorPreference: DiskExecutor.shared) {
+            await self.retire(generation, store)
+            self.engine.removals.end(self.key)
+        }
     }
 
     /// From now on each selection by `vary` is a resource of its own.
     func becomeSignpost(_ vary: Vary) {
-        let replaced = state.withLock { state -> GenerationCore? in
+        retireLater { state in
             defer { state.phase = .varies(vary) }
-            if case .known(let generation) = state.phase { return generation }
-            return nil
+            return if case .known(let generation) = state.phase { generation } else { nil }
         }
-        guard let replaced, let store = engine.store else { return }
-        Task(executorPreference: DiskExecutor.shared) { await self.retire(replaced, store) }
     }
 
     /// The response is no longer to be used without asking (RFC 9111 §4.4).

@@ -32,6 +32,8 @@ final class ResourceCore: Sendable {
         var opening: Opening?
         /// A validation that nobody waits for is under way.
         var isRevalidating = false
+        /// It was taken out of the table: another core has the key now, or will have it.
+        var isDetached = false
     }
 
     let key: CacheKey
@@ -59,13 +61,39 @@ final class ResourceCore: Sendable {
         }
     }
 
-    /// Nobody reads, fills or opens it.
-    var isUnused: Bool { state.withLock { $0.opening == nil } && liveGeneration?.isIdle != false }
-    /// Unused, and the catalogue knows all of it.
-    var isDisposable: Bool { isUnused && liveGeneration?.ledger.hasUnrecorded != true }
+    /// When a core may be taken out of the table.
+    enum Detachment {
+        case always
+        /// Nobody reads, fills or opens it.
+        case ifUnused
+        /// Nobody does, and the catalogue knows all of it.
+        case ifRecorded
+    }
 
-    func markRemoved() {
-        liveGeneration?.markRemoved()
+    /// Ends this core if it may be: one at a time has the generation's file.
+    ///
+    /// Whoever still holds it is sent on to the next one.
+    func detach(_ when: Detachment) -> Bool {
+        let generation: GenerationCore?? = state.withLock { state in
+            let generation: GenerationCore? = if case .known(let generation) = state.phase { generation } else { nil }
+            if when != .always {
+                guard state.opening == nil, generation?.isIdle != false else { return nil }
+                guard when != .ifRecorded || generation?.ledger.hasUnrecorded != true else { return nil }
+            }
+            state.isDetached = true
+            return .some(generation)
+        }
+        guard let generation else { return false }
+        generation?.markRemoved()
+        return true
+    }
+
+    var isDetached: Bool { state.withLock { $0.isDetached } }
+
+    /// The core that has the key now.
+    func current() throws(RepriseError) -> ResourceCore {
+        guard isDetached else { return self }
+        return try engine.resource(key, signpost: try signpost?.current())
     }
 
     /// All of `spec`, if it is stored, verified, and may be used without asking.
@@ -92,6 +120,7 @@ final class ResourceCore: Sendable {
     func stored(for request: OriginRequest) async throws -> GenerationCore? {
         while true {
             switch recall() {
+            case .moved: return try await current().stored(for: request)
             case .found(let generation): return generation
             case .selection(let vary): return try await engine.selection(of: self, vary, request).stored(for: request)
             case .follow(let opening): _ = try await opening.wait()
@@ -103,6 +132,7 @@ final class ResourceCore: Sendable {
     }
 
     private enum Recall {
+        case moved
         case found(GenerationCore?)
         case selection(Vary)
         case follow(Opening)
@@ -111,6 +141,7 @@ final class ResourceCore: Sendable {
 
     private func recall() -> Recall {
         state.withLock { state in
+            if state.isDetached { return .moved }
             if let opening = state.opening { return .follow(opening) }
             switch state.phase {
             case .known(let generation): return .found(generation.isFrozen ? nil : generation)
@@ -135,6 +166,8 @@ final class ResourceCore: Sendable {
     }
 
     private enum Decision {
+        /// Another core has the key.
+        case moved
         case use(GenerationCore)
         /// Use it, and validate it meanwhile.
         case useAndRevalidate(GenerationCore)
@@ -157,6 +190,7 @@ final class ResourceCore: Sendable {
             let decision = decide(wanted, unusable, confirmed?.generation)
             if case .useAndRevalidate(let generation) = decision { revalidate(generation, wanted) }
             switch decision {
+            case .moved: return try await current().open(wanted)
             case .use(let generation), .useAndRevalidate(let generation):
                 if let opened = try generation.openReader(wanted.range, request: wanted.origin) {
                     let how = confirmed.flatMap { $0.generation === generation ? $0.how : nil }
@@ -182,6 +216,7 @@ final class ResourceCore: Sendable {
     private func decide(_ wanted: ReadRequest, _ unusable: GenerationCore?, _ confirmed: GenerationCore?) -> Decision {
         let time = now
         return state.withLock { state in
+            if state.isDetached { return .moved }
             if let opening = state.opening { return .follow(opening) }
             let mayAsk = !policy.isOffline && !wanted.directives.onlyIfCached
             var errand = Errand.discover(replacing: nil)
@@ -307,7 +342,15 @@ final class ResourceCore: Sendable {
         }
         if let replaced { await retire(replaced, store) }
         if home !== self, let live = home.liveGeneration, live !== replaced { await home.retire(live, store) }
-        home.state.withLock { $0.phase = .known(generation) }
+        let isMissed = home.state.withLock { state in
+            if !state.isDetached { state.phase = .known(generation) }
+            return state.isDetached
+        }
+        if isMissed {
+            // Removed while the origin was asked: what comes belongs to nobody's entry.
+            store.removeFile(name: store.catalogue.name(of: home.key), generation: generation.id)
+            return .read(try MediaRead(exchange, spec: wanted.range, resource: self, request: wanted.origin))
+        }
         let opened = try generation.adopt(
             FetchResponse(response: exchange.response, placement: placement), spec: wanted.range,
             request: wanted.origin)

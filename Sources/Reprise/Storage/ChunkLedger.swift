@@ -41,8 +41,8 @@ final class ChunkLedger: Sendable {
         }
     }
 
-    /// A batch could not be written: everything is to be recorded again.
-    func markUnrecorded() { state.withLock { $0.unrecorded = Set($0.blocks.keys) } }
+    /// A batch could not be written: these rows are to be recorded again, those too that are gone by now.
+    func markUnrecorded(_ blocks: [Int64]) { state.withLock { $0.unrecorded.formUnion(blocks) } }
 
     /// Bytes in recorded chunks, and in those about to be.
     var byteCount: Int64 {

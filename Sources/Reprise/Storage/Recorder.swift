@@ -13,6 +13,10 @@ actor Recorder {
     static let batchBytes: Int64 = 64 << 20
     /// Longest time that a finished chunk waits.
     static let batchDelay = Duration.seconds(1)
+    /// Longest time that last uses and counts wait of which nothing else is to be recorded.
+    static let useDelay = Duration.seconds(60)
+    /// When a batch that could not be written is tried again.
+    static let retryDelay = Duration.seconds(10)
 
     private struct Pending {
         var generations: [Int64: GenerationCore] = [:]
@@ -22,6 +26,8 @@ actor Recorder {
         var bytes: Int64 = 0
         var isScheduled = false
         var isUrgent = false
+        /// A batch is to come within ``Recorder/useDelay``.
+        var isUseScheduled = false
     }
 
     /// Leaf lock; filled from the hot path without waiting for the actor.
@@ -36,6 +42,8 @@ actor Recorder {
     /// Failed batches are told once, not every second.
     private let hasFailed = Mutex(false)
     private var isClosed = false
+    /// Sleeps until last uses are to be written.
+    private let useFlush = Mutex<Task<Void, Never>?>(nil)
     /// The end of the queue of writes.
     private var last: Task<Void, Never>?
 
@@ -62,10 +70,18 @@ actor Recorder {
 
     /// `key` was used now.
     ///
-    /// Kept in memory until the next batch.
+    /// Goes with the next batch, which comes within a minute.
     nonisolated func noteUse(_ key: CacheKey) {
         let now = clock.now()
-        pending.withLock { $0.lastUsed[key] = now }
+        let isFirst = pending.withLock { pending in
+            pending.lastUsed[key] = now
+            defer { pending.isUseScheduled = true }
+            return !pending.isUseScheduled
+        }
+        if isFirst {
+            let task = flush(after: Self.useDelay)
+            useFlush.withLock { $0 = task }
+        }
     }
 
     /// Responses of `signpost` vary; `selection` is one of its keys.
@@ -96,9 +112,12 @@ actor Recorder {
             pending.isScheduled = true
             return delay
         }
-        guard let start else { return }
+        if let start { _ = flush(after: start) }
+    }
+
+    private nonisolated func flush(after delay: Duration) -> Task<Void, Never> {
         Task(executorPreference: DiskExecutor.shared) { [weak self, clock] in
-            if start > .zero { try? await clock.sleep(start) }
+            if delay > .zero { do { try await clock.sleep(delay) } catch { return } }
             await self?.flush()
         }
     }
@@ -109,14 +128,18 @@ actor Recorder {
     func close() async -> Bool {
         guard !isClosed else { return false }
         isClosed = true
-        await enqueue { await self.writeBatch() }
+        useFlush.withLock { $0 }?.cancel()
+        _ = await enqueue { await self.writeBatch() }
         return true
     }
 
     /// Writes everything noted so far, after every call made before this one.
-    func flush() async {
-        guard !isClosed else { return }
-        await enqueue { await self.writeBatch() }
+    ///
+    /// False if it could not be written; it is tried again later.
+    @discardableResult
+    func flush() async -> Bool {
+        guard !isClosed else { return false }
+        return await enqueue { await self.writeBatch() }
     }
 
     /// Forgets everything stored under these names; returns the generations.
@@ -178,7 +201,7 @@ actor Recorder {
         do throws(RepriseError) { return .success(try await body()) } catch { return .failure(error) }
     }
 
-    private nonisolated func writeBatch() async {
+    private nonisolated func writeBatch() async -> Bool {
         let taken = pending.withLock { pending in
             defer { pending = Pending() }
             return pending
@@ -190,15 +213,18 @@ actor Recorder {
         for generation in taken.generations.values {
             if let part = generation.takeUnrecorded() { batch.generations.append(part) }
         }
-        batch.totals = journal.takeUnrecorded().totals
-        guard !batch.isEmpty else { return }
+        let counted = journal.takeUnrecorded()
+        batch.totals = counted.totals
+        guard !batch.isEmpty else { return true }
         do {
             try await catalogue.write(batch) { [reached] in reached?(.recording) }
             reached?(.recorded)
             onWritten()
             hasFailed.withLock { $0 = false }
+            return true
         } catch {
-            keep(taken)
+            journal.putBack(counted)
+            keep(taken, batch)
             let isFirst = hasFailed.withLock { hasFailed in
                 defer { hasFailed = true }
                 return !hasFailed
@@ -206,17 +232,23 @@ actor Recorder {
             if isFirst {
                 journal.tell(.storeBypassed(nil, reason: "The index could not be written: \(error.description)"))
             }
+            return false
         }
     }
 
-    /// Notes again what could not be written; the next batch takes it along.
-    private nonisolated func keep(_ taken: Pending) {
-        for generation in taken.generations.values { generation.ledger.markUnrecorded() }
-        pending.withLock { pending in
+    /// Notes again what could not be written, for the next batch.
+    private nonisolated func keep(_ taken: Pending, _ batch: Catalogue.Batch) {
+        for part in batch.generations {
+            taken.generations[part.record.id]?.ledger.markUnrecorded(part.blocks.map(\.block))
+        }
+        let isFirst = pending.withLock { pending in
             pending.generations.merge(taken.generations) { $1 }
             pending.lastUsed.merge(taken.lastUsed) { mine, _ in mine }
             pending.selections.merge(taken.selections) { mine, _ in mine }
             pending.invalidated.formUnion(taken.invalidated)
+            defer { pending.isScheduled = true }
+            return !pending.isScheduled
         }
+        if isFirst { _ = flush(after: Self.retryDelay) }
     }
 }

@@ -18,6 +18,7 @@ extension Store {
             }
         }
         _ = takeMade()
+        isReconciled.withLock { $0 = true }
     }
 
     private func reconcile(folder: String, isLive: (String) -> Bool) async {

@@ -21,6 +21,10 @@ final class Store: Sendable {
     /// Generations made since the opening, whose files are not orphans though no record names them yet; `nil` once
     /// orphans have been looked for.
     private let made = Mutex<Set<Int64>?>([])
+    /// What a crash left is found.
+    let isReconciled = Mutex(false)
+    /// The file system takes no extents back.
+    let cannotPunch = Mutex(false)
     /// Bytes of files that no record counts, by generation.
     let excess = Mutex<[Int64: Int64]>([:])
 
@@ -173,7 +177,8 @@ final class Store: Sendable {
         defer { lock.release() }
         guard await recorder.close() else { return }
         reach(.closing)
-        try await catalogue.endSession()
+        // Where a crash left bytes that are not counted yet, the next opening looks for them again.
+        if !isUnclean || isSettled { try await catalogue.endSession() }
         try await catalogue.checkpoint()
         try catalogue.close()
     }
@@ -185,6 +190,9 @@ final class Store: Sendable {
             return made ?? []
         }
     }
+
+    /// Every byte that a crash left is counted by a record, or gone.
+    private var isSettled: Bool { isReconciled.withLock { $0 } && excess.withLock { $0.isEmpty } }
 
     var madeNow: Set<Int64> { made.withLock { $0 ?? [] } }
 }

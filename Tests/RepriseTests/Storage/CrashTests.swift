@@ -117,6 +117,8 @@ import Testing
                     settings.passage = passage
                     if point == .settingAside {
                         guard passage < 3 else { continue }
+                        // The log alone may hold every page.
+                        try? FileManager.default.removeItem(atPath: settings.directory + "/catalogue.sqlite-wal")
                         try Data("damaged".utf8).write(
                             to: URL(fileURLWithPath: settings.directory + "/catalogue.sqlite"))
                     }

@@ -1,0 +1,140 @@
+import ByteRanges
+import Foundation
+import GRDB
+import HTTPSemantics
+import Locks
+@testable import Reprise
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+/// An entry that is removed while it is read, filled and opened again: one core at a time has its file.
+@Suite(.limit(minutes: 2)) struct RemovalTests {
+    private static let length: Int64 = 600_000
+    private static let seed: UInt64 = 7
+
+    /// Opens a copy of the bench's directory as a crash would have left it.
+    private static func afterCrash(
+        _ bench: Bench, prepare: (String) throws -> Void = { _ in }, _ body: (MediaCache) async throws -> Void
+    ) async throws {
+        let copy = try TemporaryDirectory()
+        defer { copy.remove() }
+        let directory = copy.path + "/cache"
+        try FileManager.default.copyItem(atPath: bench.directory.path, toPath: directory)
+        try prepare(directory)
+        let cache = try await MediaCache.open(directory: directory, origin: bench.client)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(cache)) } catch { result = .failure(error) }
+        await cache.close()
+        try result.get()
+    }
+
+    /// Reads random ranges; returns how many brought a wrong byte.
+    private static func readings(_ cache: MediaCache, _ url: String, _ seed: UInt64) async -> Int {
+        var random = SeededGenerator(seed: seed)
+        var wrong = 0
+        for _ in 0..<150 {
+            let start = Int64.random(in: 0..<length - 1, using: &random)
+            let end = Int64.random(in: start + 1...length, using: &random)
+            // A read whose entry is removed under it may end with an error.
+            let bytes = try? await cache.resource(for: url).read(.bounded(start..<end)).collect()
+            if let bytes, bytes != TestPattern.bytes(in: start..<end, seed: Self.seed) { wrong += 1 }
+        }
+        return wrong
+    }
+
+    @Test func aResourceThatWasRemovedGoesOnWithTheOneCoreOfItsKey() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: Self.length, seed: Self.seed)
+            let url = bench.origin.url("/a")
+            let held = try bench.cache.resource(for: url)
+            _ = try await held.read().drain()
+            _ = try await bench.cache.remove(CacheKey(url))
+            #expect(held.storedRanges.isEmpty)
+            _ = try await held.read().drain()
+            #expect(bench.cache.engine.liveResource(held.key)?.liveGeneration != nil)
+            #expect(held.storedRegion(.bounded(0..<1000), directives: nil) != nil)
+            #expect(try await bench.cache.remove(CacheKey(url)) == Self.length)
+            #expect(bench.cache.allocatedBytes.media == 0)
+        }
+    }
+
+    @Test func extentsGoOnlyOnceTheIndexSaysSo() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 6 << 20, seed: Self.seed)
+            _ = try await bench.bytes("/a")
+            let store = try #require(bench.cache.engine.store)
+            await store.recorder.flush()
+            let key = CacheKey(bench.origin.url("/a"))
+            let generation = try #require(bench.cache.engine.liveResource(key)?.liveGeneration)
+            let before = DiskUse.bytes(under: bench.directory.path + "/media")
+            var configuration = GRDB.Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let other = try DatabaseQueue(
+                path: bench.directory.path + "/catalogue.sqlite", configuration: configuration)
+            try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+            // The index gives up after its five seconds.
+            await generation.shrink(by: 2 << 20)
+            #expect(DiskUse.bytes(under: bench.directory.path + "/media") == before)
+            #expect(generation.storedRanges.byteCount == 4 << 20)
+            try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+            #expect(await store.recorder.flush())
+            let recorded = try #require(try store.catalogue.generation(for: key))
+            #expect(ChunkLedger(blocks: recorded.chunks).byteCount == 4 << 20)
+            try other.close()
+        }
+    }
+
+    @Test func whatACrashLeftIsCountedUntilItIsGone() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: Self.length, seed: Self.seed)
+            _ = try await bench.bytes("/a", .bounded(0..<65_536))
+            await bench.cache.engine.store?.recorder.flush()
+            var directory = ""
+            try await Self.afterCrash(bench) {
+                directory = $0
+                let file = try #require(DiskUse.mediaFiles(of: $0).first)
+                let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
+                try handle.seekToEnd()
+                try handle.write(contentsOf: Data(count: 400_000))
+                try handle.close()
+            } _: { cache async throws in
+                await cache.upkeep.settle()
+                #expect(cache.allocatedBytes.media >= 460_000)
+                await cache.close()
+                let again = try await MediaCache.open(directory: directory, origin: bench.client)
+                await again.upkeep.settle()
+                #expect(again.allocatedBytes.media >= 460_000)
+                _ = try await again.resource(for: bench.origin.url("/a")).read(.bounded(0..<10)).drain()
+                #expect(again.allocatedBytes.media == 65_536)
+                await again.close()
+            }
+        }
+    }
+
+    @Test func removedWhileReadNoWrongByteIsServed() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: Self.length, seed: Self.seed)
+            _ = try await bench.bytes("/a", .bounded(0..<100_000))
+            await bench.cache.engine.store?.recorder.flush()
+            try await Self.afterCrash(bench) { cache async throws in
+                let url = bench.origin.url("/a")
+                let isOver = Mutex(false)
+                let remover = Task {
+                    while !isOver.withLock({ $0 }) {
+                        _ = try await cache.remove(CacheKey(url))
+                        await Task.yield()
+                    }
+                }
+                let wrong = await withTaskGroup(of: Int.self) { group in
+                    for seed in 1...4 { group.addTask { await Self.readings(cache, url, UInt64(seed)) } }
+                    return await group.reduce(0, +)
+                }
+                isOver.withLock { $0 = true }
+                try await remover.value
+                #expect(wrong == 0)
+            }
+        }
+    }
+}
