@@ -18,7 +18,7 @@ public enum CacheEvent: Sendable {
     case verificationFailed(CacheKey, range: Range<Int64>)
     /// A stale response was used because the origin could not be asked, or made no sense (RFC 9111 §4.2.4).
     case servedStale(CacheKey, reason: String)
-    /// The entry was removed to make room.
+    /// The entry, or a part of one in use, was removed to make room; or the entry for its age, or by `prune`.
     case evicted(CacheKey, bytes: Int64)
     /// Bytes go past the store from here on; playback continues.
     case storeBypassed(CacheKey?, reason: String)

@@ -2,7 +2,7 @@ public import ByteRanges
 
 /// Looks at a cache directory without opening the cache: also while another process, such as a running proxy, has it.
 ///
-/// What it sees is at most a second old. Every call waits for the disk.
+/// Stored bytes are at most a second old; counts and last uses of hits at most a minute. Every call waits for the disk.
 public struct CacheInspector: Sendable {
     private let directory: String
     private let catalogue: Catalogue?

@@ -5,8 +5,9 @@ extension MediaCache {
     public struct Configuration: Sendable {
         /// Most bytes on disk, in the file system's blocks and with the index.
         ///
-        /// Before it is reached the least recently used entries go; it is exceeded by less than 1 MiB at any time. 2 GB
-        /// (2,000,000,000 bytes) by default.
+        /// Before it is reached the least recently used entries go; it is exceeded by less than 1 MiB at any time, or,
+        /// after it was lowered, from the next write on. Below 8 MiB a representation larger than it is not stored at
+        /// all. 2 GB (2,000,000,000 bytes) by default.
         public var limit: Int64 = 2_000_000_000
         /// Bytes that stay free on the disk, whatever the limit says; 200 MB by default.
         public var minimumFree: Int64 = 200_000_000
@@ -20,7 +21,7 @@ extension MediaCache {
         public var maximumAge: Duration?
         /// Encrypts everything that tells what was watched; `nil`, the default, for a plain cache.
         ///
-        /// A plain cache that is opened with encryption starts empty.
+        /// A plain cache that is opened with encryption starts empty: all that it held is deleted, pinned entries too.
         public var encryption: CacheEncryption?
         /// How a URL becomes a cache key; the whole URL by default.
         public var keyPolicy = CacheKeyPolicy.url

@@ -118,7 +118,8 @@ public final class MediaCache: Sendable {
 
     /// What happens from now on.
     ///
-    /// A consumer that falls 1,024 events behind loses the oldest; ``statistics`` never does.
+    /// The first stream begins with what happened before, up to 64 events, those of the opening among them. A consumer
+    /// that falls 1,024 events behind loses the oldest; ``statistics`` never does.
     public func events() -> AsyncStream<CacheEvent> { engine.journal.events() }
 
     /// Counts a region that was served through ``MediaResource/storedRegion(_:)``.

@@ -10,16 +10,15 @@ extension MediaCache {
     /// let cache = await MediaCache.forPlayback()
     /// ```
     /// Open one and keep it. `directory` is `Reprise` in the user's caches folder by default, which the system neither backs
-    /// up nor shows, and may empty when space runs out. Where it cannot be used, because another process has it or the disk
-    /// fails, the cache stores nothing and playback goes on: ``MediaCache/isStoring`` is false then, and
-    /// ``MediaCache/open(directory:origin:configuration:)`` would say why.
+    /// up nor shows, and may empty when space runs out. Where it cannot be used, because another process has it, the
+    /// disk fails or the key cannot be had, the cache stores nothing and playback goes on: ``MediaCache/isStoring`` is
+    /// false then, and ``MediaCache/open(directory:origin:configuration:)`` would say why.
     public static func forPlayback(
         directory: URL? = nil, origin: URLSessionOrigin = URLSessionOrigin(),
         configuration: Configuration = Configuration()
     ) async -> MediaCache {
         do {
             let directory = try directory ?? defaultDirectory()
-            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             return try await open(directory: directory.path, origin: origin, configuration: configuration)
         } catch {
             return withoutStore(origin: origin, configuration: configuration)

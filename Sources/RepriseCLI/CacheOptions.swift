@@ -13,7 +13,7 @@ struct CacheOptions: ParsableArguments {
             valueName: "dir"))
     var cacheDir: String?
 
-    @Option(help: ArgumentHelp("How much is logged; REPRISE_LOG_LEVEL. (default: notice)", valueName: "level"))
+    @Option(help: ArgumentHelp("How much serve logs; REPRISE_LOG_LEVEL. (default: notice)", valueName: "level"))
     var logLevel: LogLevel?
 
     @Option(

@@ -6,7 +6,8 @@ struct Stats: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show how much was served, fetched and saved.",
         discussion: """
-            Also works while the proxy runs; the numbers are at most a second old.
+            Also works while the proxy runs. Stored bytes are at most a second old; counts and last uses of hits at most
+            a minute.
 
             Examples:
               reprise stats
