@@ -52,6 +52,8 @@ public enum PassThroughReason: Sendable, Hashable {
     case icyMetadata
     /// HTML where media was expected: a captive portal or an error page with status 200.
     case unexpectedHTML
+    /// No byte with status 200 where media was expected.
+    case emptyBody
     /// A successful status other than 200 and 206.
     case unexpectedStatus
 }

@@ -21,6 +21,7 @@ struct ResponseValidation {
         }
         let change = change(completeLength: length, confirmed: false)
         if let reason = passThroughReason(continues: change == nil) { return .passThrough(reason) }
+        if length == 0, isOfMedia { return .passThrough(.emptyBody) }
         var placement = BodyPlacement(
             start: 0, end: length, completeLength: length,
             rangesSupported: rangesSupported(completeLength: length, continues: change == nil))
@@ -125,6 +126,12 @@ struct ResponseValidation {
     private var isCodedText: Bool {
         guard response.status.code == 200, let type = MediaType(fields[.contentType]) else { return false }
         return !type.isMedia && !request.expectsMedia
+    }
+
+    /// Whether media is what was asked for, is stored or is said to have come.
+    private var isOfMedia: Bool {
+        if let stored = generation?.mediaType { return MediaType(stored)?.isMedia ?? false }
+        return request.expectsMedia || MediaType(fields[.contentType])?.isMedia ?? false
     }
 
     private func isUnexpectedHTML(continues: Bool) -> Bool {

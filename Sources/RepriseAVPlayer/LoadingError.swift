@@ -25,7 +25,7 @@ enum LoadingError {
     static func code(of error: RepriseError) -> URLError.Code {
         if let cause = error.cause as? URLError, cause.code.rawValue < 0, cause.code != .unknown { return cause.code }
         return switch error.code {
-        case .invalidURL: .badURL
+        case .invalidURL, .invalidArgument: .badURL
         case .networkUnavailable: .notConnectedToInternet
         case .originNotFound: .cannotFindHost
         case .originUnreachable: .cannotConnectToHost
@@ -36,7 +36,7 @@ enum LoadingError {
         case .originForbidden: .noPermissionsToReadFile
         case .originRefused: wantsCredentials(error) ? .userAuthenticationRequired : .badServerResponse
         case .validatorChanged, .rangeNotSatisfiable: .resourceUnavailable
-        case .storageUnavailable, .storageFull, .storageLocked, .notStored: .cannotOpenFile
+        case .storageUnavailable, .storageFull, .storageLocked, .notStored, .keyUnavailable: .cannotOpenFile
         case .closed: .cancelled
         default: .badServerResponse
         }

@@ -4,9 +4,9 @@ public import Reprise
 extension MediaCache {
     /// Whether every byte of the media at `url` is on disk; looks into the index, never at the network.
     ///
-    /// False for URLs that are not http or https.
-    public func isCached(_ url: URL) async -> Bool {
-        guard let resource = resource(at: url) else { return false }
+    /// False for URLs that are not http or https. `options` must be those with which it is played.
+    public func isCached(_ url: URL, options: PlaybackOptions = PlaybackOptions()) async -> Bool {
+        guard let resource = AssetSource.resource(self, url, options) else { return false }
         return await resource.storedProgress().isComplete
     }
 
@@ -56,8 +56,6 @@ extension MediaCache {
         guard let resource = AssetSource.resource(self, url, options) else { return 0 }
         return try await remove(resource.key)
     }
-
-    private func resource(at url: URL) -> MediaResource? { AssetSource.resource(self, url, PlaybackOptions()) }
 }
 
 extension AssetSource {

@@ -43,7 +43,7 @@ package struct ProxyTarget: Sendable {
         if location.hasPrefix(":") { location = location.dropFirst() }
         location = location.drop { $0 == "/" }
         guard !hasDotSegments(location) else {
-            throw Refusal(status: 400, reason: "The path has .. segments; resolve them before asking.")
+            throw Refusal(status: 400, reason: "The path has . or .. segments; resolve them before asking.")
         }
         do {
             return .resource(try ResourceURL("\(scheme)://\(location)"))
@@ -52,13 +52,14 @@ package struct ProxyTarget: Sendable {
         }
     }
 
+    /// Whether the path leaves a folder, or would if slashes and dots were not percent-encoded.
+    ///
+    /// An encoded slash alone is part of a name, as origins of media have it.
     private static func hasDotSegments(_ location: Substring) -> Bool {
-        guard location.contains("..") || location.contains("%2") else { return false }
-        return location.prefix { $0 != "?" }.split(separator: "/").contains { segment in
-            let plain = segment.lowercased().split(separator: "%2e", omittingEmptySubsequences: false).joined(
-                separator: ".")
-            return plain == ".." || plain == "."
-        }
+        let path = location.prefix { $0 != "?" }
+        guard path.contains("/.") || path.contains("%2") else { return false }
+        let plain = path.lowercased().replacing("%2e", with: ".").replacing("%2f", with: "/")
+        return plain.split(separator: "/").contains { $0 == ".." || $0 == "." }
     }
 
     private static func constantTimeEqual(_ left: String, _ right: String) -> Bool {

@@ -67,10 +67,15 @@ import Testing
         #expect(action(for: longer, to: noRange, policy: .immutable) == .newGeneration(whole(1001), .lengthChanged))
     }
 
-    @Test("An empty 200 where bytes are stored begins a generation of length 0: RFC 9110 §8.6")
+    @Test("An empty 200 in the place of media is never stored, of anything else it begins a generation: RFC 9110 §8.6")
     func emptyBody() {
         let empty = response(200, [.contentLength: "0", .eTag: "\"a\""])
-        #expect(action(for: empty, to: noRange) == .newGeneration(whole(0), .lengthChanged))
+        #expect(action(for: empty, to: noRange) == .passThrough(.emptyBody))
+        #expect(action(for: empty, to: FetchRequest(expectsMedia: true), stored: nil) == .passThrough(.emptyBody))
+        let media = response(200, [.contentLength: "0", .contentType: "video/mp4"])
+        #expect(action(for: media, to: noRange, stored: nil) == .passThrough(.emptyBody))
+        let text = response(200, [.contentLength: "0", .contentType: "text/plain"])
+        #expect(action(for: text, to: noRange, stored: nil) == .newGeneration(whole(0), .noGeneration))
     }
 
     @Test("Without a length the end is unknown; the total may be known from before: RFC 9112 §6.3")

@@ -160,6 +160,8 @@
                     for _ in 0..<3 { await world.tick() }
                     let keys = try await cache.entries().map(\.key.text)
                     #expect(keys.contains("song 17"), "\(keys)")
+                    try await cache.prefetch(friday, .all, options: options).finished(in: world)
+                    #expect(await cache.isCached(friday, options: options))
                 }
             }
 

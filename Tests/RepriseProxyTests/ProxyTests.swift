@@ -93,7 +93,7 @@ import Testing
             "/ftp/example.com/a", "/example.com/a", "/http/", "/http/exa mple/a", "/https/user:pw@host/a",
             "/http/host:99999/a",
             "/http/host:x/a", "/http/%2Fetc/passwd", "/http/[::1/a", "/http/host/../../etc/passwd",
-            "/http/host/%2e%2e/a",
+            "/http/host/%2e%2e/a", "/http/host/./a", "/http/host/a%2f..%2Fb", "/http/host/a/.%2e", "/http/host/a%2F.",
         ])
     func badAddresses(target: String) async throws {
         try await ProxyBench.run { proxy async throws in

@@ -25,6 +25,10 @@ struct FetchDriver: Sendable {
         var budget = RetryBudget(engine.retryPolicy)
         var response = response
         var writer = ChunkWriter(core: core, fetch: id)
+        if response == nil, let refusal = core.recentRefusal {
+            core.end(id, reachedEnd: false, failure: refusal)
+            return
+        }
         let start = core.remainder(of: id)
         engine.journal.tell(.fetchStarted(core.key, range: start ?? 0..<0))
         while true {
@@ -56,6 +60,7 @@ struct FetchDriver: Sendable {
     }
 
     private func end(_ writer: ChunkWriter, reachedEnd: Bool, failure: RepriseError?) {
+        if let failure { core.noteRefusal(failure) }
         core.end(id, reachedEnd: reachedEnd, failure: failure)
         report(writer, failure: failure)
     }
@@ -109,6 +114,9 @@ struct FetchDriver: Sendable {
             return .over(
                 RepriseError(
                     .originMisbehaved, "The origin sent a page in place of \(core.url.redacted): is a log-in needed?"))
+        case .passThrough(.emptyBody):
+            return .over(
+                RepriseError(.originMisbehaved, "The origin sent nothing in place of \(core.url.redacted)."))
         case .passThrough(let reason):
             core.closeStore(reason: String(describing: reason))
             return .done(reachedEnd: false)

@@ -1,5 +1,6 @@
 import ByteRanges
 import Foundation
+import HTTPTypes
 import Locks
 
 /// Between a generation and its disk: proof of what is read, and what to do when the disk fails.
@@ -137,5 +138,28 @@ private struct OpenedBytes: ByteChunk {
 
     func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         try bytes.withUnsafeBytes(body)
+    }
+}
+
+// MARK: - An origin that gives out
+
+extension GenerationCore {
+    /// Why a fetch need not be tried: the origin refused one just now.
+    var recentRefusal: RepriseError? {
+        let now = engine.configuration.clock.elapsed()
+        return state.withLock { state in
+            guard let refused = state.refused, now < refused.until else { return nil }
+            return refused.error
+        }
+    }
+
+    /// A fetch failed for good: for a while the same answers others, so that a player that asks again at once does not
+    /// hammer the origin.
+    func noteRefusal(_ error: RepriseError) {
+        guard error.code == .originRefused, let status = error.refusal?.head.status.code,
+            let pause = StoredAnswer.pause(after: status, of: url, engine.configuration.reuse)
+        else { return }
+        let until = engine.configuration.clock.elapsed() + .seconds(pause)
+        state.withLock { $0.refused = (error, until) }
     }
 }

@@ -35,6 +35,8 @@ final class GenerationCore: Sendable {
         /// When it came or was last found current, by the monotonic clock; `nil` if not in this process.
         var confirmed: Duration?
         var lastUsed: Duration
+        /// What the origin said to the last fetch that failed for good, and until when that answers further ones.
+        var refused: (error: RepriseError, until: Duration)?
         /// When the store may be tried again, on the monotonic clock; `nil` = never.
         var closedUntil: Duration?
         /// Made once, as long as nothing new is learnt: hits ask for it at each request.

@@ -85,10 +85,10 @@ extension ResourceCore {
             response.body.cancel()
             generation.freshen(response.head.headerFields, requestTime: time)
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
-        case .passThrough(.unexpectedHTML):
-            // A captive portal: what is stored is worth more than its page.
+        case .passThrough(.unexpectedHTML), .passThrough(.emptyBody):
+            // A captive portal, or an origin that fails: what is stored is worth more.
             response.body.cancel()
-            journal.tell(.servedStale(key, reason: "The origin answered with HTML in place of media."))
+            journal.tell(.servedStale(key, reason: "The origin answered with HTML or nothing in place of media."))
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
         case .newGeneration, .passThrough:
             return .replaced(Exchange(response: response, requestTime: time, action: action))

@@ -34,18 +34,22 @@ struct StoredAnswer: Sendable {
         if freshness.hasExplicitLifetime || freshness.isHeuristic && Self.mayGuess(code, control) {
             lifetime = freshness.lifetime
         } else {
-            switch code {
-            case 404, 410:
-                let seconds = Int64(policy.negativeLifetime.components.seconds)
-                lifetime = request.url.namesPlaylist ? min(1, seconds) : seconds
-            case 500 where !policy.isShared, 502 where !policy.isShared, 503 where !policy.isShared,
-                504 where !policy.isShared:
-                lifetime = Self.breakerTime
-            default: return nil
-            }
+            guard let pause = Self.pause(after: code, of: request.url, policy) else { return nil }
+            lifetime = pause
         }
         guard lifetime > 0 else { return nil }
         self.refusal = refusal
+    }
+
+    /// How long an origin is not asked again that said this without telling how long it holds, in seconds.
+    static func pause(after code: Int, of url: ResourceURL, _ policy: ReusePolicy) -> Int64? {
+        switch code {
+        case 404, 410:
+            let seconds = Int64(policy.negativeLifetime.components.seconds)
+            return url.namesPlaylist ? min(1, seconds) : seconds
+        case 500, 502, 503, 504: return policy.isShared ? nil : breakerTime
+        default: return nil
+        }
     }
 
     /// Whether a lifetime may be guessed for a response with this status (RFC 9110 §15.1, RFC 9111 §4.2.2).
