@@ -37,15 +37,32 @@ final class ScriptedServer: Sendable {
         private struct State {
             var requests: [String] = []
             var channels: [any Channel] = []
+            var waiters: [CheckedContinuation<Void, Never>] = []
         }
         private let state = NIOLockedValueBox(State())
 
         var requests: [String] { state.withLockedValue { $0.requests } }
         var channels: [any Channel] { state.withLockedValue { $0.channels } }
         func opened(_ channel: any Channel) -> Int {
-            state.withLockedValue {
-                $0.channels.append(channel)
-                return $0.channels.count - 1
+            let (number, waiters) = state.withLockedValue { state in
+                state.channels.append(channel)
+                defer { state.waiters = [] }
+                return (state.channels.count - 1, state.waiters)
+            }
+            for waiter in waiters { waiter.resume() }
+            return number
+        }
+        /// A connection, once it is accepted: its client may have given up before.
+        func channel(_ number: Int) async -> any Channel {
+            while true {
+                if let channel = channels.dropFirst(number).first { return channel }
+                await withCheckedContinuation { waiter in
+                    let isHere = state.withLockedValue { state in
+                        if state.channels.count <= number { state.waiters.append(waiter) }
+                        return state.channels.count > number
+                    }
+                    if isHere { waiter.resume() }
+                }
             }
         }
         func requested(_ head: String) { state.withLockedValue { $0.requests.append(head) } }
@@ -94,7 +111,7 @@ final class ScriptedServer: Sendable {
 
     /// Waits until a connection is closed from either side.
     func waitForClose(of connection: Int) async throws {
-        try await log.channels[connection].closeFuture.get()
+        try await log.channel(connection).closeFuture.get()
     }
 
     /// Waits until everything that requests so far asked for was handed to the kernel.
@@ -106,7 +123,7 @@ final class ScriptedServer: Sendable {
 
     /// Sends something that nobody asked for.
     func send(_ text: String, on connection: Int) async throws {
-        try await log.channels[connection].writeAndFlush(ByteBuffer(string: text))
+        try await log.channel(connection).writeAndFlush(ByteBuffer(string: text))
     }
 
     /// Closes a connection that has no request, as servers do after a while.
