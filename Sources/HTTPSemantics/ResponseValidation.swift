@@ -45,9 +45,11 @@ struct ResponseValidation {
         var change = change(completeLength: declaredLength, confirmed: request.sentIfRange)
         if let known = generation?.completeLength, range.upperBound > known { change = .lengthChanged }
         let length = declaredLength ?? (change == nil ? generation?.completeLength : nil)
-        guard isPlaced(range, asAskedBy: asked, completeLength: length, continues: change == nil) else {
-            return .reject(.wrongStart)
-        }
+        // A shared cache hands on what its clients can judge by Content-Range; a player's would break.
+        guard
+            isPlaced(range, asAskedBy: asked, completeLength: length, continues: change == nil)
+                || storage.isShared && generation == nil
+        else { return .reject(.wrongStart) }
         if let reason = passThroughReason(continues: change == nil) { return .passThrough(reason) }
         let placement = BodyPlacement(
             start: range.lowerBound, end: range.upperBound, completeLength: length, rangesSupported: true)

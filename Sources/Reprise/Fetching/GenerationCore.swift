@@ -243,6 +243,19 @@ final class GenerationCore: Sendable {
         }
     }
 
+    /// The first hole of `spec` after stored bytes, to the end if there is nothing behind it; `nil` if nothing of it is
+    /// stored.
+    func gap(in spec: RangeSpec?) -> RangeSpec? {
+        state.withLock { state in
+            guard let length = state.machine.completeLength,
+                let extent = Self.extent(of: spec, completeLength: length),
+                !state.machine.stored.spans(in: extent.start..<(extent.end ?? length)).isEmpty,
+                let hole = state.machine.stored.holes(in: extent.start..<(extent.end ?? length)).first
+            else { return nil }
+            return hole.upperBound == length ? .from(hole.lowerBound) : .bounded(hole)
+        }
+    }
+
     /// Whether all of `spec` is stored.
     func isStored(_ spec: RangeSpec?) -> Bool {
         state.withLock { state in

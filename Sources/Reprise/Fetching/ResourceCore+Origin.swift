@@ -52,6 +52,27 @@ extension ResourceCore {
         }
     }
 
+    /// In a shared cache, asks for the gap of a fresh response that has no validator: an origin that answers with the whole
+    /// is done.
+    ///
+    /// A part cannot be joined without a strong validator (RFC 9111 §3.4): then `nil`, and the whole is to be asked for.
+    func completion(of generation: GenerationCore, _ wanted: ReadRequest) async throws -> Exchange? {
+        guard policy.isShared, !generation.isFrozen, generation.reuse(for: wanted.directives) == .serve,
+            !state.withLock({ $0.isGapFutile }), let gap = generation.gap(in: wanted.range)
+        else { return nil }
+        let (response, time) = try await engine.send(wanted.origin, range: gap)
+        let action = HTTPSemantics.validate(
+            FetchRequest(range: gap, expectsMedia: expectsMedia(wanted)), against: nil,
+            policy: engine.configuration.generationPolicy, response: response.head,
+            storage: engine.storage(for: wanted.origin, wanted.directives))
+        if response.head.status == .ok, case .newGeneration = action {
+            return Exchange(response: response, requestTime: time, action: action)
+        }
+        response.body.cancel()
+        state.withLock { $0.isGapFutile = true }
+        return nil
+    }
+
     /// Asks whether `generation` is current (RFC 9111 §4.3), in the words of the reader's request.
     func validate(_ generation: GenerationCore, _ wanted: ReadRequest, _ reason: CacheStatus.ForwardReason) async throws
         -> Validation

@@ -32,6 +32,8 @@ final class ResourceCore: Sendable {
         var opening: Opening?
         /// A validation that nobody waits for is under way.
         var isRevalidating = false
+        /// A part for a gap came that could not be joined: the next time the whole is asked for at once.
+        var isGapFutile = false
         /// It was taken out of the table: another core has the key now, or will have it.
         var isDetached = false
     }
@@ -307,7 +309,9 @@ final class ResourceCore: Sendable {
         if policy.isOffline || wanted.directives.onlyIfCached { throw Engine.notStored(wanted.origin.url) }
         switch errand {
         case .discover(let replaced):
-            return try await adopt(try await exchange(wanted), wanted, replacing: replaced)
+            let completion = if let replaced { try await completion(of: replaced, wanted) } else { nil as Exchange? }
+            let exchange = if let completion { completion } else { try await exchange(wanted) }
+            return try await adopt(exchange, wanted, replacing: replaced)
         case .validate(let generation, let reason):
             switch try await validate(generation, wanted, reason) {
             case .confirmed(let how): return .again(.confirmed(generation, how))
@@ -352,7 +356,7 @@ final class ResourceCore: Sendable {
             return .read(try MediaRead(exchange, spec: wanted.range, resource: self, request: wanted.origin))
         }
         let opened = try generation.adopt(
-            FetchResponse(response: exchange.response, placement: placement), spec: wanted.range,
+            FetchResponse(response: exchange.response, placement: placement), spec: spec(wanted.range, placement),
             request: wanted.origin)
         store.recorder.noteUse(home.key)
         guard let opened else { throw GenerationCore.notSatisfiable(placement.completeLength ?? 0) }
@@ -360,6 +364,15 @@ final class ResourceCore: Sendable {
             reason: replaced == nil ? signpost == nil ? .uriMiss : .varyMiss : .stale,
             status: exchange.response.head.status.code)
         return .read(MediaRead(opened, how, generation: generation, resource: home, request: wanted.origin))
+    }
+
+    /// What of a response is read: what was asked for, or all of a part that begins elsewhere.
+    private func spec(_ wanted: RangeSpec?, _ placement: BodyPlacement) -> RangeSpec? {
+        guard let wanted, placement.start > 0 || placement.end != placement.completeLength, let end = placement.end,
+            let extent = GenerationCore.extent(of: wanted, completeLength: placement.completeLength)
+        else { return wanted }
+        let part = placement.start..<end
+        return part.contains(extent.start) ? wanted : .bounded(part)
     }
 
     /// How long a resource whose response must not be stored is asked for without collapsing.
