@@ -218,7 +218,8 @@ struct OddOriginTests {
             } _: { client in
                 let url = "https://127.0.0.1:\(server.port)/"
                 #expect(await failureCode { try await client.get(url) } == .originTimedOut)
-                try await server.waitForClose(of: 0)
+                // On a busy machine the time may be over before the connection is made.
+                try await server.waitForCloses()
             }
         }
     }

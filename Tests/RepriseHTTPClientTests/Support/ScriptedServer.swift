@@ -37,32 +37,15 @@ final class ScriptedServer: Sendable {
         private struct State {
             var requests: [String] = []
             var channels: [any Channel] = []
-            var waiters: [CheckedContinuation<Void, Never>] = []
         }
         private let state = NIOLockedValueBox(State())
 
         var requests: [String] { state.withLockedValue { $0.requests } }
         var channels: [any Channel] { state.withLockedValue { $0.channels } }
         func opened(_ channel: any Channel) -> Int {
-            let (number, waiters) = state.withLockedValue { state in
-                state.channels.append(channel)
-                defer { state.waiters = [] }
-                return (state.channels.count - 1, state.waiters)
-            }
-            for waiter in waiters { waiter.resume() }
-            return number
-        }
-        /// A connection, once it is accepted: its client may have given up before.
-        func channel(_ number: Int) async -> any Channel {
-            while true {
-                if let channel = channels.dropFirst(number).first { return channel }
-                await withCheckedContinuation { waiter in
-                    let isHere = state.withLockedValue { state in
-                        if state.channels.count <= number { state.waiters.append(waiter) }
-                        return state.channels.count > number
-                    }
-                    if isHere { waiter.resume() }
-                }
+            state.withLockedValue {
+                $0.channels.append(channel)
+                return $0.channels.count - 1
             }
         }
         func requested(_ head: String) { state.withLockedValue { $0.requests.append(head) } }
@@ -109,9 +92,22 @@ final class ScriptedServer: Sendable {
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
+    /// Nobody has come yet.
+    struct NotConnected: Error {}
+
+    private func channel(_ connection: Int) throws -> any Channel {
+        guard let channel = log.channels.dropFirst(connection).first else { throw NotConnected() }
+        return channel
+    }
+
+    /// Waits until every connection accepted so far is closed.
+    func waitForCloses() async throws {
+        for channel in log.channels { try await channel.closeFuture.get() }
+    }
+
     /// Waits until a connection is closed from either side.
     func waitForClose(of connection: Int) async throws {
-        try await log.channel(connection).closeFuture.get()
+        try await channel(connection).closeFuture.get()
     }
 
     /// Waits until everything that requests so far asked for was handed to the kernel.
@@ -123,7 +119,7 @@ final class ScriptedServer: Sendable {
 
     /// Sends something that nobody asked for.
     func send(_ text: String, on connection: Int) async throws {
-        try await log.channel(connection).writeAndFlush(ByteBuffer(string: text))
+        try await channel(connection).writeAndFlush(ByteBuffer(string: text))
     }
 
     /// Closes a connection that has no request, as servers do after a while.
