@@ -10,9 +10,11 @@ public struct VerificationReport: Sendable {
     public var damaged: [(key: CacheKey, range: Range<Int64>)] = []
     /// Entries whose file is gone; they are forgotten.
     public var missing: [CacheKey] = []
+    /// Entries whose file could not be opened now; they are kept as they are.
+    public var unreadable: [CacheKey] = []
 
     /// Whether everything was as recorded.
-    public var isSound: Bool { damaged.isEmpty && missing.isEmpty }
+    public var isSound: Bool { damaged.isEmpty && missing.isEmpty && unreadable.isEmpty }
 }
 
 extension MediaCache {
@@ -40,7 +42,14 @@ extension MediaCache {
         tally.report.entries += 1
         guard let stored = try store.catalogue.generation(for: entry.key) else { return tally }
         let isLive = engine.liveResource(entry.key)?.liveGeneration != nil
-        guard let file = try? store.file(stored.record, create: false) else {
+        let file: DataFile
+        do throws(RepriseError) {
+            file = try store.file(stored.record, create: false)
+        } catch {
+            guard error.isMissingFile else {
+                tally.report.unreadable.append(entry.key)
+                return tally
+            }
             tally.report.missing.append(entry.key)
             if !isLive { store.quota.release(try await store.recorder.remove(generation: stored.record.id)) }
             return tally

@@ -14,17 +14,23 @@ extension Store {
         for high in Self.digits {
             for low in Self.digits {
                 if Task.isCancelled { return }
-                await reconcile(folder: "\(high)\(low)", isLive: isLive)
+                do throws(SystemError) {
+                    try await reconcile(folder: "\(high)\(low)", isLive: isLive)
+                } catch {
+                    // What cannot be looked at now is not gone: the next opening looks again.
+                    journal.tell(.storeBypassed(nil, reason: "The media cannot be looked through: \(error)."))
+                    return
+                }
             }
         }
         _ = takeMade()
     }
 
-    private func reconcile(folder: String, isLive: (String) -> Bool) async {
+    private func reconcile(folder: String, isLive: (String) -> Bool) async throws(SystemError) {
         let path = "\(directory)/media/\(folder)"
         // In this order: what is made in between is in `made`, and what is recorded in between has a file.
         guard let living = try? catalogue.generations(prefix: folder) else { return }
-        let names = (try? fileSystem.names(in: path)) ?? []
+        let names = try names(in: path)
         let made = madeNow
         var found: Set<Int64> = []
         for name in names {
@@ -40,6 +46,16 @@ extension Store {
         }
         for (id, entry) in living where !found.contains(id) && !isLive(entry.name) {
             if let usage = try? await recorder.remove(generation: id) { quota.release(usage) }
+        }
+    }
+
+    /// What is in the folder at `path`; nothing if it is not there.
+    private func names(in path: String) throws(SystemError) -> [String] {
+        do throws(SystemError) {
+            return try fileSystem.names(in: path)
+        } catch {
+            guard error.isMissingFile else { throw error }
+            return []
         }
     }
 

@@ -16,6 +16,7 @@ final class Store: Sendable {
     let vault: Vault?
     /// The process that had the cache before did not close it: files may hold bytes that no record counts.
     let isUnclean: Bool
+    let journal: Journal
     private let lock: DirectoryLock
     private let reached: (@Sendable (CrashPoint) -> Void)?
     /// Generations made since the opening, whose files are not orphans though no record names them yet; `nil` once
@@ -23,6 +24,8 @@ final class Store: Sendable {
     private let made = Mutex<Set<Int64>?>([])
     /// Bytes of files that no record counts, by generation.
     let excess = Mutex<[Int64: Int64]>([:])
+    /// Keys whose records are kept though their files could not be opened just now.
+    let unopened = Mutex<Set<CacheKey>>([])
 
     init(
         directory: String, configuration: MediaCache.Configuration, journal: Journal
@@ -35,6 +38,7 @@ final class Store: Sendable {
         }
         self.directory = directory
         self.fileSystem = fileSystem
+        self.journal = journal
         entryLimit = configuration.entryLimit ?? .max
         reached = configuration.reached
         vault = try configuration.encryption.map { encryption throws(RepriseError) in
