@@ -1,6 +1,8 @@
 extension MediaCache {
     /// Keeps what is or will be stored of `resource` as `retention` says; only a flag changes, no byte moves.
     ///
+    /// Where responses vary with the request (RFC 9111 §4.1), all of them are kept.
+    ///
     /// `download` begins to fetch what is missing with the resource's fields, and goes on after a restart, then without
     /// them: secrets are not stored. How it ends is told (``CacheEvent/downloadEnded(_:error:)``). Throws ``RepriseError``:
     /// `storageFull` when what is kept would exceed the limit by itself; the flag is not set then.

@@ -2,6 +2,12 @@ import Foundation
 import GRDB
 
 extension Catalogue {
+    /// Whether a row of `entry` is to be kept: what holds a URL holds every selection of its responses.
+    static let isHeld = """
+        EXISTS (SELECT 1 FROM hold WHERE hold.keyHash = entry.keyHash OR hold.keyHash =
+            (SELECT signpost FROM selection WHERE selection.keyHash = entry.keyHash))
+        """
+
     /// Keeps what is or will be stored under `key`, or stops keeping it.
     func retain(_ retention: Retention, key: CacheKey, url: ResourceURL) async throws(RepriseError) {
         let name = name(of: key)
@@ -15,8 +21,26 @@ extension Catalogue {
                 try database.execute(sql: "DELETE FROM hold WHERE keyHash = ?", arguments: [name])
             }
             try database.execute(
-                sql: "UPDATE entry SET held = ? WHERE keyHash = ?", arguments: [retention.kind != nil, name])
+                sql: """
+                    UPDATE entry SET held = \(Self.isHeld) WHERE keyHash = ?1
+                    OR keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
+                    """, arguments: [name])
         }
+    }
+
+    /// How what is or will be stored under `key` is kept.
+    func retention(of key: CacheKey) throws(RepriseError) -> Retention {
+        let name = name(of: key)
+        return try read { database in
+            let row = try Row.fetchOne(
+                database, sql: "SELECT kind, until FROM hold WHERE keyHash = ?", arguments: [name])
+            return Retention(kind: row?.value("kind"), until: row?.value("until"))
+        }
+    }
+
+    /// Notes that what nothing holds any more may go.
+    static func releaseUnheld(in database: Database) throws {
+        try database.execute(sql: "UPDATE entry SET held = 0 WHERE held = 1 AND NOT \(isHeld)")
     }
 
     /// Releases what was to be kept until before `date`; false if there was nothing.
@@ -26,10 +50,8 @@ extension Catalogue {
         }
         guard isDue == true else { return false }
         try await write { database in
-            try database.execute(
-                sql: "UPDATE entry SET held = 0 WHERE keyHash IN (SELECT keyHash FROM hold WHERE until <= ?)",
-                arguments: [date])
             try database.execute(sql: "DELETE FROM hold WHERE until <= ?", arguments: [date])
+            try Self.releaseUnheld(in: database)
         }
         return true
     }

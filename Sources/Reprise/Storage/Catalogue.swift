@@ -59,8 +59,13 @@ struct Catalogue: Sendable {
             let rows = try Row.fetchCursor(
                 database,
                 sql: """
-                    SELECT generation.id, record, salt, allocated, stored, entry.keyHash, lastUsed, kind, until FROM entry
-                    JOIN generation ON generation.id = entry.generation LEFT JOIN hold ON hold.keyHash = entry.keyHash
+                    SELECT generation.id, generation.record, salt, allocated, stored, entry.keyHash, lastUsed,
+                        COALESCE(hold.kind, shared.kind) AS kind,
+                        CASE WHEN hold.kind IS NULL THEN shared.until ELSE hold.until END AS until
+                    FROM entry JOIN generation ON generation.id = entry.generation
+                    LEFT JOIN hold ON hold.keyHash = entry.keyHash
+                    LEFT JOIN selection ON selection.keyHash = entry.keyHash
+                    LEFT JOIN hold AS shared ON shared.keyHash = selection.signpost
                     ORDER BY lastUsed DESC
                     """)
             var entries: [CacheEntry] = []

@@ -61,15 +61,18 @@ extension Store {
 
     /// Forgets entries; on a full disk, which takes no record, their files go first: records without a file are as good as
     /// none.
-    func forget(_ names: [String]) async throws(RepriseError) -> [Catalogue.Removed] {
+    ///
+    /// Those that are to be kept only if `force` says so.
+    func forget(_ names: [String], force: Bool) async throws(RepriseError) -> Catalogue.Removal {
         do throws(RepriseError) {
-            return try await recorder.remove(names)
+            return try await recorder.remove(names, force: force)
         } catch {
             guard error.isLackOfRoom else { throw error }
-            for name in names {
+            let kept = force ? [] : try catalogue.held(names)
+            for name in names where !kept.contains(name) {
                 for (id, _) in try catalogue.generations(prefix: name) { removeFile(name: name, generation: id) }
             }
-            return try await recorder.remove(names)
+            return try await recorder.remove(names, force: force)
         }
     }
 
