@@ -115,6 +115,11 @@ public final class MediaRead: AsyncSequence, Sendable {
         }
     }
 
+    /// The next piece goes past the store.
+    var isPastStore: Bool {
+        if case .direct = state.withLock({ $0.source }) { true } else { false }
+    }
+
     /// Number of bytes of the read; `nil` while unknown.
     public var count: Int64? { end.map { $0 - start } }
 

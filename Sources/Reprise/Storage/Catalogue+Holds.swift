@@ -65,16 +65,46 @@ extension Catalogue {
 
     /// Everything that is to be kept.
     func holds() throws(RepriseError) -> [Hold] {
+        try read { try holds(in: $0) }
+    }
+
+    private func holds(in database: Database) throws -> [Hold] {
+        try Row.fetchAll(database, sql: "SELECT keyHash, kind, until, target FROM hold").compactMap { row in
+            guard let name: String = row.value("keyHash"), let data: Data = row.value("target"),
+                let target = codec.decodeTarget(data, name: name), let url = try? ResourceURL(target.url)
+            else { return nil }
+            return Hold(
+                key: CacheKey(target.key), url: url,
+                retention: Retention(kind: row.value("kind"), until: row.value("until")))
+        }
+    }
+
+    /// The downloads of which something is missing.
+    func unfinishedDownloads() throws(RepriseError) -> [Hold] {
         try read { database in
-            try Row.fetchAll(database, sql: "SELECT keyHash, kind, until, target FROM hold").compactMap { row in
-                guard let name: String = row.value("keyHash"), let data: Data = row.value("target"),
-                    let target = codec.decodeTarget(data, name: name), let url = try? ResourceURL(target.url)
-                else { return nil }
-                return Hold(
-                    key: CacheKey(target.key), url: url,
-                    retention: Retention(kind: row.value("kind"), until: row.value("until")))
+            try holds(in: database).filter { hold in
+                try hold.retention == .download && !isWhole(name(of: hold.key), in: database)
             }
         }
+    }
+
+    /// Whether every entry under `name`, or each of its selections, is whole.
+    private func isWhole(_ name: String, in database: Database) throws -> Bool {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT generation.id, generation.keyHash, record, salt FROM entry
+                JOIN generation ON generation.id = entry.generation
+                WHERE entry.keyHash = ?1 OR entry.keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
+                """, arguments: [name])
+        return try !rows.isEmpty
+            && rows.allSatisfy { row in
+                guard let name: String = row.value("keyHash"), let record = record(row, name: name),
+                    let length = record.completeLength
+                else { return false }
+                let chunks = try chunks(database, generation: record.id)
+                return ChunkLedger(blocks: chunks).ranges.contains(0..<length)
+            }
     }
 
     /// What the entries that are to be kept occupy together.

@@ -159,7 +159,7 @@ struct Catalogue: Sendable {
         return Usage(allocated: size("allocated"), stored: size("stored"))
     }
 
-    private func chunks(_ database: Database, generation: Int64) throws -> [Int64: [Chunk]] {
+    func chunks(_ database: Database, generation: Int64) throws -> [Int64: [Chunk]] {
         var blocks: [Int64: [Chunk]] = [:]
         let rows = try Row.fetchCursor(
             database, sql: "SELECT block, chunks FROM chunk WHERE generation = ?", arguments: [generation])
