@@ -51,8 +51,11 @@ extension Catalogue {
     }
 
     /// Opens or creates the index in `directory`; one that cannot be used is set aside.
+    ///
+    /// `onCreate` is called before a new one is made.
     static func open(
-        directory: String, vault: Vault?, fileSystem: any FileSystem, reached: (CrashPoint) -> Void = { _ in }
+        directory: String, vault: Vault?, fileSystem: any FileSystem, onCreate: () -> Void,
+        reached: (CrashPoint) -> Void = { _ in }
     ) throws(RepriseError) -> Opening {
         let path = directory + "/" + fileName
         let suspicion = directory + "/" + suspicionName
@@ -61,16 +64,23 @@ extension Catalogue {
             _ = try? fileSystem.open(suspicion, create: true)
         }
         let isSuspect = (try? fileSystem.status(of: suspicion)) != nil
+        // What lies there may be plain: an encrypted cache leaves none of it to a search in the background, nor to an
+        // opening after this one that is killed.
+        if vault != nil { removeSetAside(directory, fileSystem) }
+        defer { if vault != nil { removeSetAside(directory, fileSystem) } }
         do {
             let reason: String
-            switch isSuspect
-                ? .unusable("it was found damaged while it was in use") : try attempt(path, vault, onDamage)
-            {
-            case .opened(let opening): return opening
-            case .unusable(let why): reason = why
+            if isSuspect {
+                try checkSuspect(path, vault)
+                reason = "it was found damaged while it was in use"
+            } else {
+                switch try attempt(path, vault, onDamage, onCreate) {
+                case .opened(let opening): return opening
+                case .unusable(let why): reason = why
+                }
             }
             try setAside(directory, fileSystem, reached)
-            return try open(path, vault, onDamage, reset: reason)
+            return try open(path, vault, onDamage, onCreate, reset: reason)
         } catch let error as RepriseError {
             throw error
         } catch {
@@ -81,14 +91,32 @@ extension Catalogue {
     private enum Attempt { case opened(Opening), unusable(String) }
 
     private static func attempt(
-        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void
+        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void, _ onCreate: () -> Void
     ) throws -> Attempt {
         do {
-            return .opened(try open(path, vault, onDamage, reset: nil))
+            return .opened(try open(path, vault, onDamage, onCreate, reset: nil))
         } catch let error as DatabaseError where error.isDamage || error.resultCode == .SQLITE_ERROR {
             return .unusable(error.message ?? "it is damaged")
         } catch let unusable as Unusable {
             return .unusable(unusable.reason)
+        }
+    }
+
+    /// Throws if a suspect index is one that only a newer version, or a key, may replace.
+    private static func checkSuspect(_ path: String, _ vault: Vault?) throws(RepriseError) {
+        var configuration = Configuration()
+        configuration.readonly = true
+        do {
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            defer { try? queue.close() }
+            try queue.read { database in
+                if vault == nil, (try? sealing(database)) == true { try checkMode(database, vault) }
+                _ = try state(of: database)
+            }
+        } catch let error as RepriseError {
+            throw error
+        } catch {
+            // Damaged, as was suspected.
         }
     }
 
@@ -119,7 +147,8 @@ extension Catalogue {
     }
 
     private static func open(
-        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void, reset: String?
+        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void, _ onCreate: () -> Void,
+        reset: String?
     ) throws -> Opening {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
@@ -133,7 +162,7 @@ extension Catalogue {
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
         do {
-            let (isUnclean, isWrongKey) = try pool.write { try prepare($0, vault) }
+            let (isUnclean, isWrongKey) = try pool.write { try prepare($0, vault, onCreate) }
             return Opening(
                 catalogue: Catalogue(pool: pool, vault: vault, onDamage: onDamage), isUnclean: isUnclean, reset: reset,
                 isWrongKey: isWrongKey)
@@ -144,9 +173,12 @@ extension Catalogue {
     }
 
     private static func prepare(
-        _ database: Database, _ vault: Vault?
+        _ database: Database, _ vault: Vault?, _ onCreate: () -> Void
     ) throws -> (isUnclean: Bool, isWrongKey: Bool) {
-        if try state(of: database) == .empty { try create(database, vault) }
+        if try state(of: database) == .empty {
+            onCreate()
+            try create(database, vault)
+        }
         if vault != nil, try sealing(database) == false {
             // Plain bytes lie there: they are to go, which is what an encrypted cache is for.
             throw Unusable(reason: "it is not encrypted, and the cache is to be")

@@ -48,11 +48,6 @@ final class Store: Sendable {
         let opening = try Self.openCatalogue(directory, vault, fileSystem, { configuration.reached?($0) })
         catalogue = opening.catalogue
         isUnclean = opening.isUnclean || opening.reset != nil
-        // What lies there may be plain: an encrypted cache leaves none of it to a search in the background.
-        if opening.reset != nil, vault != nil {
-            _ = Self.makeRoom(directory, fileSystem, .max)
-            Catalogue.removeSetAside(directory, fileSystem)
-        }
         if let reason = opening.reset { journal.tell(.storeReset(reason: reason)) }
         if opening.isWrongKey { journal.tell(.keyChanged) }
         quota = Quota(limit: configuration.limit, used: try catalogue.usage(), floor: configuration.minimumFree) {
@@ -74,11 +69,19 @@ final class Store: Sendable {
     private static func openCatalogue(
         _ directory: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ reached: (CrashPoint) -> Void
     ) throws(RepriseError) -> Catalogue.Opening {
+        func open() throws(RepriseError) -> Catalogue.Opening {
+            try Catalogue.open(
+                directory: directory, vault: vault, fileSystem: fileSystem,
+                onCreate: {
+                    // What lies beside no index may be plain.
+                    if vault != nil { _ = makeRoom(directory, fileSystem, .max) }
+                }, reached: reached)
+        }
         do throws(RepriseError) {
-            return try Catalogue.open(directory: directory, vault: vault, fileSystem: fileSystem, reached: reached)
+            return try open()
         } catch {
             guard error.isLackOfRoom, makeRoom(directory, fileSystem) else { throw error }
-            return try Catalogue.open(directory: directory, vault: vault, fileSystem: fileSystem, reached: reached)
+            return try open()
         }
     }
 
