@@ -289,8 +289,19 @@ extension Catalogue {
         let check = try Data.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'check'")
         if check != vault.check {
             try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('check', ?)", arguments: [vault.check])
+            try releaseUnreadable(database, RecordCodec(vault: vault))
         }
         return (!wasClean, check != vault.check)
+    }
+
+    /// Releases what another key holds: nobody could, and it would never go.
+    private static func releaseUnreadable(_ database: Database, _ codec: RecordCodec) throws {
+        for row in try Row.fetchAll(database, sql: "SELECT keyHash, target FROM hold") {
+            guard let name: String = row.value("keyHash") else { continue }
+            if let data: Data = row.value("target"), codec.decodeTarget(data, name: name) != nil { continue }
+            try database.execute(sql: "DELETE FROM hold WHERE keyHash = ?", arguments: [name])
+        }
+        try releaseUnheld(in: database)
     }
 
     /// Marks the cache as closed.
