@@ -44,6 +44,8 @@ extension MediaCache {
         package var reached: (@Sendable (CrashPoint) -> Void)?
         /// Whether unfinished downloads go on when the cache is opened; off for a command that only looks after it.
         package var resumesDownloads = true
+        /// Whether another key than before is taken over; off for a command that only looks after the cache.
+        package var adoptsKey = true
         /// Longest time that finished chunks wait for their record.
         package var recordDelay = Recorder.batchDelay
 

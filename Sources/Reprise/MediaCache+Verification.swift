@@ -12,9 +12,11 @@ public struct VerificationReport: Sendable {
     public var missing: [CacheKey] = []
     /// Entries whose file could not be opened now; they are kept as they are.
     public var unreadable: [CacheKey] = []
+    /// Records that could not be read, or belong to no entry; they are removed with their files.
+    public var damagedRecords = 0
 
     /// Whether everything was as recorded.
-    public var isSound: Bool { damaged.isEmpty && missing.isEmpty && unreadable.isEmpty }
+    public var isSound: Bool { damaged.isEmpty && missing.isEmpty && unreadable.isEmpty && damagedRecords == 0 }
 }
 
 extension MediaCache {
@@ -32,7 +34,24 @@ extension MediaCache {
             try Task.checkCancellation()
             tally = try await verify(entry, store, tally)
         }
+        tally.report.damagedRecords = try await removeDamagedRecords(store)
         return tally.report
+    }
+
+    /// Removes the generations that nobody can use; returns their number.
+    private func removeDamagedRecords(_ store: Store) async throws -> Int {
+        var count = 0
+        for generation in try await withTaskExecutorPreference(
+            DiskExecutor.shared, operation: { try store.catalogue.unusableGenerations() })
+        {
+            try Task.checkCancellation()
+            // A read may have begun or replaced it this very moment.
+            if let key = generation.key, engine.liveResource(key) != nil { continue }
+            store.quota.release(try await store.recorder.remove(generation: generation.id))
+            store.removeFile(name: generation.name, generation: generation.id)
+            count += 1
+        }
+        return count
     }
 
     private func verify(

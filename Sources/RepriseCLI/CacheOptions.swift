@@ -45,6 +45,7 @@ struct CacheOptions: ParsableArguments {
         var configuration = MediaCache.Configuration()
         configuration.encryption = try encryption()
         configuration.resumesDownloads = false
+        configuration.adoptsKey = false
         let origin = NIOOrigin()
         let cache = try await MediaCache.open(directory: directory, origin: origin, configuration: configuration)
         let result: Result<T, any Error>

@@ -30,6 +30,7 @@ extension Catalogue {
             try queue.read { database in
                 guard try state(of: database) == .current else { throw damaged }
                 try checkMode(database, vault)
+                if let vault, try check(in: database) != vault.check { throw anotherKey }
             }
             return Catalogue(pool: queue, vault: vault) {}
         } catch let error as RepriseError {
@@ -50,11 +51,17 @@ extension Catalogue {
         let isWrongKey: Bool
     }
 
+    /// What an opening may do, and whom it tells.
+    struct Options {
+        /// Called before a new index is made.
+        var onCreate: () -> Void = {}
+        /// Another key than before is taken over, and what was stored is given up.
+        var adoptsKey = true
+    }
+
     /// Opens or creates the index in `directory`; one that cannot be used is set aside.
-    ///
-    /// `onCreate` is called before a new one is made.
     static func open(
-        directory: String, vault: Vault?, fileSystem: any FileSystem, onCreate: () -> Void,
+        directory: String, vault: Vault?, fileSystem: any FileSystem, options: Options = Options(),
         reached: (CrashPoint) -> Void = { _ in }
     ) throws(RepriseError) -> Opening {
         let path = directory + "/" + fileName
@@ -74,13 +81,13 @@ extension Catalogue {
                 try checkSuspect(path, vault)
                 reason = "it was found damaged while it was in use"
             } else {
-                switch try attempt(path, vault, onDamage, onCreate) {
+                switch try attempt(path, vault, onDamage, options) {
                 case .opened(let opening): return opening
                 case .unusable(let why): reason = why
                 }
             }
             try setAside(directory, fileSystem, reached)
-            return try open(path, vault, onDamage, onCreate, reset: reason)
+            return try open(path, vault, onDamage, options, reset: reason)
         } catch let error as RepriseError {
             throw error
         } catch {
@@ -91,10 +98,10 @@ extension Catalogue {
     private enum Attempt { case opened(Opening), unusable(String) }
 
     private static func attempt(
-        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void, _ onCreate: () -> Void
+        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void, _ options: Options
     ) throws -> Attempt {
         do {
-            return .opened(try open(path, vault, onDamage, onCreate, reset: nil))
+            return .opened(try open(path, vault, onDamage, options, reset: nil))
         } catch let error as DatabaseError where error.isDamage || error.resultCode == .SQLITE_ERROR {
             return .unusable(error.message ?? "it is damaged")
         } catch let unusable as Unusable {
@@ -147,7 +154,7 @@ extension Catalogue {
     }
 
     private static func open(
-        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void, _ onCreate: () -> Void,
+        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void, _ options: Options,
         reset: String?
     ) throws -> Opening {
         var configuration = Configuration()
@@ -162,7 +169,7 @@ extension Catalogue {
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
         do {
-            let (isUnclean, isWrongKey) = try pool.write { try prepare($0, vault, onCreate) }
+            let (isUnclean, isWrongKey) = try pool.write { try prepare($0, vault, options) }
             return Opening(
                 catalogue: Catalogue(pool: pool, vault: vault, onDamage: onDamage), isUnclean: isUnclean, reset: reset,
                 isWrongKey: isWrongKey)
@@ -173,10 +180,10 @@ extension Catalogue {
     }
 
     private static func prepare(
-        _ database: Database, _ vault: Vault?, _ onCreate: () -> Void
+        _ database: Database, _ vault: Vault?, _ options: Options
     ) throws -> (isUnclean: Bool, isWrongKey: Bool) {
         if try state(of: database) == .empty {
-            onCreate()
+            options.onCreate()
             try create(database, vault)
         }
         if vault != nil, try sealing(database) == false {
@@ -184,7 +191,7 @@ extension Catalogue {
             throw Unusable(reason: "it is not encrypted, and the cache is to be")
         }
         try checkMode(database, vault)
-        return try begin(database, vault)
+        return try begin(database, vault, adoptsKey: options.adoptsKey)
     }
 
     // MARK: - Formats
@@ -282,17 +289,31 @@ extension Catalogue {
     }
 
     /// Marks the cache as open; returns whether it was marked already, and whether the key is another one.
-    private static func begin(_ database: Database, _ vault: Vault?) throws -> (isUnclean: Bool, isWrongKey: Bool) {
+    ///
+    /// Another key is taken over only if `adoptsKey` says so, or nothing is stored under the one before.
+    private static func begin(
+        _ database: Database, _ vault: Vault?, adoptsKey: Bool
+    ) throws -> (isUnclean: Bool, isWrongKey: Bool) {
         let wasClean = try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'clean'") == 1
         try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('clean', 0)")
         guard let vault else { return (!wasClean, false) }
-        let check = try Data.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'check'")
+        let check = try check(in: database)
         if check != vault.check {
+            if !adoptsKey, try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM generation)") == true {
+                throw anotherKey
+            }
             try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('check', ?)", arguments: [vault.check])
             try releaseUnreadable(database, RecordCodec(vault: vault))
         }
         return (!wasClean, check != vault.check)
     }
+
+    private static func check(in database: Database) throws -> Data? {
+        try Data.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'check'")
+    }
+
+    private static let anotherKey = RepriseError(
+        .keyUnavailable, "The cache is encrypted with another key: give that one, or choose another directory.")
 
     /// Releases what another key holds: nobody could, and it would never go.
     private static func releaseUnreadable(_ database: Database, _ codec: RecordCodec) throws {

@@ -146,6 +146,26 @@ struct Catalogue: Sendable {
         }
     }
 
+    /// Generations whose record cannot be read, or that their entry does not select.
+    func unusableGenerations() throws(RepriseError) -> [(id: Int64, name: String, key: CacheKey?)] {
+        try read { database in
+            let rows = try Row.fetchCursor(
+                database,
+                sql: """
+                    SELECT generation.id, generation.keyHash, record, salt, entry.keyHash AS entry FROM generation
+                    LEFT JOIN entry ON entry.generation = generation.id AND entry.keyHash = generation.keyHash
+                    """)
+            var found: [(id: Int64, name: String, key: CacheKey?)] = []
+            while let row = try rows.next() {
+                guard let id: Int64 = row.value("id"), let name: String = row.value("keyHash") else { continue }
+                let key = record(row, name: name)?.key
+                let entry: String? = row.value("entry")
+                if key == nil || entry == nil { found.append((id, name, key)) }
+            }
+            return found
+        }
+    }
+
     // MARK: - Rows
 
     func record(_ row: Row, name: String) -> GenerationRecord? {

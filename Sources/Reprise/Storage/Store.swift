@@ -45,7 +45,8 @@ final class Store: Sendable {
             Vault(key: try encryption.provider.key())
         }
         lock = try DirectoryLock(directory: directory)
-        let opening = try Self.openCatalogue(directory, vault, fileSystem, { configuration.reached?($0) })
+        let opening = try Self.openCatalogue(
+            directory, vault, fileSystem, adoptsKey: configuration.adoptsKey, { configuration.reached?($0) })
         catalogue = opening.catalogue
         isUnclean = opening.isUnclean || opening.reset != nil
         if let reason = opening.reset { journal.tell(.storeReset(reason: reason)) }
@@ -67,15 +68,17 @@ final class Store: Sendable {
 
     /// Opens the index; on a disk that is full to the last block a data file has to go first.
     private static func openCatalogue(
-        _ directory: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ reached: (CrashPoint) -> Void
+        _ directory: String, _ vault: Vault?, _ fileSystem: any FileSystem, adoptsKey: Bool,
+        _ reached: (CrashPoint) -> Void
     ) throws(RepriseError) -> Catalogue.Opening {
         func open() throws(RepriseError) -> Catalogue.Opening {
             try Catalogue.open(
                 directory: directory, vault: vault, fileSystem: fileSystem,
-                onCreate: {
-                    // What lies beside no index may be plain.
-                    if vault != nil { _ = makeRoom(directory, fileSystem, .max) }
-                }, reached: reached)
+                options: Catalogue.Options(
+                    onCreate: {
+                        // What lies beside no index may be plain.
+                        if vault != nil { _ = makeRoom(directory, fileSystem, .max) }
+                    }, adoptsKey: adoptsKey), reached: reached)
         }
         do throws(RepriseError) {
             return try open()
