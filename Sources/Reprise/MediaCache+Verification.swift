@@ -35,6 +35,8 @@ extension MediaCache {
             tally = try await verify(entry, store, tally)
         }
         tally.report.damagedRecords = try await removeDamagedRecords(store)
+        let (before, after) = try await store.catalogue.recount()
+        store.quota.correct(from: before, to: after)
         return tally.report
     }
 

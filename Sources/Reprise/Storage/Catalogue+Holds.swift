@@ -117,7 +117,9 @@ extension Catalogue {
                     WHERE keyHash IN (SELECT keyHash FROM entry WHERE held = 1)
                     """
             ).map { row in
-                func size(_ column: String) -> Int64 { Int64(min(row.value(column) ?? 0.0, Double(Usage.most))) }
+                func size(_ column: String) -> Int64 {
+                    Int64(min(max(0, row.value(column) ?? 0.0), Double(Usage.most)))
+                }
                 return Usage(allocated: size("allocated"), stored: size("stored"))
             } ?? Usage()
         }

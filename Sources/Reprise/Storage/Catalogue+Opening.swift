@@ -296,6 +296,7 @@ extension Catalogue {
     ) throws -> (isUnclean: Bool, isWrongKey: Bool) {
         let wasClean = try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'clean'") == 1
         try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('clean', 0)")
+        if !wasClean { try recount(in: database) }
         guard let vault else { return (!wasClean, false) }
         let check = try check(in: database)
         if check != vault.check {

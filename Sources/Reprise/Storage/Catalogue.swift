@@ -82,9 +82,32 @@ struct Catalogue: Sendable {
 
     /// What all generations occupy together.
     func usage() throws(RepriseError) -> Usage {
-        try read { database in
-            try Row.fetchOne(database, sql: "SELECT allocated, stored FROM usage").map(Self.usage) ?? Usage()
+        try read { try Self.usage(in: $0) }
+    }
+
+    /// Makes the sums of ``usage()`` those of the generations; returns what they were and what they are.
+    func recount() async throws(RepriseError) -> (before: Usage, after: Usage) {
+        try await write { database in
+            let before = try Self.usage(in: database)
+            try Self.recount(in: database)
+            return (before, try Self.usage(in: database))
         }
+    }
+
+    static func recount(in database: Database) throws {
+        func sum(_ column: String) -> String {
+            """
+            CAST(MIN(TOTAL(CASE typeof(\(column)) WHEN 'integer' THEN MIN(MAX(\(column), 0), \(Usage.most)) ELSE 0 END),
+                \(Usage.most)) AS INTEGER)
+            """
+        }
+        // Deleted and not updated: a damaged file may have lost the row, or have two.
+        try database.execute(
+            sql: "DELETE FROM usage; INSERT INTO usage SELECT \(sum("allocated")), \(sum("stored")) FROM generation")
+    }
+
+    private static func usage(in database: Database) throws -> Usage {
+        try Row.fetchOne(database, sql: "SELECT allocated, stored FROM usage").map(usage) ?? Usage()
     }
 
     /// An entry as eviction sees it.
@@ -106,17 +129,20 @@ struct Catalogue: Sendable {
             let rows = try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT entry.keyHash, generation.id, record, salt, allocated FROM entry
+                    SELECT entry.keyHash, generation.id, record, salt, allocated, stored FROM entry
                     LEFT JOIN generation ON generation.id = entry.generation
                     WHERE held = 0 AND lastUsed < ? ORDER BY lastUsed LIMIT ? OFFSET ?
                     """, arguments: [date ?? .infinity, limit, offset])
             return rows.compactMap { row in
                 guard let name: String = row.value("keyHash") else { return nil }
                 return Candidate(
-                    name: name, key: record(row, name: name)?.key, allocated: row.value("allocated") ?? 0)
+                    name: name, key: record(row, name: name)?.key, allocated: Self.usage(row).allocated)
             }
         }
     }
+
+    /// No cache served more (an exabyte); a damaged number must not overflow a sum.
+    private static let mostTotal: Int64 = 1 << 60
 
     /// Sums over the life of the cache, by name.
     func totals() throws(RepriseError) -> [String: Int64] {
@@ -124,9 +150,9 @@ struct Catalogue: Sendable {
             let rows = try Row.fetchAll(database, sql: "SELECT name, value FROM total")
             let pairs = rows.compactMap { row -> (String, Int64)? in
                 guard let name: String = row.value("name"), let value: Int64 = row.value("value") else { return nil }
-                return (name, value)
+                return (name, min(max(0, value), Self.mostTotal))
             }
-            return Dictionary(pairs, uniquingKeysWith: +)
+            return Dictionary(pairs) { $1 }
         }
     }
 
