@@ -43,12 +43,19 @@ extension Catalogue {
     /// How an opening went.
     struct Opening {
         let catalogue: Catalogue
-        /// The process that had the cache before did not close it.
-        let isUnclean: Bool
+        let session: Session
         /// Why the cache starts empty, if it does although there was one.
         let reset: String?
+    }
+
+    /// What an index says when it is opened.
+    struct Session {
+        /// The process that had the cache before did not close it.
+        let isUnclean: Bool
         /// The key is another one than before: what is stored cannot be opened.
         let isWrongKey: Bool
+        /// The limit that was chosen last.
+        let limit: Int64?
     }
 
     /// What an opening may do, and whom it tells.
@@ -57,6 +64,8 @@ extension Catalogue {
         var onCreate: () -> Void = {}
         /// Another key than before is taken over, and what was stored is given up.
         var adoptsKey = true
+        /// The limit to record.
+        var limit: Int64?
     }
 
     /// Opens or creates the index in `directory`; one that cannot be used is set aside.
@@ -169,10 +178,9 @@ extension Catalogue {
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
         do {
-            let (isUnclean, isWrongKey) = try pool.write { try prepare($0, vault, options) }
+            let session = try pool.write { try prepare($0, vault, options) }
             return Opening(
-                catalogue: Catalogue(pool: pool, vault: vault, onDamage: onDamage), isUnclean: isUnclean, reset: reset,
-                isWrongKey: isWrongKey)
+                catalogue: Catalogue(pool: pool, vault: vault, onDamage: onDamage), session: session, reset: reset)
         } catch {
             try? pool.close()
             throw error
@@ -181,7 +189,7 @@ extension Catalogue {
 
     private static func prepare(
         _ database: Database, _ vault: Vault?, _ options: Options
-    ) throws -> (isUnclean: Bool, isWrongKey: Bool) {
+    ) throws -> Session {
         if try state(of: database) == .empty {
             options.onCreate()
             try create(database, vault)
@@ -191,7 +199,7 @@ extension Catalogue {
             throw Unusable(reason: "it is not encrypted, and the cache is to be")
         }
         try checkMode(database, vault)
-        return try begin(database, vault, adoptsKey: options.adoptsKey)
+        return try begin(database, vault, options)
     }
 
     // MARK: - Formats
@@ -288,25 +296,37 @@ extension Catalogue {
                 : "The cache is not encrypted: leave the key out.")
     }
 
-    /// Marks the cache as open; returns whether it was marked already, and whether the key is another one.
+    /// Marks the cache as open; returns what it says.
     ///
-    /// Another key is taken over only if `adoptsKey` says so, or nothing is stored under the one before.
+    /// Another key is taken over only if `options` say so, or nothing is stored under the one before.
     private static func begin(
-        _ database: Database, _ vault: Vault?, adoptsKey: Bool
-    ) throws -> (isUnclean: Bool, isWrongKey: Bool) {
+        _ database: Database, _ vault: Vault?, _ options: Options
+    ) throws -> Session {
         let wasClean = try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'clean'") == 1
         try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('clean', 0)")
         if !wasClean { try recount(in: database) }
-        guard let vault else { return (!wasClean, false) }
+        let limit = try recordedLimit(in: database, options)
+        guard let vault else { return Session(isUnclean: !wasClean, isWrongKey: false, limit: limit) }
         let check = try check(in: database)
         if check != vault.check {
-            if !adoptsKey, try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM generation)") == true {
+            if !options.adoptsKey, try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM generation)") == true
+            {
                 throw anotherKey
             }
             try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('check', ?)", arguments: [vault.check])
             try releaseUnreadable(database, RecordCodec(vault: vault))
         }
-        return (!wasClean, check != vault.check)
+        return Session(isUnclean: !wasClean, isWrongKey: check != vault.check, limit: limit)
+    }
+
+    /// Records the limit, if there is one to record; returns the recorded one.
+    private static func recordedLimit(in database: Database, _ options: Options) throws -> Int64? {
+        if let limit = options.limit {
+            try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('limit', ?)", arguments: [limit])
+        }
+        let row = try Row.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'limit'")
+        let limit: Int64? = row?.value("value")
+        return limit.flatMap { $0 > 0 ? $0 : nil }
     }
 
     private static func check(in database: Database) throws -> Data? {

@@ -45,13 +45,15 @@ final class Store: Sendable {
             Vault(key: try encryption.provider.key())
         }
         lock = try DirectoryLock(directory: directory)
-        let opening = try Self.openCatalogue(
-            directory, vault, fileSystem, adoptsKey: configuration.adoptsKey, { configuration.reached?($0) })
+        let opening = try Self.openCatalogue(directory, vault, configuration)
         catalogue = opening.catalogue
-        isUnclean = opening.isUnclean || opening.reset != nil
+        isUnclean = opening.session.isUnclean || opening.reset != nil
         if let reason = opening.reset { journal.tell(.storeReset(reason: reason)) }
-        if opening.isWrongKey { journal.tell(.keyChanged) }
-        quota = Quota(limit: configuration.limit, used: try catalogue.usage(), floor: configuration.minimumFree) {
+        if opening.session.isWrongKey { journal.tell(.keyChanged) }
+        let recorded = configuration.usesRecordedLimit ? opening.session.limit : nil
+        quota = Quota(
+            limit: recorded ?? configuration.limit, used: try catalogue.usage(), floor: configuration.minimumFree
+        ) {
             try? fileSystem.freeBytes(at: directory)
         }
         breaker = Breaker(clock: configuration.clock)
@@ -68,9 +70,9 @@ final class Store: Sendable {
 
     /// Opens the index; on a disk that is full to the last block a data file has to go first.
     private static func openCatalogue(
-        _ directory: String, _ vault: Vault?, _ fileSystem: any FileSystem, adoptsKey: Bool,
-        _ reached: (CrashPoint) -> Void
+        _ directory: String, _ vault: Vault?, _ configuration: MediaCache.Configuration
     ) throws(RepriseError) -> Catalogue.Opening {
+        let fileSystem = configuration.fileSystem
         func open() throws(RepriseError) -> Catalogue.Opening {
             try Catalogue.open(
                 directory: directory, vault: vault, fileSystem: fileSystem,
@@ -78,7 +80,9 @@ final class Store: Sendable {
                     onCreate: {
                         // What lies beside no index may be plain.
                         if vault != nil { _ = makeRoom(directory, fileSystem, .max) }
-                    }, adoptsKey: adoptsKey), reached: reached)
+                    }, adoptsKey: configuration.adoptsKey,
+                    limit: configuration.isLimitGiven ? configuration.limit : nil)
+            ) { configuration.reached?($0) }
         }
         do throws(RepriseError) {
             return try open()
