@@ -149,7 +149,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "RepriseCLITests",
-            dependencies: ["ByteRanges", "Reprise", "RepriseCLI", "RepriseTesting", "TestLimits", "TestSupport"],
+            dependencies: [
+                "ByteRanges", "Reprise", "RepriseCLI", "RepriseTesting", "TestLimits", "TestSupport", httpTypes,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "RepriseTestingTests",

@@ -31,7 +31,7 @@ extension Engine {
         return try await remove(candidates, force: true, store).removed.reduce(0) { $0 + $1.usage.stored }
     }
 
-    /// Removes entries in one transaction; those in use only if `force` says so.
+    /// Removes entries in one transaction; those in use, and those to be kept, only if `force` says so.
     func remove(
         _ candidates: [Catalogue.Candidate], force: Bool, _ store: Store
     ) async throws(RepriseError) -> (
@@ -55,12 +55,13 @@ extension Engine {
             }
             taken.append((candidate, core?.liveGeneration))
         }
-        let forgotten = try await store.forget(taken.map(\.candidate.name))
+        let removal = try await store.forget(taken.map(\.candidate.name), force: force)
+        taken.removeAll { removal.kept.contains($0.candidate.name) }
         store.reach(.unrecorded)
         var removed: [(candidate: Catalogue.Candidate, usage: Usage)] = []
         for (candidate, live) in taken {
             var usage = Usage()
-            for generation in forgotten where generation.name == candidate.name {
+            for generation in removal.generations where generation.name == candidate.name {
                 if generation.id != live?.id { usage = usage + generation.usage }
                 store.removeFile(name: generation.name, generation: generation.id)
             }

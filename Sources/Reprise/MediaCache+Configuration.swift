@@ -8,7 +8,7 @@ extension MediaCache {
         /// Before it is reached the least recently used entries go; it is exceeded by less than 1 MiB at any time, or,
         /// after it was lowered, from the next write on. Below 8 MiB a representation larger than it is not stored at
         /// all. 2 GB (2,000,000,000 bytes) by default.
-        public var limit: Int64 = 2_000_000_000
+        public var limit: Int64 = 2_000_000_000 { didSet { isLimitGiven = true } }
         /// Bytes that stay free on the disk, whatever the limit says; 200 MB by default.
         public var minimumFree: Int64 = 200_000_000
         /// Most bytes that one entry may occupy; what is larger streams past the store.
@@ -43,8 +43,15 @@ extension MediaCache {
         package var fileSystem: any FileSystem = SystemFileSystem()
         /// Called where a crash would leave the store between two states.
         package var reached: (@Sendable (CrashPoint) -> Void)?
+        /// Whether somebody chose the limit; it is recorded then.
+        private(set) var isLimitGiven = false
+        /// Whether the recorded limit counts where none was given; for a command that comes to a cache of somebody else's
+        /// settings.
+        package var usesRecordedLimit = false
         /// Whether unfinished downloads go on when the cache is opened; off for a command that only looks after it.
         package var resumesDownloads = true
+        /// Whether another key than before is taken over; off for a command that only looks after the cache.
+        package var adoptsKey = true
         /// Longest time that finished chunks wait for their record.
         package var recordDelay = Recorder.batchDelay
 

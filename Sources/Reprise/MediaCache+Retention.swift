@@ -1,24 +1,40 @@
 extension MediaCache {
     /// Keeps what is or will be stored of `resource` as `retention` says; only a flag changes, no byte moves.
     ///
+    /// Where responses vary with the request (RFC 9111 §4.1), all of them are kept.
+    ///
     /// `download` begins to fetch what is missing with the resource's fields, and goes on after a restart, then without
-    /// them: secrets are not stored. How it ends is told (``CacheEvent/downloadEnded(_:error:)``). Throws ``RepriseError``:
-    /// `storageFull` when what is kept would exceed the limit by itself; the flag is not set then.
+    /// them: secrets are not stored. Two downloads run at once, others wait. How one ends is told
+    /// (``CacheEvent/downloadEnded(_:error:)``); one that cannot be stored, because it is larger than the limit or must not
+    /// be, ends before its bytes are fetched. Throws ``RepriseError``: `storageFull` when what is kept would exceed the limit
+    /// by itself; it is kept as it was before then.
     public func retain(_ resource: MediaResource, as retention: Retention) async throws {
         guard let store = engine.store else {
             throw RepriseError(.storageUnavailable, "Nothing can be stored: the cache has no directory.")
         }
         await store.recorder.flush()
+        let before = try await self.retention(of: resource)
         try await store.recorder.retain(retention, key: resource.key, url: resource.url)
-        if retention != .cached, try store.catalogue.heldUsage().allocated > store.quota.limit {
-            let reason = store.noRoomReason
-            try await store.recorder.retain(.cached, key: resource.key, url: resource.url)
+        let reason = try await withTaskExecutorPreference(DiskExecutor.shared) {
+            guard retention != .cached else { return nil as String? }
+            return try store.catalogue.heldUsage().allocated > store.quota.limit ? store.noRoomReason : nil
+        }
+        if let reason {
+            try await store.recorder.retain(before, key: resource.key, url: resource.url)
             throw RepriseError(.storageFull, reason)
         }
         if retention == .download {
             downloads.start(resource.key, resource.originRequest)
         } else {
             downloads.cancel(resource.key)
+        }
+    }
+
+    /// How what is or will be stored of `resource` is kept.
+    package func retention(of resource: MediaResource) async throws -> Retention {
+        guard let store = engine.store else { return .cached }
+        return try await withTaskExecutorPreference(DiskExecutor.shared) {
+            try store.catalogue.retention(of: resource.key)
         }
     }
 

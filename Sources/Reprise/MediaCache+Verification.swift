@@ -10,9 +10,13 @@ public struct VerificationReport: Sendable {
     public var damaged: [(key: CacheKey, range: Range<Int64>)] = []
     /// Entries whose file is gone; they are forgotten.
     public var missing: [CacheKey] = []
+    /// Entries whose file could not be opened now; they are kept as they are.
+    public var unreadable: [CacheKey] = []
+    /// Records that could not be read, or belong to no entry; they are removed with their files.
+    public var damagedRecords = 0
 
     /// Whether everything was as recorded.
-    public var isSound: Bool { damaged.isEmpty && missing.isEmpty }
+    public var isSound: Bool { damaged.isEmpty && missing.isEmpty && unreadable.isEmpty && damagedRecords == 0 }
 }
 
 extension MediaCache {
@@ -30,7 +34,26 @@ extension MediaCache {
             try Task.checkCancellation()
             tally = try await verify(entry, store, tally)
         }
+        tally.report.damagedRecords = try await removeDamagedRecords(store)
+        let (before, after) = try await store.catalogue.recount()
+        store.quota.correct(from: before, to: after)
         return tally.report
+    }
+
+    /// Removes the generations that nobody can use; returns their number.
+    private func removeDamagedRecords(_ store: Store) async throws -> Int {
+        var count = 0
+        for generation in try await withTaskExecutorPreference(
+            DiskExecutor.shared, operation: { try store.catalogue.unusableGenerations() })
+        {
+            try Task.checkCancellation()
+            // A read may have begun or replaced it this very moment.
+            if let key = generation.key, engine.liveResource(key) != nil { continue }
+            store.quota.release(try await store.recorder.remove(generation: generation.id))
+            store.removeFile(name: generation.name, generation: generation.id)
+            count += 1
+        }
+        return count
     }
 
     private func verify(
@@ -40,7 +63,14 @@ extension MediaCache {
         tally.report.entries += 1
         guard let stored = try store.catalogue.generation(for: entry.key) else { return tally }
         let isLive = engine.liveResource(entry.key)?.liveGeneration != nil
-        guard let file = try? store.file(stored.record, create: false) else {
+        let file: DataFile
+        do throws(RepriseError) {
+            file = try store.file(stored.record, create: false)
+        } catch {
+            guard error.isMissingFile else {
+                tally.report.unreadable.append(entry.key)
+                return tally
+            }
             tally.report.missing.append(entry.key)
             if !isLive { store.quota.release(try await store.recorder.remove(generation: stored.record.id)) }
             return tally

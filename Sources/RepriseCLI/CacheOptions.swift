@@ -41,10 +41,13 @@ struct CacheOptions: ParsableArguments {
     }
 
     /// Opens the cache for `body`, which fetches nothing, and closes it.
-    func withCache<T>(_ body: (MediaCache) async throws -> T) async throws -> T {
+    func withCache<T>(dropping items: [String] = [], _ body: (MediaCache) async throws -> T) async throws -> T {
         var configuration = MediaCache.Configuration()
         configuration.encryption = try encryption()
         configuration.resumesDownloads = false
+        configuration.adoptsKey = false
+        configuration.usesRecordedLimit = true
+        if !items.isEmpty { configuration.keyPolicy = .droppingQueryItems(Set(items)) }
         let origin = NIOOrigin()
         let cache = try await MediaCache.open(directory: directory, origin: origin, configuration: configuration)
         let result: Result<T, any Error>
@@ -89,8 +92,9 @@ struct CacheOptions: ParsableArguments {
 /// Options of the subcommands that open the cache for writing.
 struct StoreOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Most bytes on disk, such as 500MB or 2GB; REPRISE_LIMIT. (default: 2GB)", valueName: "size")
-    )
+        help: ArgumentHelp(
+            "Most bytes on disk, such as 500MB or 2GB; REPRISE_LIMIT. (default: the limit last given for this cache, or 2GB)",
+            valueName: "size"))
     var limit: ByteCount?
 
     @Option(
@@ -122,6 +126,8 @@ struct StoreOptions: ParsableArguments {
             configuration.limit = limit.bytes
         } else if let text {
             throw ValidationError("REPRISE_LIMIT is \"\(text)\"; write a size such as 500MB or 2GB.")
+        } else {
+            configuration.usesRecordedLimit = true
         }
         if !dropQueryItem.isEmpty { configuration.keyPolicy = .droppingQueryItems(Set(dropQueryItem)) }
         return configuration

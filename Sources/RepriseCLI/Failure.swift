@@ -13,7 +13,7 @@ enum Failure {
         case .storageLocked: ExitCode(75)
         case .keyUnavailable: ExitCode(78)
         case let code where code.description.hasPrefix("origin"): ExitCode(69)
-        case .validatorChanged, .rangeNotSatisfiable: ExitCode(69)
+        case .validatorChanged, .rangeNotSatisfiable, .networkUnavailable: ExitCode(69)
         default: ExitCode(1)
         }
     }

@@ -79,5 +79,13 @@ struct Fetch: AsyncParsableCommand {
             throw error
         }
         try meter.finish(fromStore: read.servedBytes(from: .store))
+        if read.isPastStore { Terminal.error("reprise: \(Self.bypass(read))") }
+    }
+
+    /// What of it was not stored, and why.
+    private static func bypass(_ read: MediaRead) -> String {
+        if read.passedThrough != nil { return "Nothing was stored: the response must not be." }
+        let part = read.disposition == .bypass ? "Nothing" : "Not all of it"
+        return "\(part) was stored: the disk failed, or the limit leaves no room. See --limit and --minimum-free."
     }
 }

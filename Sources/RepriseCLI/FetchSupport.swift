@@ -40,7 +40,7 @@ struct FetchReport: Encodable {
 /// Shows how far a download is: a bar on a terminal, lines elsewhere.
 struct FetchMeter {
     private let url: String
-    private let total: Int64?
+    var total: Int64?
     private let isJSON: Bool
     private let start = ContinuousClock.now
     private var lastShown: ContinuousClock.Instant?

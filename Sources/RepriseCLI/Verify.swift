@@ -28,6 +28,8 @@ struct Verify: AsyncParsableCommand {
         let soundBytes, damagedBytes: Int64
         let damaged: [Damage]
         let missing: [String]
+        let unreadable: [String]
+        let damagedRecords: Int
     }
 
     func run() async throws {
@@ -45,12 +47,15 @@ struct Verify: AsyncParsableCommand {
                     damaged: report.damaged.map {
                         Report.Damage(key: $0.key.text, first: $0.range.lowerBound, end: $0.range.upperBound)
                     },
-                    missing: report.missing.map(\.text)))
+                    missing: report.missing.map(\.text), unreadable: report.unreadable.map(\.text),
+                    damagedRecords: report.damagedRecords))
         } else {
             for (key, range) in report.damaged {
                 print("damaged: \(key.redacted) bytes \(range.lowerBound)-\(range.upperBound - 1)")
             }
             for key in report.missing { print("file gone: \(key.redacted)") }
+            if report.damagedRecords > 0 { print("records removed that could not be read: \(report.damagedRecords)") }
+            for key in report.unreadable { print("file cannot be opened: \(key.redacted)") }
             print(
                 "\(report.entries) \(report.entries == 1 ? "entry" : "entries"), \(ByteCount(report.soundBytes)) sound, "
                     + "\(ByteCount(damaged)) damaged, \(report.missing.count) without their file.")

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -111,5 +112,104 @@ import Testing
             let verify = try await Command.run("verify", site.directory, environment: environment)
             #expect(verify.exit == .status(0), "\(verify)")
         }
+    }
+
+    @Test func unpinFindsWhatPinKeptAndSaysWhatItDidNot() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 100_000)
+            let options = ["--drop-query-item", "signature"]
+            let url = site.origin.url("/a.mp4")
+            let pin = try await Command.run("pin", site.directory, options + [url + "?signature=1"])
+            #expect(pin.exit == .status(0), "\(pin)")
+            let other = try await Command.run("unpin", site.directory, [url + "?signature=2"])
+            #expect(other.exit == .status(66), "\(other)")
+            let unpin = try await Command.run("unpin", site.directory, options + [url + "?signature=2"])
+            #expect(unpin.exit == .status(0), "\(unpin)")
+            let again = try await Command.run("unpin", site.directory, options + [url + "?signature=2"])
+            #expect(again.exit == .status(66), "\(again)")
+            #expect(again.errors.contains("Nothing is kept under"))
+        }
+    }
+
+    @Test func aPinThatFailsLeavesWhatWasKept() async throws {
+        try await Site.run { site async throws in
+            let url = site.origin.url("/gone.mp4")
+            let unheard = try await Command.run("pin", site.directory, ["--download", url])
+            #expect(unheard.exit == .status(69), "\(unheard)")
+            #expect(try await Command.run("unpin", site.directory, [url]).exit == .status(66))
+            #expect(try await Command.run("pin", site.directory, [url]).exit == .status(0))
+            #expect(try await Command.run("pin", site.directory, ["--download", url]).exit == .status(69))
+            #expect(try await Command.run("unpin", site.directory, [url]).exit == .status(0))
+        }
+    }
+
+    @Test func theLimitThatWasGivenLastIsKept() async throws {
+        try await Site.run { site async throws in
+            for path in ["/a.mp4", "/b.mp4", "/c.mp4"] { site.publish(path, length: 700_000) }
+            try await Self.fetch(site, ["/a.mp4"], ["--limit", "1MB"])
+            try await Self.fetch(site, ["/b.mp4"])
+            func stored() async throws -> [String] {
+                try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"])).map(\.url)
+            }
+            #expect(try await stored() == [site.origin.url("/b.mp4")])
+            try await Self.fetch(site, ["/c.mp4"], ["--limit", "9MB"])
+            try await Self.fetch(site, ["/a.mp4"])
+            #expect(try await stored().count == 3)
+        }
+    }
+
+    @Test func fetchSaysWhenNothingWasStored() async throws {
+        try await Site.run { site async throws in
+            site.origin.set(
+                TestOrigin.Resource(
+                    .pattern(seed: 1, length: 100_000), mediaType: "video/mp4",
+                    personality: TestOrigin.Personality { $0.fields = [.cacheControl: "no-store"] }), at: "/a.mp4")
+            site.publish("/b.mp4", length: 100_000)
+            let secret = try await Command.run("fetch", site.directory, [site.origin.url("/a.mp4")])
+            #expect(secret.exit == .status(0), "\(secret)")
+            #expect(secret.errors.contains("Nothing was stored: the response must not be."), "\(secret)")
+            let large = try await Command.run(
+                "fetch", site.directory, ["--entry-limit", "50kB", site.origin.url("/b.mp4")])
+            #expect(large.exit == .status(0), "\(large)")
+            #expect(large.errors.contains("Nothing was stored: the disk failed, or"), "\(large)")
+            let stored = try await Command.run("fetch", site.directory, [site.origin.url("/b.mp4")])
+            #expect(stored.errors.isEmpty, "\(stored)")
+        }
+    }
+
+    @Test func aDownloadShowsItsProgress() async throws {
+        try await Site.run(sendBufferSize: 1 << 16) { site async throws in
+            // A line comes every 2 s.
+            site.origin.set(
+                TestOrigin.Resource(
+                    .pattern(seed: 1, length: 3_000_000), mediaType: "video/mp4",
+                    personality: TestOrigin.Personality { $0.bytesPerSecond = 800_000 }), at: "/a.mp4")
+            let pin = try await Command.run("pin", site.directory, ["--download", site.origin.url("/a.mp4")])
+            #expect(pin.exit == .status(0), "\(pin)")
+            #expect(pin.errors.contains(/a\.mp4  \d.* of 3\.00 MB/), "\(pin)")
+        }
+    }
+
+    @Test func verifyRefusesAnotherKey() async throws {
+        try await Site.run { site async throws in
+            try await Self.fetchSealed(site)
+            let other = ["REPRISE_ENCRYPT_KEY": String(repeating: "11", count: 32)]
+            for subcommand in ["verify", "list", "stats"] {
+                let refused = try await Command.run(subcommand, site.directory, environment: other)
+                #expect(refused.exit == .status(78), "\(refused)")
+            }
+            let right = ["REPRISE_ENCRYPT_KEY": String(repeating: "7f", count: 32)]
+            let verify = try await Command.run("verify", site.directory, environment: right)
+            #expect(verify.exit == .status(0), "\(verify)")
+            #expect(verify.output.hasPrefix("1 entry, 300 kB sound"), "\(verify)")
+        }
+    }
+
+    private static func fetchSealed(_ site: Site) async throws {
+        site.publish("/film.mp4", length: 300_000)
+        let fetch = try await Command.run(
+            "fetch", site.directory, [site.origin.url("/film.mp4")],
+            environment: ["REPRISE_ENCRYPT_KEY": String(repeating: "7f", count: 32)])
+        #expect(fetch.exit == .status(0), "\(fetch)")
     }
 }

@@ -1,8 +1,12 @@
+import ArgumentParser
 import Foundation
+import Reprise
 import RepriseTesting
 import TestLimits
 import TestSupport
 import Testing
+
+@testable import RepriseCLI
 
 /// Help, and what is said to wrong usage.
 @Suite(.limit(minutes: 2)) struct UsageTests {
@@ -18,7 +22,7 @@ import Testing
     @Test func helpNamesTheSubcommandsAndTheExitCodes() async throws {
         let help = try await Command.run(["--help"])
         #expect(help.exit == .status(0))
-        for word in Self.subcommands + ["64", "66", "69", "74", "75"] { #expect(help.output.contains(word)) }
+        for word in Self.subcommands + ["64", "66", "69", "74", "75", "78"] { #expect(help.output.contains(word)) }
     }
 
     @Test(
@@ -57,5 +61,14 @@ import Testing
         let outcome = try await Command.run("fetch", directory, [url])
         #expect(outcome.exit == .status(64), "\(outcome)")
         #expect(outcome.errors.hasPrefix("reprise: "))
+    }
+
+    @Test(
+        arguments: [
+            (.networkUnavailable, 69), (.originUnreachable, 69), (.validatorChanged, 69), (.notStored, 66),
+            (.keyUnavailable, 78), (.storageFull, 74), (.storageLocked, 75), (.invalidURL, 64), (.closed, 1),
+        ] as [(RepriseError.Code, Int32)])
+    func anErrorHasItsExitCode(code: RepriseError.Code, status: Int32) {
+        #expect(Failure.code(RepriseError(code, "")).rawValue == status)
     }
 }

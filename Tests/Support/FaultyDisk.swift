@@ -31,6 +31,7 @@ package final class FaultyDisk: FileSystem {
         var opens = 0
         var fault: @Sendable (Int) -> Fault? = { _ in nil }
         var openError: Int32?
+        var namesError: Int32?
         var keepsJournal = false
         var journal: [Write] = []
         var freeBytes: (@Sendable () -> Int64)?
@@ -50,7 +51,11 @@ package final class FaultyDisk: FileSystem {
         }
     }
 
-    /// Every opening or creation of a data file fails with this `errno`; `nil` = none does.
+    /// Every listing of a folder of data files fails with this `errno`; `nil` = none does.
+    package func setNamesError(_ error: Int32?) { state.withLock { $0.namesError = error } }
+
+    /// Every opening or creation of a data file fails with this `errno`, with EROFS only those for writing; `nil` = none
+    /// does.
     package func setOpenError(_ error: Int32?) { state.withLock { $0.openError = error } }
 
     /// What the disk says is free; `nil` = the truth.
@@ -101,12 +106,21 @@ package final class FaultyDisk: FileSystem {
         return FaultyFile(try real.open(path, create: create), path: path, disk: self)
     }
 
+    package func open(readOnly path: String) throws(SystemError) -> any OpenFile {
+        let error = state.withLock { path.contains("/media/") ? $0.openError : nil }
+        if let error, error != EROFS { throw SystemError(error) }
+        return FaultyFile(try real.open(readOnly: path), path: path, disk: self)
+    }
+
     package func makeDirectory(_ path: String) throws(SystemError) { try real.makeDirectory(path) }
     package func remove(_ path: String) throws(SystemError) { try real.remove(path) }
     package func rename(_ path: String, to destination: String) throws(SystemError) {
         try real.rename(path, to: destination)
     }
-    package func names(in directory: String) throws(SystemError) -> [String] { try real.names(in: directory) }
+    package func names(in directory: String) throws(SystemError) -> [String] {
+        if let error = state.withLock({ $0.namesError }) { throw SystemError(error) }
+        return try real.names(in: directory)
+    }
     package func status(of path: String) throws(SystemError) -> FileStatus { try real.status(of: path) }
     package func freeBytes(at path: String) throws(SystemError) -> Int64 {
         if let bytes = state.withLock({ $0.freeBytes }) { return bytes() }

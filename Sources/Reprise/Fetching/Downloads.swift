@@ -1,56 +1,103 @@
 import ByteRanges
 import Locks
 
-/// Fetches what is to be whole until it is.
+/// Fetches what is to be whole until it is, two at a time.
 ///
 /// The lock is a leaf.
 final class Downloads: Sendable {
+    /// Downloads that run at once: more would take the bandwidth from what is being played.
+    private static let width = 2
+
     private weak let engine: Engine?
     private struct State {
-        var tasks: [CacheKey: Task<Void, Never>] = [:]
+        /// All that have not ended, those among them that were cancelled.
+        var tasks: [UInt64: Task<Void, Never>] = [:]
+        /// The task that counts for each key: one that was cancelled may end long after the next has begun.
+        var current: [CacheKey: UInt64] = [:]
+        var waiting: [(key: CacheKey, request: OriginRequest)] = []
+        var lastNumber: UInt64 = 0
+        var resumption: Task<Void, Never>?
         var isStopped = false
     }
     private let state = Mutex(State())
 
     init(engine: Engine) { self.engine = engine }
 
-    /// Goes on with what an earlier process began.
+    /// Goes on with what an earlier process began and did not end.
     func resume(_ store: Store) {
-        let holds = (try? store.catalogue.holds()) ?? []
-        for hold in holds where hold.retention == .download { start(hold.key, OriginRequest(url: hold.url)) }
+        let task = Task(executorPreference: DiskExecutor.shared) { [weak self] in
+            do throws(RepriseError) {
+                for hold in try store.catalogue.unfinishedDownloads() {
+                    self?.start(hold.key, OriginRequest(url: hold.url))
+                }
+            } catch {
+                store.journal.tell(.storeBypassed(nil, reason: error.description))
+            }
+        }
+        state.withLock { $0.resumption = task }
     }
 
     /// Fetches what is missing of `key`, unless that is under way.
     func start(_ key: CacheKey, _ request: OriginRequest) {
         state.withLock { state in
-            guard !state.isStopped, state.tasks[key] == nil else { return }
-            state.tasks[key] = Task { [weak self] in
+            guard !state.isStopped, state.current[key] == nil, !state.waiting.contains(where: { $0.key == key }) else {
+                return
+            }
+            state.waiting.append((key, request))
+            launch(&state)
+        }
+    }
+
+    private func launch(_ state: inout State) {
+        while !state.isStopped, state.tasks.count < Self.width, !state.waiting.isEmpty {
+            let (key, request) = state.waiting.removeFirst()
+            state.lastNumber += 1
+            let number = state.lastNumber
+            state.current[key] = number
+            state.tasks[number] = Task { [weak self] in
                 await self?.run(key, request)
-                self?.state.withLock { _ = $0.tasks.removeValue(forKey: key) }
+                self?.end(number, key)
             }
         }
     }
 
-    func cancel(_ key: CacheKey) { state.withLock { $0.tasks[key] }?.cancel() }
+    private func end(_ number: UInt64, _ key: CacheKey) {
+        state.withLock { state in
+            state.tasks[number] = nil
+            if state.current[key] == number { state.current[key] = nil }
+            launch(&state)
+        }
+    }
+
+    func cancel(_ key: CacheKey) {
+        let task = state.withLock { state in
+            state.waiting.removeAll { $0.key == key }
+            return state.current.removeValue(forKey: key).flatMap { state.tasks[$0] }
+        }
+        task?.cancel()
+    }
 
     func cancel() {
-        for task in state.withLock({ state in
+        let tasks = state.withLock { state in
             state.isStopped = true
-            return Array(state.tasks.values)
-        }) { task.cancel() }
+            state.waiting = []
+            return Array(state.tasks.values) + (state.resumption.map { [$0] } ?? [])
+        }
+        for task in tasks { task.cancel() }
     }
 
     /// Ends all, keeping what has arrived.
     func stop() async {
         cancel()
-        for task in state.withLock({ Array($0.tasks.values) }) { await task.value }
+        let tasks = state.withLock { Array($0.tasks.values) + ($0.resumption.map { [$0] } ?? []) }
+        for task in tasks { await task.value }
     }
 
     private func run(_ key: CacheKey, _ request: OriginRequest) async {
         guard let engine else { return }
         do {
-            let failure = try await Self.fetch(key, request, engine)
-            engine.journal.tell(.downloadEnded(key, error: failure))
+            try await Self.fetch(key, request, engine)
+            engine.journal.tell(.downloadEnded(key, error: nil))
         } catch is CancellationError {
             // Released, or the cache closes: what arrived is kept.
         } catch {
@@ -58,19 +105,39 @@ final class Downloads: Sendable {
         }
     }
 
-    /// Reads all of it, which fetches what is missing; returns why it is not whole, if it is not.
-    private static func fetch(_ key: CacheKey, _ request: OriginRequest, _ engine: Engine) async throws -> RepriseError?
-    {
+    /// Reads all of it, which fetches what is missing.
+    ///
+    /// Throws as soon as it turns out that it cannot be stored: nobody else wants the bytes.
+    private static func fetch(_ key: CacheKey, _ request: OriginRequest, _ engine: Engine) async throws {
+        guard let store = engine.store else { throw RepriseError(.storageUnavailable, "There is no store.") }
         let core = try engine.resource(key)
         let read = try await core.open(ReadRequest(range: nil, origin: request))
-        while try await read.next() != nil { try Task.checkCancellation() }
+        defer { read.cancel() }
+        if read.passedThrough != nil { throw RepriseError(.notStored, "The response must not be stored.") }
+        if let length = read.information.completeLength, length > store.quota.limit { throw tooLarge(length, store) }
+        while true {
+            if read.isPastStore { throw bypassed(read, store) }
+            try Task.checkCancellation()
+            guard try await read.next() != nil else { break }
+        }
         try Task.checkCancellation()
-        let isWhole = core.liveGeneration.map(isWhole) ?? (read.disposition != .bypass)
-        return isWhole ? nil : RepriseError(.storageFull, engine.store?.noRoomReason ?? "There is no store.")
+        if let generation = core.liveGeneration, !isWhole(generation) { throw bypassed(read, store) }
     }
 
     private static func isWhole(_ generation: GenerationCore) -> Bool {
         guard let length = generation.information.completeLength else { return false }
         return generation.storedRanges.contains(0..<length)
+    }
+
+    private static func tooLarge(_ length: Int64, _ store: Store) -> RepriseError {
+        RepriseError(
+            .storageFull, "It has \(length) bytes, and the cache's limit is \(store.quota.limit): raise the limit.")
+    }
+
+    /// Why the bytes go past the store.
+    private static func bypassed(_ read: MediaRead, _ store: Store) -> RepriseError {
+        let reason = store.refusal(of: read.information.completeLength)
+        if store.breaker.isOpen { return RepriseError(.storageUnavailable, reason ?? "The disk failed.") }
+        return RepriseError(.storageFull, reason ?? store.noRoomReason)
     }
 }

@@ -1,9 +1,15 @@
 import HTTPSemantics
+import Locks
 
 /// What a resource asks of the store when it begins.
 extension ResourceCore {
     /// Whether a representation of `length` bytes is to be stored; tells why not.
     func admits(_ length: Int64?, _ store: Store) -> Bool {
+        if store.unopened.withLock({ $0.remove(key) }) != nil {
+            // Past the store, or the record that is kept would be replaced; the next read looks for the file again.
+            state.withLock { $0.phase = .unloaded }
+            return false
+        }
         guard let reason = store.refusal(of: length) else { return true }
         journal.tell(.storeBypassed(key, reason: reason))
         return false
@@ -19,11 +25,12 @@ extension ResourceCore {
 
     /// What the catalogue knows, with its open file; `nil` if there is nothing, or nothing that can be used.
     ///
-    /// An index that cannot be read is told and counts as empty: it must not stop playback.
+    /// An index or a file that cannot be read is told and counts as empty: it must not stop playback. Only a file that is
+    /// gone makes its record go.
     func stored(in store: Store) async -> (record: GenerationRecord, file: DataFile, ledger: ChunkLedger)? {
         do {
             guard let stored = try store.catalogue.generation(for: key) else { return nil }
-            guard let file = try? store.file(stored.record, create: false) else {
+            guard let file = try open(stored.record, in: store) else {
                 // A record without its file: forget it, so that it no longer counts.
                 store.quota.release(try await store.recorder.remove(generation: stored.record.id))
                 return nil
@@ -39,6 +46,17 @@ extension ResourceCore {
         } catch {
             journal.tell(.storeBypassed(key, reason: error.description))
             return nil
+        }
+    }
+
+    /// The data file of `record`; `nil` if it is gone.
+    private func open(_ record: GenerationRecord, in store: Store) throws(RepriseError) -> DataFile? {
+        do throws(RepriseError) {
+            return try store.file(record, create: false)
+        } catch {
+            if error.isMissingFile { return nil }
+            store.unopened.withLock { _ = $0.insert(key) }
+            throw error
         }
     }
 }

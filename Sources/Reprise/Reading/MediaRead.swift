@@ -36,9 +36,19 @@ public final class MediaRead: AsyncSequence, Sendable {
     }
 
     private struct State {
-        var source: Source
+        var source: Source { didSet { notePath() } }
         var served: [PieceSource: Int64] = [:]
         var last: PieceSource?
+        var isPastStore = false
+
+        init(source: Source) {
+            self.source = source
+            notePath()
+        }
+
+        private mutating func notePath() {
+            if case .direct = source { isPastStore = true }
+        }
     }
 
     private let state: Mutex<State>
@@ -114,6 +124,9 @@ public final class MediaRead: AsyncSequence, Sendable {
         case .ended: false
         }
     }
+
+    /// Pieces go past the store, from the beginning or from some piece on.
+    package var isPastStore: Bool { state.withLock { $0.isPastStore } }
 
     /// Number of bytes of the read; `nil` while unknown.
     public var count: Int64? { end.map { $0 - start } }

@@ -2,6 +2,12 @@ import Foundation
 import GRDB
 
 extension Catalogue {
+    /// Whether a row of `entry` is to be kept: what holds a URL holds every selection of its responses.
+    static let isHeld = """
+        EXISTS (SELECT 1 FROM hold WHERE hold.keyHash = entry.keyHash OR hold.keyHash =
+            (SELECT signpost FROM selection WHERE selection.keyHash = entry.keyHash))
+        """
+
     /// Keeps what is or will be stored under `key`, or stops keeping it.
     func retain(_ retention: Retention, key: CacheKey, url: ResourceURL) async throws(RepriseError) {
         let name = name(of: key)
@@ -15,8 +21,26 @@ extension Catalogue {
                 try database.execute(sql: "DELETE FROM hold WHERE keyHash = ?", arguments: [name])
             }
             try database.execute(
-                sql: "UPDATE entry SET held = ? WHERE keyHash = ?", arguments: [retention.kind != nil, name])
+                sql: """
+                    UPDATE entry SET held = \(Self.isHeld) WHERE keyHash = ?1
+                    OR keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
+                    """, arguments: [name])
         }
+    }
+
+    /// How what is or will be stored under `key` is kept.
+    func retention(of key: CacheKey) throws(RepriseError) -> Retention {
+        let name = name(of: key)
+        return try read { database in
+            let row = try Row.fetchOne(
+                database, sql: "SELECT kind, until FROM hold WHERE keyHash = ?", arguments: [name])
+            return Retention(kind: row?.value("kind"), until: row?.value("until"))
+        }
+    }
+
+    /// Notes that what nothing holds any more may go.
+    static func releaseUnheld(in database: Database) throws {
+        try database.execute(sql: "UPDATE entry SET held = 0 WHERE held = 1 AND NOT \(isHeld)")
     }
 
     /// Releases what was to be kept until before `date`; false if there was nothing.
@@ -26,10 +50,8 @@ extension Catalogue {
         }
         guard isDue == true else { return false }
         try await write { database in
-            try database.execute(
-                sql: "UPDATE entry SET held = 0 WHERE keyHash IN (SELECT keyHash FROM hold WHERE until <= ?)",
-                arguments: [date])
             try database.execute(sql: "DELETE FROM hold WHERE until <= ?", arguments: [date])
+            try Self.releaseUnheld(in: database)
         }
         return true
     }
@@ -43,16 +65,46 @@ extension Catalogue {
 
     /// Everything that is to be kept.
     func holds() throws(RepriseError) -> [Hold] {
+        try read { try holds(in: $0) }
+    }
+
+    private func holds(in database: Database) throws -> [Hold] {
+        try Row.fetchAll(database, sql: "SELECT keyHash, kind, until, target FROM hold").compactMap { row in
+            guard let name: String = row.value("keyHash"), let data: Data = row.value("target"),
+                let target = codec.decodeTarget(data, name: name), let url = try? ResourceURL(target.url)
+            else { return nil }
+            return Hold(
+                key: CacheKey(target.key), url: url,
+                retention: Retention(kind: row.value("kind"), until: row.value("until")))
+        }
+    }
+
+    /// The downloads of which something is missing.
+    func unfinishedDownloads() throws(RepriseError) -> [Hold] {
         try read { database in
-            try Row.fetchAll(database, sql: "SELECT keyHash, kind, until, target FROM hold").compactMap { row in
-                guard let name: String = row.value("keyHash"), let data: Data = row.value("target"),
-                    let target = codec.decodeTarget(data, name: name), let url = try? ResourceURL(target.url)
-                else { return nil }
-                return Hold(
-                    key: CacheKey(target.key), url: url,
-                    retention: Retention(kind: row.value("kind"), until: row.value("until")))
+            try holds(in: database).filter { hold in
+                try hold.retention == .download && !isWhole(name(of: hold.key), in: database)
             }
         }
+    }
+
+    /// Whether every entry under `name`, or each of its selections, is whole.
+    private func isWhole(_ name: String, in database: Database) throws -> Bool {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT generation.id, generation.keyHash, record, salt FROM entry
+                JOIN generation ON generation.id = entry.generation
+                WHERE entry.keyHash = ?1 OR entry.keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
+                """, arguments: [name])
+        return try !rows.isEmpty
+            && rows.allSatisfy { row in
+                guard let name: String = row.value("keyHash"), let record = record(row, name: name),
+                    let length = record.completeLength
+                else { return false }
+                let chunks = try chunks(database, generation: record.id)
+                return ChunkLedger(blocks: chunks).ranges.contains(0..<length)
+            }
     }
 
     /// What the entries that are to be kept occupy together.
@@ -65,7 +117,9 @@ extension Catalogue {
                     WHERE keyHash IN (SELECT keyHash FROM entry WHERE held = 1)
                     """
             ).map { row in
-                func size(_ column: String) -> Int64 { Int64(min(row.value(column) ?? 0.0, Double(Usage.most))) }
+                func size(_ column: String) -> Int64 {
+                    Int64(min(max(0, row.value(column) ?? 0.0), Double(Usage.most)))
+                }
                 return Usage(allocated: size("allocated"), stored: size("stored"))
             } ?? Usage()
         }

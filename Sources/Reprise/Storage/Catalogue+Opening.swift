@@ -30,6 +30,7 @@ extension Catalogue {
             try queue.read { database in
                 guard try state(of: database) == .current else { throw damaged }
                 try checkMode(database, vault)
+                if let vault, try check(in: database) != vault.check { throw anotherKey }
             }
             return Catalogue(pool: queue, vault: vault) {}
         } catch let error as RepriseError {
@@ -42,17 +43,35 @@ extension Catalogue {
     /// How an opening went.
     struct Opening {
         let catalogue: Catalogue
-        /// The process that had the cache before did not close it.
-        let isUnclean: Bool
+        let session: Session
         /// Why the cache starts empty, if it does although there was one.
         let reset: String?
+    }
+
+    /// What an index says when it is opened.
+    struct Session {
+        /// The process that had the cache before did not close it.
+        let isUnclean: Bool
         /// The key is another one than before: what is stored cannot be opened.
         let isWrongKey: Bool
+        /// The limit that was chosen last.
+        let limit: Int64?
+    }
+
+    /// What an opening may do, and whom it tells.
+    struct Options {
+        /// Called before a new index is made.
+        var onCreate: () -> Void = {}
+        /// Another key than before is taken over, and what was stored is given up.
+        var adoptsKey = true
+        /// The limit to record.
+        var limit: Int64?
     }
 
     /// Opens or creates the index in `directory`; one that cannot be used is set aside.
     static func open(
-        directory: String, vault: Vault?, fileSystem: any FileSystem, reached: (CrashPoint) -> Void = { _ in }
+        directory: String, vault: Vault?, fileSystem: any FileSystem, options: Options = Options(),
+        reached: (CrashPoint) -> Void = { _ in }
     ) throws(RepriseError) -> Opening {
         let path = directory + "/" + fileName
         let suspicion = directory + "/" + suspicionName
@@ -61,16 +80,23 @@ extension Catalogue {
             _ = try? fileSystem.open(suspicion, create: true)
         }
         let isSuspect = (try? fileSystem.status(of: suspicion)) != nil
+        // What lies there may be plain: an encrypted cache leaves none of it to a search in the background, nor to an
+        // opening after this one that is killed.
+        if vault != nil { removeSetAside(directory, fileSystem) }
+        defer { if vault != nil { removeSetAside(directory, fileSystem) } }
         do {
             let reason: String
-            switch isSuspect
-                ? .unusable("it was found damaged while it was in use") : try attempt(path, vault, onDamage)
-            {
-            case .opened(let opening): return opening
-            case .unusable(let why): reason = why
+            if isSuspect {
+                try checkSuspect(path, vault)
+                reason = "it was found damaged while it was in use"
+            } else {
+                switch try attempt(path, vault, onDamage, options) {
+                case .opened(let opening): return opening
+                case .unusable(let why): reason = why
+                }
             }
             try setAside(directory, fileSystem, reached)
-            return try open(path, vault, onDamage, reset: reason)
+            return try open(path, vault, onDamage, options, reset: reason)
         } catch let error as RepriseError {
             throw error
         } catch {
@@ -81,14 +107,32 @@ extension Catalogue {
     private enum Attempt { case opened(Opening), unusable(String) }
 
     private static func attempt(
-        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void
+        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void, _ options: Options
     ) throws -> Attempt {
         do {
-            return .opened(try open(path, vault, onDamage, reset: nil))
+            return .opened(try open(path, vault, onDamage, options, reset: nil))
         } catch let error as DatabaseError where error.isDamage || error.resultCode == .SQLITE_ERROR {
             return .unusable(error.message ?? "it is damaged")
         } catch let unusable as Unusable {
             return .unusable(unusable.reason)
+        }
+    }
+
+    /// Throws if a suspect index is one that only a newer version, or a key, may replace.
+    private static func checkSuspect(_ path: String, _ vault: Vault?) throws(RepriseError) {
+        var configuration = Configuration()
+        configuration.readonly = true
+        do {
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            defer { try? queue.close() }
+            try queue.read { database in
+                if vault == nil, (try? sealing(database)) == true { try checkMode(database, vault) }
+                _ = try state(of: database)
+            }
+        } catch let error as RepriseError {
+            throw error
+        } catch {
+            // Damaged, as was suspected.
         }
     }
 
@@ -119,7 +163,8 @@ extension Catalogue {
     }
 
     private static func open(
-        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void, reset: String?
+        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void, _ options: Options,
+        reset: String?
     ) throws -> Opening {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
@@ -133,10 +178,9 @@ extension Catalogue {
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
         do {
-            let (isUnclean, isWrongKey) = try pool.write { try prepare($0, vault) }
+            let session = try pool.write { try prepare($0, vault, options) }
             return Opening(
-                catalogue: Catalogue(pool: pool, vault: vault, onDamage: onDamage), isUnclean: isUnclean, reset: reset,
-                isWrongKey: isWrongKey)
+                catalogue: Catalogue(pool: pool, vault: vault, onDamage: onDamage), session: session, reset: reset)
         } catch {
             try? pool.close()
             throw error
@@ -144,15 +188,18 @@ extension Catalogue {
     }
 
     private static func prepare(
-        _ database: Database, _ vault: Vault?
-    ) throws -> (isUnclean: Bool, isWrongKey: Bool) {
-        if try state(of: database) == .empty { try create(database, vault) }
+        _ database: Database, _ vault: Vault?, _ options: Options
+    ) throws -> Session {
+        if try state(of: database) == .empty {
+            options.onCreate()
+            try create(database, vault)
+        }
         if vault != nil, try sealing(database) == false {
             // Plain bytes lie there: they are to go, which is what an encrypted cache is for.
             throw Unusable(reason: "it is not encrypted, and the cache is to be")
         }
         try checkMode(database, vault)
-        return try begin(database, vault)
+        return try begin(database, vault, options)
     }
 
     // MARK: - Formats
@@ -249,16 +296,54 @@ extension Catalogue {
                 : "The cache is not encrypted: leave the key out.")
     }
 
-    /// Marks the cache as open; returns whether it was marked already, and whether the key is another one.
-    private static func begin(_ database: Database, _ vault: Vault?) throws -> (isUnclean: Bool, isWrongKey: Bool) {
+    /// Marks the cache as open; returns what it says.
+    ///
+    /// Another key is taken over only if `options` say so, or nothing is stored under the one before.
+    private static func begin(
+        _ database: Database, _ vault: Vault?, _ options: Options
+    ) throws -> Session {
         let wasClean = try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'clean'") == 1
         try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('clean', 0)")
-        guard let vault else { return (!wasClean, false) }
-        let check = try Data.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'check'")
+        if !wasClean { try recount(in: database) }
+        let limit = try recordedLimit(in: database, options)
+        guard let vault else { return Session(isUnclean: !wasClean, isWrongKey: false, limit: limit) }
+        let check = try check(in: database)
         if check != vault.check {
+            if !options.adoptsKey, try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM generation)") == true
+            {
+                throw anotherKey
+            }
             try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('check', ?)", arguments: [vault.check])
+            try releaseUnreadable(database, RecordCodec(vault: vault))
         }
-        return (!wasClean, check != vault.check)
+        return Session(isUnclean: !wasClean, isWrongKey: check != vault.check, limit: limit)
+    }
+
+    /// Records the limit, if there is one to record; returns the recorded one.
+    private static func recordedLimit(in database: Database, _ options: Options) throws -> Int64? {
+        if let limit = options.limit {
+            try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('limit', ?)", arguments: [limit])
+        }
+        let row = try Row.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'limit'")
+        let limit: Int64? = row?.value("value")
+        return limit.flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    private static func check(in database: Database) throws -> Data? {
+        try Data.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'check'")
+    }
+
+    private static let anotherKey = RepriseError(
+        .keyUnavailable, "The cache is encrypted with another key: give that one, or choose another directory.")
+
+    /// Releases what another key holds: nobody could, and it would never go.
+    private static func releaseUnreadable(_ database: Database, _ codec: RecordCodec) throws {
+        for row in try Row.fetchAll(database, sql: "SELECT keyHash, target FROM hold") {
+            guard let name: String = row.value("keyHash") else { continue }
+            if let data: Data = row.value("target"), codec.decodeTarget(data, name: name) != nil { continue }
+            try database.execute(sql: "DELETE FROM hold WHERE keyHash = ?", arguments: [name])
+        }
+        try releaseUnheld(in: database)
     }
 
     /// Marks the cache as closed.

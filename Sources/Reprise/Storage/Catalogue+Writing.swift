@@ -51,23 +51,45 @@ extension Catalogue {
         let usage: Usage
     }
 
-    /// Forgets the entries of these names with all their generations, in one transaction.
-    func remove(_ names: [String]) async throws(RepriseError) -> [Removed] {
+    /// What a removal did.
+    struct Removal: Sendable {
+        var generations: [Removed] = []
+        /// Names that stay because somebody keeps them.
+        var kept: Set<String> = []
+    }
+
+    /// Forgets the entries of these names with all their generations, in one transaction; those that are to be kept only
+    /// if `force` says so.
+    func remove(_ names: [String], force: Bool) async throws(RepriseError) -> Removal {
         try await write { database in
-            var removed: [Removed] = []
+            var removal = Removal()
             for name in names {
+                // Somebody may have asked to keep it after it was chosen to go.
+                if !force, try isHeld(name, in: database) {
+                    removal.kept.insert(name)
+                    continue
+                }
                 let rows = try Row.fetchAll(
                     database, sql: "SELECT id, allocated, stored FROM generation WHERE keyHash = ?", arguments: [name])
                 for row in rows {
                     guard let id: Int64 = row.value("id") else { continue }
                     try delete(generation: id, from: database)
-                    removed.append(Removed(name: name, id: id, usage: Self.usage(row)))
+                    removal.generations.append(Removed(name: name, id: id, usage: Self.usage(row)))
                 }
                 try database.execute(sql: "DELETE FROM entry WHERE keyHash = ?", arguments: [name])
                 try database.execute(sql: "DELETE FROM selection WHERE keyHash = ?", arguments: [name])
             }
-            return removed
+            return removal
         }
+    }
+
+    private func isHeld(_ name: String, in database: Database) throws -> Bool {
+        try Bool.fetchOne(database, sql: "SELECT held FROM entry WHERE keyHash = ?", arguments: [name]) ?? false
+    }
+
+    /// Those of `names` that somebody keeps.
+    func held(_ names: [String]) throws(RepriseError) -> Set<String> {
+        try read { database in Set(try names.filter { try isHeld($0, in: database) }) }
     }
 
     /// Forgets one generation that another has replaced; returns what it occupied.
@@ -102,7 +124,8 @@ extension Catalogue {
         try database.execute(
             sql: """
                 INSERT INTO entry (keyHash, generation, lastUsed, held)
-                VALUES (?1, ?2, ?3, EXISTS (SELECT 1 FROM hold WHERE keyHash = ?1))
+                VALUES (?1, ?2, ?3, EXISTS (SELECT 1 FROM hold WHERE keyHash = ?1
+                    OR keyHash = (SELECT signpost FROM selection WHERE selection.keyHash = ?1)))
                 ON CONFLICT (keyHash) DO UPDATE SET generation = excluded.generation
                 """, arguments: [name, record.id, Double(record.responseTime)])
         for (block, chunks) in generation.blocks {

@@ -59,8 +59,13 @@ struct Catalogue: Sendable {
             let rows = try Row.fetchCursor(
                 database,
                 sql: """
-                    SELECT generation.id, record, salt, allocated, stored, entry.keyHash, lastUsed, kind, until FROM entry
-                    JOIN generation ON generation.id = entry.generation LEFT JOIN hold ON hold.keyHash = entry.keyHash
+                    SELECT generation.id, generation.record, salt, allocated, stored, entry.keyHash, lastUsed,
+                        COALESCE(hold.kind, shared.kind) AS kind,
+                        CASE WHEN hold.kind IS NULL THEN shared.until ELSE hold.until END AS until
+                    FROM entry JOIN generation ON generation.id = entry.generation
+                    LEFT JOIN hold ON hold.keyHash = entry.keyHash
+                    LEFT JOIN selection ON selection.keyHash = entry.keyHash
+                    LEFT JOIN hold AS shared ON shared.keyHash = selection.signpost
                     ORDER BY lastUsed DESC
                     """)
             var entries: [CacheEntry] = []
@@ -77,9 +82,32 @@ struct Catalogue: Sendable {
 
     /// What all generations occupy together.
     func usage() throws(RepriseError) -> Usage {
-        try read { database in
-            try Row.fetchOne(database, sql: "SELECT allocated, stored FROM usage").map(Self.usage) ?? Usage()
+        try read { try Self.usage(in: $0) }
+    }
+
+    /// Makes the sums of ``usage()`` those of the generations; returns what they were and what they are.
+    func recount() async throws(RepriseError) -> (before: Usage, after: Usage) {
+        try await write { database in
+            let before = try Self.usage(in: database)
+            try Self.recount(in: database)
+            return (before, try Self.usage(in: database))
         }
+    }
+
+    static func recount(in database: Database) throws {
+        func sum(_ column: String) -> String {
+            """
+            CAST(MIN(TOTAL(CASE typeof(\(column)) WHEN 'integer' THEN MIN(MAX(\(column), 0), \(Usage.most)) ELSE 0 END),
+                \(Usage.most)) AS INTEGER)
+            """
+        }
+        // Deleted and not updated: a damaged file may have lost the row, or have two.
+        try database.execute(
+            sql: "DELETE FROM usage; INSERT INTO usage SELECT \(sum("allocated")), \(sum("stored")) FROM generation")
+    }
+
+    private static func usage(in database: Database) throws -> Usage {
+        try Row.fetchOne(database, sql: "SELECT allocated, stored FROM usage").map(usage) ?? Usage()
     }
 
     /// An entry as eviction sees it.
@@ -101,17 +129,20 @@ struct Catalogue: Sendable {
             let rows = try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT entry.keyHash, generation.id, record, salt, allocated FROM entry
+                    SELECT entry.keyHash, generation.id, record, salt, allocated, stored FROM entry
                     LEFT JOIN generation ON generation.id = entry.generation
                     WHERE held = 0 AND lastUsed < ? ORDER BY lastUsed LIMIT ? OFFSET ?
                     """, arguments: [date ?? .infinity, limit, offset])
             return rows.compactMap { row in
                 guard let name: String = row.value("keyHash") else { return nil }
                 return Candidate(
-                    name: name, key: record(row, name: name)?.key, allocated: row.value("allocated") ?? 0)
+                    name: name, key: record(row, name: name)?.key, allocated: Self.usage(row).allocated)
             }
         }
     }
+
+    /// No cache served more (an exabyte); a damaged number must not overflow a sum.
+    private static let mostTotal: Int64 = 1 << 60
 
     /// Sums over the life of the cache, by name.
     func totals() throws(RepriseError) -> [String: Int64] {
@@ -119,9 +150,9 @@ struct Catalogue: Sendable {
             let rows = try Row.fetchAll(database, sql: "SELECT name, value FROM total")
             let pairs = rows.compactMap { row -> (String, Int64)? in
                 guard let name: String = row.value("name"), let value: Int64 = row.value("value") else { return nil }
-                return (name, value)
+                return (name, min(max(0, value), Self.mostTotal))
             }
-            return Dictionary(pairs, uniquingKeysWith: +)
+            return Dictionary(pairs) { $1 }
         }
     }
 
@@ -141,6 +172,26 @@ struct Catalogue: Sendable {
         }
     }
 
+    /// Generations whose record cannot be read, or that their entry does not select.
+    func unusableGenerations() throws(RepriseError) -> [(id: Int64, name: String, key: CacheKey?)] {
+        try read { database in
+            let rows = try Row.fetchCursor(
+                database,
+                sql: """
+                    SELECT generation.id, generation.keyHash, record, salt, entry.keyHash AS entry FROM generation
+                    LEFT JOIN entry ON entry.generation = generation.id AND entry.keyHash = generation.keyHash
+                    """)
+            var found: [(id: Int64, name: String, key: CacheKey?)] = []
+            while let row = try rows.next() {
+                guard let id: Int64 = row.value("id"), let name: String = row.value("keyHash") else { continue }
+                let key = record(row, name: name)?.key
+                let entry: String? = row.value("entry")
+                if key == nil || entry == nil { found.append((id, name, key)) }
+            }
+            return found
+        }
+    }
+
     // MARK: - Rows
 
     func record(_ row: Row, name: String) -> GenerationRecord? {
@@ -154,7 +205,7 @@ struct Catalogue: Sendable {
         return Usage(allocated: size("allocated"), stored: size("stored"))
     }
 
-    private func chunks(_ database: Database, generation: Int64) throws -> [Int64: [Chunk]] {
+    func chunks(_ database: Database, generation: Int64) throws -> [Int64: [Chunk]] {
         var blocks: [Int64: [Chunk]] = [:]
         let rows = try Row.fetchCursor(
             database, sql: "SELECT block, chunks FROM chunk WHERE generation = ?", arguments: [generation])
@@ -191,6 +242,9 @@ struct Catalogue: Sendable {
 }
 
 extension RepriseError {
+    /// The file is not there; with any other error it may be, and only cannot be had now.
+    var isMissingFile: Bool { (cause as? SystemError)?.isMissingFile == true }
+
     /// The disk has no room: eviction helps.
     var isLackOfRoom: Bool {
         (cause as? SystemError)?.isLackOfRoom == true || (cause as? DatabaseError)?.resultCode == .SQLITE_FULL

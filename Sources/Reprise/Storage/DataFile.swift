@@ -14,6 +14,8 @@ package final class DataFile: Sendable {
     private let file: any OpenFile
 
     /// Opens the file at `path`, creating it if `create` says so; missing directories are made then.
+    ///
+    /// One that must not be written is opened for reading: writes to it fail.
     init(path: String, create: Bool, in fileSystem: any FileSystem) throws(RepriseError) {
         self.path = path
         do throws(SystemError) {
@@ -29,6 +31,7 @@ package final class DataFile: Sendable {
         do throws(SystemError) {
             return try fileSystem.open(path, create: create)
         } catch {
+            if !create, error.forbidsWriting { return try fileSystem.open(readOnly: path) }
             guard create, error.isMissingFile, let slash = path.lastIndex(of: "/") else { throw error }
             try fileSystem.makeDirectory(String(path[..<slash]))
             return try fileSystem.open(path, create: true)

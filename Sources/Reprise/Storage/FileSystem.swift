@@ -4,6 +4,8 @@
 package protocol FileSystem: Sendable {
     /// Opens the file at `path` for reading and writing, creating it with mode 0600 if `create` says so.
     func open(_ path: String, create: Bool) throws(SystemError) -> any OpenFile
+    /// Opens the file at `path` for reading only: its disk, or its owner, lets nothing be written.
+    func open(readOnly path: String) throws(SystemError) -> any OpenFile
     /// Creates the directory at `path` with mode 0700, and those above it; none of it is an error if it is there.
     func makeDirectory(_ path: String) throws(SystemError)
     /// Removes the file at `path`.

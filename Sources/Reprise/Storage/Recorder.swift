@@ -142,11 +142,11 @@ actor Recorder {
         return await enqueue { await self.writeBatch() }
     }
 
-    /// Forgets everything stored under these names; returns the generations.
-    func remove(_ names: [String]) async throws(RepriseError) -> [Catalogue.Removed] {
+    /// Forgets everything stored under these names, of what is to be kept only if `force` says so.
+    func remove(_ names: [String], force: Bool) async throws(RepriseError) -> Catalogue.Removal {
         defer { onWritten() }
         return try await enqueue {
-            await Self.result { () async throws(RepriseError) in try await self.catalogue.remove(names) }
+            await Self.result { () async throws(RepriseError) in try await self.catalogue.remove(names, force: force) }
         }.get()
     }
 

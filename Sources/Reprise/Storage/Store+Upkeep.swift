@@ -14,18 +14,24 @@ extension Store {
         for high in Self.digits {
             for low in Self.digits {
                 if Task.isCancelled { return }
-                await reconcile(folder: "\(high)\(low)", isLive: isLive)
+                do throws(SystemError) {
+                    try await reconcile(folder: "\(high)\(low)", isLive: isLive)
+                } catch {
+                    // What cannot be looked at now is not gone: the next opening looks again.
+                    journal.tell(.storeBypassed(nil, reason: "The media cannot be looked through: \(error)."))
+                    return
+                }
             }
         }
         _ = takeMade()
         isReconciled.withLock { $0 = true }
     }
 
-    private func reconcile(folder: String, isLive: (String) -> Bool) async {
+    private func reconcile(folder: String, isLive: (String) -> Bool) async throws(SystemError) {
         let path = "\(directory)/media/\(folder)"
         // In this order: what is made in between is in `made`, and what is recorded in between has a file.
         guard let living = try? catalogue.generations(prefix: folder) else { return }
-        let names = (try? fileSystem.names(in: path)) ?? []
+        let names = try names(in: path)
         let made = madeNow
         var found: Set<Int64> = []
         for name in names {
@@ -44,17 +50,30 @@ extension Store {
         }
     }
 
+    /// What is in the folder at `path`; nothing if it is not there.
+    private func names(in path: String) throws(SystemError) -> [String] {
+        do throws(SystemError) {
+            return try fileSystem.names(in: path)
+        } catch {
+            guard error.isMissingFile else { throw error }
+            return []
+        }
+    }
+
     /// Forgets entries; on a full disk, which takes no record, their files go first: records without a file are as good as
     /// none.
-    func forget(_ names: [String]) async throws(RepriseError) -> [Catalogue.Removed] {
+    ///
+    /// Those that are to be kept only if `force` says so.
+    func forget(_ names: [String], force: Bool) async throws(RepriseError) -> Catalogue.Removal {
         do throws(RepriseError) {
-            return try await recorder.remove(names)
+            return try await recorder.remove(names, force: force)
         } catch {
             guard error.isLackOfRoom else { throw error }
-            for name in names {
+            let kept = force ? [] : try catalogue.held(names)
+            for name in names where !kept.contains(name) {
                 for (id, _) in try catalogue.generations(prefix: name) { removeFile(name: name, generation: id) }
             }
-            return try await recorder.remove(names)
+            return try await recorder.remove(names, force: force)
         }
     }
 

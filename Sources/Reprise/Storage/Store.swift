@@ -16,6 +16,7 @@ final class Store: Sendable {
     let vault: Vault?
     /// The process that had the cache before did not close it: files may hold bytes that no record counts.
     let isUnclean: Bool
+    let journal: Journal
     private let lock: DirectoryLock
     private let reached: (@Sendable (CrashPoint) -> Void)?
     /// Generations made since the opening, whose files are not orphans though no record names them yet; `nil` once
@@ -27,6 +28,8 @@ final class Store: Sendable {
     let cannotPunch = Mutex(false)
     /// Bytes of files that no record counts, by generation.
     let excess = Mutex<[Int64: Int64]>([:])
+    /// Keys whose records are kept though their files could not be opened just now.
+    let unopened = Mutex<Set<CacheKey>>([])
 
     init(
         directory: String, configuration: MediaCache.Configuration, journal: Journal
@@ -39,23 +42,22 @@ final class Store: Sendable {
         }
         self.directory = directory
         self.fileSystem = fileSystem
+        self.journal = journal
         entryLimit = configuration.entryLimit ?? .max
         reached = configuration.reached
         vault = try configuration.encryption.map { encryption throws(RepriseError) in
             Vault(key: try encryption.provider.key())
         }
         lock = try DirectoryLock(directory: directory)
-        let opening = try Self.openCatalogue(directory, vault, fileSystem, { configuration.reached?($0) })
+        let opening = try Self.openCatalogue(directory, vault, configuration)
         catalogue = opening.catalogue
-        isUnclean = opening.isUnclean || opening.reset != nil
-        // What lies there may be plain: an encrypted cache leaves none of it to a search in the background.
-        if opening.reset != nil, vault != nil {
-            _ = Self.makeRoom(directory, fileSystem, .max)
-            Catalogue.removeSetAside(directory, fileSystem)
-        }
+        isUnclean = opening.session.isUnclean || opening.reset != nil
         if let reason = opening.reset { journal.tell(.storeReset(reason: reason)) }
-        if opening.isWrongKey { journal.tell(.keyChanged) }
-        quota = Quota(limit: configuration.limit, used: try catalogue.usage(), floor: configuration.minimumFree) {
+        if opening.session.isWrongKey { journal.tell(.keyChanged) }
+        let recorded = configuration.usesRecordedLimit ? opening.session.limit : nil
+        quota = Quota(
+            limit: recorded ?? configuration.limit, used: try catalogue.usage(), floor: configuration.minimumFree
+        ) {
             try? fileSystem.freeBytes(at: directory)
         }
         breaker = Breaker(clock: configuration.clock)
@@ -72,13 +74,25 @@ final class Store: Sendable {
 
     /// Opens the index; on a disk that is full to the last block a data file has to go first.
     private static func openCatalogue(
-        _ directory: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ reached: (CrashPoint) -> Void
+        _ directory: String, _ vault: Vault?, _ configuration: MediaCache.Configuration
     ) throws(RepriseError) -> Catalogue.Opening {
+        let fileSystem = configuration.fileSystem
+        func open() throws(RepriseError) -> Catalogue.Opening {
+            try Catalogue.open(
+                directory: directory, vault: vault, fileSystem: fileSystem,
+                options: Catalogue.Options(
+                    onCreate: {
+                        // What lies beside no index may be plain.
+                        if vault != nil { _ = makeRoom(directory, fileSystem, .max) }
+                    }, adoptsKey: configuration.adoptsKey,
+                    limit: configuration.isLimitGiven ? configuration.limit : nil)
+            ) { configuration.reached?($0) }
+        }
         do throws(RepriseError) {
-            return try Catalogue.open(directory: directory, vault: vault, fileSystem: fileSystem, reached: reached)
+            return try open()
         } catch {
             guard error.isLackOfRoom, makeRoom(directory, fileSystem) else { throw error }
-            return try Catalogue.open(directory: directory, vault: vault, fileSystem: fileSystem, reached: reached)
+            return try open()
         }
     }
 

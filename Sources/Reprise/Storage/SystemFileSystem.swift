@@ -11,11 +11,16 @@ package struct SystemFileSystem: FileSystem {
     package init() {}
 
     package func open(_ path: String, create: Bool) throws(SystemError) -> any OpenFile {
-        let flags = O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0)
+        try open(path, O_RDWR | (create ? O_CREAT : 0))
+    }
+
+    package func open(readOnly path: String) throws(SystemError) -> any OpenFile { try open(path, O_RDONLY) }
+
+    private func open(_ path: String, _ flags: Int32) throws(SystemError) -> any OpenFile {
         #if canImport(Darwin)
-            let descriptor = Darwin.open(path, flags, 0o600)
+            let descriptor = Darwin.open(path, flags | O_CLOEXEC, 0o600)
         #else
-            let descriptor = Glibc.open(path, flags, 0o600)
+            let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o600)
         #endif
         guard descriptor >= 0 else { throw SystemError(errno) }
         return SystemFile(descriptor: descriptor)
@@ -47,12 +52,16 @@ package struct SystemFileSystem: FileSystem {
         guard let stream = opendir(directory) else { throw SystemError(errno) }
         defer { closedir(stream) }
         var names: [String] = []
-        while let entry = readdir(stream) {
+        while true {
+            // Its end and an error look the same but for this.
+            errno = 0
+            guard let entry = readdir(stream) else { break }
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 1) { String(cString: $0) }
             }
             if name != ".", name != ".." { names.append(name) }
         }
+        guard errno == 0 else { throw SystemError(errno) }
         return names
     }
 
@@ -127,6 +136,8 @@ extension SystemError {
     package var isLackOfRoom: Bool { code == ENOSPC || code == EDQUOT }
     /// The name is not there.
     package var isMissingFile: Bool { code == ENOENT }
+    /// It may be there to be read.
+    var forbidsWriting: Bool { code == EROFS || code == EACCES || code == EPERM }
 }
 
 extension SystemError {

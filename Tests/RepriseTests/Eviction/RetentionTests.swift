@@ -1,11 +1,13 @@
 import ByteRanges
 import Foundation
 import HTTPSemantics
-import Reprise
+import HTTPTypes
 import RepriseTesting
 import TestLimits
 import TestSupport
 import Testing
+
+@testable import Reprise
 
 /// What somebody asked to keep stays, and a download goes on until it is whole.
 @Suite(.limit(minutes: 2)) struct RetentionTests {
@@ -27,6 +29,59 @@ import Testing
             try await bench.cache.retain(resource, as: .cached)
             for name in ["/b", "/c"] { _ = try await bench.bytes(name) }
             #expect(try await Self.names(bench.cache) == ["b", "c"])
+        }
+    }
+
+    @Test("a pin keeps each selection by Vary (RFC 9111 §4.1)", arguments: [false, true])
+    func aPinKeepsEachSelection(isFirst: Bool) async throws {
+        let clock = ShiftableClock()
+        try await Bench.run(configure: {
+            $0.limit = 1_000_000
+            $0.clock = clock.cacheClock
+        }) { bench async throws in
+            bench.publish("/a", length: 200_000) { $0.fields = [.vary: "Accept-Language"] }
+            for name in ["/b", "/c"] { bench.publish(name, length: 400_000) }
+            let resource = try bench.cache.resource(for: bench.origin.url("/a"))
+            func pin() async throws {
+                try await bench.cache.retain(resource, as: .pinned(until: clock.wallClock + 3600))
+            }
+            if isFirst { try await pin() }
+            for language in ["de", "fr"] {
+                _ = try await resource.read(fields: [.acceptLanguage: language]).drain()
+            }
+            if !isFirst { try await pin() }
+            let kept = try await bench.cache.entries()
+            #expect(kept.count == 2)
+            #expect(kept.allSatisfy { $0.retention == .pinned(until: clock.wallClock + 3600) })
+            clock.shift(by: .seconds(10))
+            for name in ["/b", "/c"] { _ = try await bench.bytes(name) }
+            #expect(try await bench.cache.entries().map(\.url.lastPathComponent).sorted() == ["a", "a", "c"])
+            clock.shift(by: .seconds(3600))
+            for name in ["/b", "/c"] { _ = try await bench.bytes(name) }
+            #expect(try await Self.names(bench.cache) == ["b", "c"])
+        }
+    }
+
+    @Test func whatIsPinnedAfterItWasChosenToGoStays() async throws {
+        try await Bench.run { bench async throws in
+            for name in ["/a", "/b"] {
+                bench.publish(name, length: 400_000)
+                _ = try await bench.bytes(name)
+            }
+            _ = try await bench.cache.entries()
+            let store = try #require(bench.cache.engine.store)
+            let chosen = try store.catalogue.leastRecentlyUsed(limit: 2, offset: 0)
+            #expect(chosen.count == 2)
+            let resource = try bench.cache.resource(for: bench.origin.url("/a"))
+            try await bench.cache.retain(resource, as: .pinned(until: nil))
+            let outcome = try await bench.cache.engine.remove(chosen, force: false, store)
+            #expect(outcome.removed.compactMap(\.candidate.key?.text) == [bench.origin.url("/b")])
+            #expect(outcome.inUse.isEmpty)
+            #expect(try await Self.names(bench.cache) == ["a"])
+            #expect(bench.cache.storedBytes == 400_000)
+            #expect(try await bench.bytes("/a") == TestPattern.bytes(in: 0..<400_000, seed: 1))
+            #expect(bench.origin.snapshot.requestCount == 2)
+            #expect(try await bench.cache.remove(resource.key) == 400_000)
         }
     }
 

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import HTTPSemantics
 import HTTPTypes
+import Locks
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -129,6 +130,87 @@ import Testing
             for (name, bytes) in try Self.files(bench) {
                 #expect(bytes.range(of: Data("127.0.0.1".utf8)) == nil, "a URL is left in \(name)")
             }
+        }
+    }
+
+    @Test func whatAKilledOpeningLeftInPlainIsRemoved() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 100_000)
+            _ = try await bench.bytes("/a")
+            await bench.cache.close()
+            // As if an opening with a key had been killed when the plain index was set aside.
+            let path = bench.directory.path
+            try FileManager.default.moveItem(
+                atPath: path + "/catalogue.sqlite", toPath: path + "/catalogue.damaged")
+            let left = Mutex<[String]?>(nil)
+            try await bench.reopened(configure: {
+                $0.encryption = Self.encryption
+                $0.reached = { point in
+                    // Before anything is searched for in the background.
+                    if point == .opened { left.withLock { $0 = DiskUse.mediaFiles(of: path) } }
+                }
+            }) { _ in }
+            #expect(left.withLock { $0 } == [], "plain bytes are left")
+            #expect(!FileManager.default.fileExists(atPath: path + "/catalogue.damaged"))
+        }
+    }
+
+    @Test func aSealedCacheFoundDamagedStillNeedsItsKey() async throws {
+        try await Self.run { bench async throws in
+            bench.publish("/a", length: 100_000)
+            _ = try await bench.bytes("/a")
+            await bench.cache.close()
+            try Data().write(to: URL(fileURLWithPath: bench.directory.path(of: "catalogue.suspect")))
+            let error = await #expect(throws: RepriseError.self) {
+                try await MediaCache.open(directory: bench.directory.path, origin: bench.client)
+            }
+            #expect(error?.code == .keyUnavailable)
+            #expect(DiskUse.mediaFiles(of: bench.directory.path).count == 1)
+            try await Self.again(bench) { cache async throws in #expect(try await cache.entries().isEmpty) }
+        }
+    }
+
+    @Test func whatIsPinnedUnderAnotherKeyGoesWhenRoomIsNeeded() async throws {
+        try await Self.run { bench async throws in
+            bench.publish("/a", length: 100_000)
+            _ = try await bench.bytes("/a")
+            let resource = try bench.cache.resource(for: bench.origin.url("/a"))
+            try await bench.cache.retain(resource, as: .pinned(until: nil))
+            let other = CacheEncryption(key: SymmetricKey(size: .bits256))
+            try await Self.again(bench, key: other) { cache async throws in
+                let catalogue = try #require(cache.engine.store).catalogue
+                #expect(try catalogue.heldUsage() == Usage())
+                await cache.prune(toSize: 0)
+                #expect(cache.allocatedBytes.media == 0)
+            }
+            #expect(DiskUse.mediaFiles(of: bench.directory.path).isEmpty)
+        }
+    }
+
+    @Test func aCommandThatLooksAfterTheCacheRefusesAnotherKey() async throws {
+        try await Self.run { bench async throws in
+            let other = CacheEncryption(key: SymmetricKey(size: .bits256))
+            // Nothing is stored: any key will do.
+            try await bench.reopened(configure: {
+                $0.encryption = other
+                $0.adoptsKey = false
+            }) { cache async throws in
+                bench.publish("/a", length: 100_000)
+                _ = try await cache.resource(for: bench.origin.url("/a")).read().drain()
+            }
+            var configuration = MediaCache.Configuration()
+            configuration.encryption = Self.encryption
+            configuration.adoptsKey = false
+            let error = await #expect(throws: RepriseError.self) {
+                try await MediaCache.open(
+                    directory: bench.directory.path, origin: bench.client, configuration: configuration)
+            }
+            #expect(error?.code == .keyUnavailable)
+            #expect { try CacheInspector(directory: bench.directory.path, encryption: Self.encryption) } throws: {
+                ($0 as? RepriseError)?.code == .keyUnavailable
+            }
+            let inspector = try CacheInspector(directory: bench.directory.path, encryption: other)
+            #expect(try inspector.entries().count == 1)
         }
     }
 

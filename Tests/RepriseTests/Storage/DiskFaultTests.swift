@@ -179,6 +179,67 @@ import Testing
         }
     }
 
+    @Test(arguments: [EMFILE, EIO, EACCES]) func aFileThatCannotBeOpenedNowIsKept(error: Int32) async throws {
+        let disk = FaultyDisk()
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 300_000)
+            _ = try await bench.bytes("/a")
+            try await bench.reopened(configure: {
+                $0.fileSystem = disk
+                $0.resumesDownloads = false
+            }) { cache async throws in
+                let log = EventLog(cache)
+                disk.setOpenError(error)
+                let resource = try cache.resource(for: bench.origin.url("/a"))
+                #expect(try await resource.read().collect() == Self.pattern(0..<300_000))
+                let told = await log.first { if case .storeBypassed = $0 { true } else { false } }
+                guard case .storeBypassed(_, let reason) = told else { return }
+                #expect(reason.contains("errno \(error)"), "\(reason)")
+                #expect(try await cache.verify().unreadable == [resource.key])
+                disk.setOpenError(nil)
+                #expect(try await resource.read().collect() == Self.pattern(0..<300_000))
+                #expect(try await cache.verify().soundBytes == 300_000)
+                #expect(cache.storedBytes == 300_000)
+            }
+            #expect(bench.origin.snapshot.requestCount == 2)
+            #expect(DiskUse.mediaFiles(of: bench.directory.path).count == 1)
+        }
+    }
+
+    @Test func aFolderThatCannotBeListedKeepsItsRecords() async throws {
+        let disk = FaultyDisk()
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 300_000)
+            _ = try await bench.bytes("/a")
+            disk.setNamesError(EIO)
+            try await bench.reopened(configure: { $0.fileSystem = disk }) { cache async throws in
+                let log = EventLog(cache)
+                await cache.settle()
+                #expect(try await cache.entries().count == 1)
+                await cache.close()
+                #expect(await log.all().contains { if case .storeBypassed = $0 { true } else { false } })
+            }
+        }
+    }
+
+    @Test func aDiskForReadingOnlyServesWhatIsStored() async throws {
+        let disk = FaultyDisk()
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 600_000)
+            _ = try await bench.bytes("/a", .bounded(0..<300_000))
+            disk.setOpenError(EROFS)
+            disk.setFault { _ in .error(EBADF) }
+            try await bench.reopened(configure: { $0.fileSystem = disk }) { cache async throws in
+                let read = try await cache.resource(for: bench.origin.url("/a")).read()
+                #expect(try await read.collect() == Self.pattern(0..<600_000))
+                #expect(read.servedBytes(from: .store) == 300_000)
+            }
+            try await bench.reopened { cache async throws in
+                #expect(try await cache.verify().soundBytes == 300_000)
+            }
+        }
+    }
+
     @Test func anOrphanIsRemovedAfterTheOpening() async throws {
         try await Bench.run { bench async throws in
             bench.publish("/a", length: 300_000)

@@ -1,0 +1,129 @@
+import ByteRanges
+import Foundation
+import HTTPSemantics
+import HTTPTypes
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@testable import Reprise
+
+/// Downloads run two at a time, end when they cannot be stored, and are not begun again when they are whole.
+@Suite(.limit(minutes: 2)) struct DownloadTests {
+    private static func end(_ log: EventLog) async -> RepriseError? {
+        let end = await log.first { if case .downloadEnded = $0 { true } else { false } }
+        guard case .downloadEnded(_, let error) = end else { return nil }
+        return error
+    }
+
+    @Test(arguments: [false, true]) func aFinishedDownloadIsLeftAlone(varies: Bool) async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/film", length: 300_000) { if varies { $0.fields = [.vary: "Accept-Language"] } }
+            let log = EventLog(bench.cache)
+            try await bench.cache.retain(try bench.cache.resource(for: bench.origin.url("/film")), as: .download)
+            #expect(await Self.end(log) == nil)
+            let requests = bench.origin.snapshot.requestCount
+            try await bench.reopened { cache async throws in
+                let store = try #require(cache.engine.store)
+                #expect(try store.catalogue.unfinishedDownloads().isEmpty)
+                // It would come before this one.
+                bench.publish("/other", length: 1_000)
+                let log = EventLog(cache)
+                let other = try cache.resource(for: bench.origin.url("/other"))
+                try await cache.retain(other, as: .download)
+                let end = await log.first { if case .downloadEnded = $0 { true } else { false } }
+                guard case .downloadEnded(other.key, nil) = end else {
+                    Issue.record("the finished download was begun again")
+                    return
+                }
+            }
+            #expect(bench.origin.snapshot.requestCount == requests + 1)
+        }
+    }
+
+    @Test func twoRunAtOnce() async throws {
+        try await Bench.run { bench async throws in
+            let log = EventLog(bench.cache)
+            for name in ["/a", "/b", "/c"] {
+                bench.publish(name, length: 300_000)
+                bench.origin.hold(name, at: 100_000)
+                try await bench.cache.retain(try bench.cache.resource(for: bench.origin.url(name)), as: .download)
+            }
+            for name in ["/a", "/b"] {
+                #expect(try await bench.bytes(name, .bounded(0..<90_000)).count == 90_000)
+            }
+            #expect(bench.origin.snapshot.requestCount == 2)
+            for name in ["/a", "/b", "/c"] { bench.origin.release(name) }
+            for _ in 0..<3 { #expect(await Self.end(log) == nil) }
+            #expect(try await bench.cache.entries().filter(\.isComplete).count == 3)
+        }
+    }
+
+    @Test func whatIsLargerThanTheLimitIsNotFetched() async throws {
+        try await Bench.run(configure: { $0.limit = 10_000_000 }) { bench async throws in
+            bench.publish("/film", length: 60_000_000)
+            bench.origin.hold("/film", at: 1_000_000)
+            let log = EventLog(bench.cache)
+            try await bench.cache.retain(try bench.cache.resource(for: bench.origin.url("/film")), as: .download)
+            #expect(await Self.end(log)?.code == .storageFull)
+            #expect(bench.origin.snapshot.bodyBytesSent <= 1_000_000)
+        }
+    }
+
+    @Test(arguments: [false, true]) func whatCannotBeStoredIsNotFetchedToItsEnd(isSealed: Bool) async throws {
+        let disk = FaultyDisk()
+        let key = try #require(KeyFile.key(hexadecimal: String(repeating: "5a", count: 32)))
+        try await Bench.run(configure: {
+            $0.fileSystem = disk
+            $0.encryption = isSealed ? CacheEncryption(key: key) : nil
+        }) { bench async throws in
+            bench.publish("/film", length: 60_000_000)
+            bench.origin.hold("/film", at: 30_000_000)
+            disk.setFault { $0 > 3 ? .error(EIO) : nil }
+            let log = EventLog(bench.cache)
+            try await bench.cache.retain(try bench.cache.resource(for: bench.origin.url("/film")), as: .download)
+            #expect(await Self.end(log)?.code == .storageUnavailable)
+        }
+    }
+
+    @Test func whatMustNotBeStoredIsNotFetched() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/film", length: 60_000_000) { $0.fields = [.cacheControl: "no-store"] }
+            bench.origin.hold("/film", at: 1_000_000)
+            let log = EventLog(bench.cache)
+            try await bench.cache.retain(try bench.cache.resource(for: bench.origin.url("/film")), as: .download)
+            #expect(await Self.end(log)?.code == .notStored)
+        }
+    }
+
+    @Test func aDownloadThatIsReleasedAndWantedAgainGoesOn() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/film", length: 300_000)
+            bench.origin.hold("/film", at: 100_000)
+            let log = EventLog(bench.cache)
+            let resource = try bench.cache.resource(for: bench.origin.url("/film"))
+            for retention in [Retention.download, .cached, .download] {
+                try await bench.cache.retain(resource, as: retention)
+            }
+            bench.origin.release("/film")
+            #expect(await Self.end(log) == nil)
+            #expect(resource.storedRanges.contains(0..<300_000))
+            #expect(try await bench.cache.retention(of: resource) == .download)
+        }
+    }
+
+    @Test func aRefusedPinLeavesTheOneBefore() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 400_000)
+            _ = try await bench.bytes("/a")
+            try await bench.cache.retain(
+                try bench.cache.resource(for: bench.origin.url("/a")), as: .pinned(until: nil))
+            try await bench.reopened(configure: { $0.limit = 100_000 }) { cache async throws in
+                let resource = try cache.resource(for: bench.origin.url("/a"))
+                await #expect(throws: RepriseError.self) { try await cache.retain(resource, as: .pinned(until: 9)) }
+                #expect(try await cache.retention(of: resource) == .pinned(until: nil))
+            }
+        }
+    }
+}
