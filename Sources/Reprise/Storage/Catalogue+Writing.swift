@@ -77,10 +77,21 @@ extension Catalogue {
                     removal.generations.append(Removed(name: name, id: id, usage: Self.usage(row)))
                 }
                 try database.execute(sql: "DELETE FROM entry WHERE keyHash = ?", arguments: [name])
+                if force { try releaseSignpost(of: name, in: database) }
                 try database.execute(sql: "DELETE FROM selection WHERE keyHash = ?", arguments: [name])
             }
             return removal
         }
+    }
+
+    /// The last selection that somebody removes takes along that its URL was to be kept.
+    private func releaseSignpost(of name: String, in database: Database) throws {
+        try database.execute(
+            sql: """
+                DELETE FROM hold WHERE keyHash = (SELECT signpost FROM selection WHERE keyHash = ?)
+                AND NOT EXISTS (SELECT 1 FROM selection JOIN entry ON entry.keyHash = selection.keyHash
+                    WHERE selection.signpost = hold.keyHash)
+                """, arguments: [name])
     }
 
     private func isHeld(_ name: String, in database: Database) throws -> Bool {

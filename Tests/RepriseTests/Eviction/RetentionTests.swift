@@ -62,6 +62,23 @@ import Testing
         }
     }
 
+    @Test func removingTheLastSelectionReleasesTheURL() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 1_000) { $0.fields = [.vary: "Accept-Language"] }
+            let resource = try bench.cache.resource(for: bench.origin.url("/a"))
+            for language in ["de", "fr"] {
+                _ = try await resource.read(fields: [.acceptLanguage: language]).drain()
+            }
+            try await bench.cache.retain(resource, as: .pinned(until: nil))
+            let keys = try await bench.cache.entries().map(\.key)
+            #expect(keys.count == 2)
+            try await bench.cache.remove(keys[0])
+            #expect(try await bench.cache.retention(of: resource) == .pinned(until: nil))
+            try await bench.cache.remove(keys[1])
+            #expect(try await bench.cache.retention(of: resource) == .cached)
+        }
+    }
+
     @Test func whatIsPinnedAfterItWasChosenToGoStays() async throws {
         try await Bench.run { bench async throws in
             for name in ["/a", "/b"] {

@@ -117,8 +117,11 @@ import Testing
                     settings.passage = passage
                     if point == .settingAside {
                         guard passage < 3 else { continue }
-                        // The log alone may hold every page.
-                        try? FileManager.default.removeItem(atPath: settings.directory + "/catalogue.sqlite-wal")
+                        // SQLite could put the file right from a log that holds all of it.
+                        for suffix in ["-wal", "-shm"] {
+                            try? FileManager.default.removeItem(
+                                atPath: settings.directory + "/catalogue.sqlite" + suffix)
+                        }
                         try Data("damaged".utf8).write(
                             to: URL(fileURLWithPath: settings.directory + "/catalogue.sqlite"))
                     }

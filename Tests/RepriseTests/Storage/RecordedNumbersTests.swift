@@ -45,6 +45,7 @@ import Testing
                 #expect(try await cache.verify().isSound)
                 let catalogue = try #require(cache.engine.store).catalogue
                 #expect(try catalogue.usage().stored == 200_000)
+                #expect(cache.storedBytes == 200_000)
             }
             try await bench.reopened { cache async throws in
                 #expect(cache.storedBytes == 200_000)
