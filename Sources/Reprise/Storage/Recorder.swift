@@ -78,10 +78,13 @@ actor Recorder {
             defer { pending.isUseScheduled = true }
             return !pending.isUseScheduled
         }
-        if isFirst {
-            let task = flush(after: Self.useDelay)
-            useFlush.withLock { $0 = task }
+        guard isFirst else { return }
+        let task = Task(executorPreference: DiskExecutor.shared) { [weak self, clock] in
+            do { try await clock.sleep(Self.useDelay) } catch { return }
+            self?.pending.withLock { $0.isUseScheduled = false }
+            await self?.flush()
         }
+        useFlush.withLock { $0 = task }
     }
 
     /// Responses of `signpost` vary; `selection` is one of its keys.
@@ -112,10 +115,10 @@ actor Recorder {
             pending.isScheduled = true
             return delay
         }
-        if let start { _ = flush(after: start) }
+        if let start { flush(after: start) }
     }
 
-    private nonisolated func flush(after delay: Duration) -> Task<Void, Never> {
+    private nonisolated func flush(after delay: Duration) {
         Task(executorPreference: DiskExecutor.shared) { [weak self, clock] in
             if delay > .zero { do { try await clock.sleep(delay) } catch { return } }
             await self?.flush()
@@ -203,7 +206,7 @@ actor Recorder {
 
     private nonisolated func writeBatch() async -> Bool {
         let taken = pending.withLock { pending in
-            defer { pending = Pending() }
+            defer { pending = Pending(isUseScheduled: pending.isUseScheduled) }
             return pending
         }
         var batch = Catalogue.Batch()
@@ -249,6 +252,6 @@ actor Recorder {
             defer { pending.isScheduled = true }
             return !pending.isScheduled
         }
-        if isFirst { _ = flush(after: Self.retryDelay) }
+        if isFirst { flush(after: Self.retryDelay) }
     }
 }
