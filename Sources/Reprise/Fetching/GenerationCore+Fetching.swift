@@ -1,0 +1,118 @@
+import ByteRanges
+import HTTPSemantics
+import Locks
+
+/// What a fetch asks and reports.
+extension GenerationCore {
+    /// The rest of a fetch's range, or `nil` when it is cancelled or has nothing left to bring.
+    func remainder(of id: GenerationMachine.FetchID) -> Range<Int64>? {
+        state.withLock { state in
+            guard let fetch = state.machine.fetches[id], state.handles[id]?.isCancelled == false,
+                fetch.cursor < fetch.limit ?? .max
+            else { return nil }
+            return fetch.cursor..<(fetch.limit ?? .max)
+        }
+    }
+
+    /// The fetch reads from `body` now.
+    ///
+    /// False when it was cancelled meanwhile.
+    func attach(_ body: any OriginBody, to id: GenerationMachine.FetchID) -> Bool {
+        state.withLock { state in
+            state.handles[id]?.body = body
+            return state.handles[id]?.isCancelled == false
+        }
+    }
+
+    func learn(_ placement: BodyPlacement) {
+        state.withLock {
+            $0.machine.learn(completeLength: placement.completeLength, rangesSupported: placement.rangesSupported)
+        }
+    }
+
+    /// The parts of `range` that the fetch should write: inside its limit, not stored yet.
+    func writable(_ range: Range<Int64>, for id: GenerationMachine.FetchID) -> (
+        cursor: Int64, limit: Int64, holes: [Range<Int64>]
+    ) {
+        state.withLock { state in
+            guard let fetch = state.machine.fetches[id] else { return (range.upperBound, range.upperBound, []) }
+            let limit = fetch.limit ?? .max
+            let lower = max(range.lowerBound, fetch.cursor)
+            let upper = min(range.upperBound, limit)
+            guard lower < upper else { return (fetch.cursor, limit, []) }
+            return (fetch.cursor, limit, state.machine.stored.holes(in: lower..<upper))
+        }
+    }
+
+    func advance(_ id: GenerationMachine.FetchID, by count: Int64) -> GenerationMachine.Verdict {
+        let (verdict, effects) = state.withLock { state in
+            state.handles[id]?.isResumed = false
+            return state.machine.advance(id, by: count)
+        }
+        perform(effects)
+        engine.progress.changed(key)
+        return verdict
+    }
+
+    func verdict(_ id: GenerationMachine.FetchID) -> GenerationMachine.Verdict {
+        let (verdict, effects) = state.withLock { state in
+            state.handles[id]?.isResumed = false
+            return state.machine.verdict(id)
+        }
+        perform(effects)
+        return verdict
+    }
+
+    /// Waits until somebody wants more of the fetch, or it is cancelled.
+    func parkFetch(_ id: GenerationMachine.FetchID) async {
+        await withCheckedContinuation { continuation in
+            let mustWait = state.withLock { state in
+                guard let handle = state.handles[id], !handle.isCancelled, !handle.isResumed else { return false }
+                state.handles[id]?.parked = continuation
+                return true
+            }
+            if !mustWait { continuation.resume() }
+        }
+    }
+
+    /// Ends a fetch whose request failed, unless somebody waits for its bytes; then `nil`, and a retry is due.
+    ///
+    /// One step under the lock: a reader that began to wait between the question and the end would get the error of a
+    /// request that was never repeated. Returns whether the fetch had been cancelled.
+    func endUnlessAwaited(_ id: GenerationMachine.FetchID) -> Bool? {
+        let outcome = state.withLock { state -> (isCancelled: Bool, effects: [GenerationMachine.Effect])? in
+            let isCancelled = state.handles[id]?.isCancelled ?? true
+            guard isCancelled || !state.machine.isAwaited(id) else { return nil }
+            return (isCancelled, state.end(id, reachedEnd: false, failure: nil))
+        }
+        guard let outcome else { return nil }
+        perform(outcome.effects)
+        return outcome.isCancelled
+    }
+
+    func isCancelled(_ id: GenerationMachine.FetchID) -> Bool {
+        state.withLock { $0.handles[id]?.isCancelled ?? true }
+    }
+
+    func end(_ id: GenerationMachine.FetchID, reachedEnd: Bool, failure: RepriseError?) {
+        perform(state.withLock { $0.end(id, reachedEnd: reachedEnd, failure: failure) })
+        engine.progress.changed(key)
+    }
+
+    /// The origin has another representation: readers end at their first hole, new reads start afresh.
+    func replace(reason: String) {
+        perform(state.withLock { $0.machine.freeze() })
+        engine.journal.tell(.generationReplaced(key, reason: reason))
+        onReplaced(self, reason)
+    }
+
+    /// The cache closes: fetches end, keeping what arrived; readers end at their next hole.
+    func stopFetches() async {
+        let (effects, tasks) = state.withLock { state in
+            (state.machine.freeze(), state.handles.values.compactMap(\.task))
+        }
+        perform(effects)
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
+    }
+}

@@ -1,0 +1,107 @@
+import ByteRanges
+import HTTPSemantics
+import HTTPTypes
+import Locks
+
+/// Whether a generation may be used without asking, and what an answer to the question changes (RFC 9111 §4).
+extension GenerationCore {
+    /// Whether the generation came or was validated in a play that still goes on.
+    static func isInPlay(_ state: borrowing State, _ policy: ReusePolicy, now: Duration) -> Bool {
+        guard !policy.isShared, let confirmed = state.confirmed, state.record.isMedia else { return false }
+        return now - state.lastUsed < policy.playWindow && now - confirmed < ReusePolicy.longestPlay
+    }
+
+    /// Whether it may answer a request with these directives without asking.
+    func reuse(for directives: CacheControl) -> Reuse {
+        let policy = engine.configuration.reuse
+        if policy.isOffline || engine.configuration.generationPolicy == .immutable { return .serve }
+        let now = engine.configuration.clock.elapsed()
+        let date = HTTPDate(secondsSince1970: Int64(engine.configuration.clock.now()))
+        return state.withLock { state in
+            if state.record.isInvalidated { return .validate(.stale) }
+            return state.freshness.reuse(
+                for: directives, now: date, obeysRequest: policy.isShared || !state.record.isMedia,
+                isConfirmed: Self.isInPlay(state, policy, now: now))
+        }
+    }
+
+    /// Whether it may be served though asking about it came to `error` (RFC 9111 §4.2.4, RFC 5861 §4).
+    func mayServeStale(instead error: RepriseError) -> Bool {
+        let policy = engine.configuration.reuse
+        let date = HTTPDate(secondsSince1970: Int64(engine.configuration.clock.now()))
+        return state.withLock { state in
+            if state.record.isInvalidated { return false }
+            switch error.code {
+            case .networkUnavailable, .originUnreachable, .originNotFound, .originTimedOut:
+                return state.freshness.mayServeStale(because: .disconnected, now: date)
+            case .originRefused where error.refusal.map { [500, 502, 503, 504].contains($0.head.status.code) } == true:
+                let isLenient = !policy.isShared && state.record.isMedia && !state.freshness.forbidsStale
+                return isLenient || state.freshness.mayServeStale(because: .error, now: date)
+            default: return false
+            }
+        }
+    }
+
+    /// A response says that the generation is current: its fields replace the stored ones (RFC 9111 §3.2, §4.3.4).
+    func freshen(_ fields: HTTPFields, requestTime: Int64) {
+        let policy = engine.configuration.reuse
+        let now = engine.configuration.clock.elapsed()
+        let wallClock = Int64(engine.configuration.clock.now())
+        state.withLock { state in
+            var record = state.record
+            record.fields = record.fields.freshened(by: fields, isShared: policy.isShared)
+            record.requestTime = requestTime
+            record.responseTime = wallClock
+            state.update(record, policy, confirmed: now)
+        }
+        store.recorder.note(self, bytes: 0)
+    }
+
+    /// It must not be used any more without asking (RFC 9111 §4.4).
+    func invalidate() {
+        let policy = engine.configuration.reuse
+        state.withLock { state in
+            var record = state.record
+            record.requestTime = 0
+            record.responseTime = 0
+            state.update(record, policy, confirmed: nil)
+        }
+        store.recorder.note(self, bytes: 0)
+    }
+
+    /// Whether the first byte of `spec` has to be fetched under a strong validator anyway: that tells whether the rest
+    /// still holds.
+    func beginsInHole(_ spec: RangeSpec?) -> Bool {
+        state.withLock { state in
+            guard state.record.identity.validators.ifRangeValue != nil, !state.record.isInvalidated,
+                state.machine.rangesSupported != false,
+                let extent = Self.extent(of: spec, completeLength: state.machine.completeLength),
+                extent.start < state.machine.completeLength ?? .max
+            else { return false }
+            return !state.machine.stored.contains(extent.start)
+        }
+    }
+
+    /// The first hole of `spec` after stored bytes, to the end if there is nothing behind it; `nil` if nothing of it is
+    /// stored.
+    func gap(in spec: RangeSpec?) -> RangeSpec? {
+        state.withLock { state in
+            guard let length = state.machine.completeLength,
+                let extent = Self.extent(of: spec, completeLength: length),
+                !state.machine.stored.spans(in: extent.start..<(extent.end ?? length)).isEmpty,
+                let hole = state.machine.stored.holes(in: extent.start..<(extent.end ?? length)).first
+            else { return nil }
+            return hole.upperBound == length ? .from(hole.lowerBound) : .bounded(hole)
+        }
+    }
+
+    /// Whether all of `spec` is stored.
+    func isStored(_ spec: RangeSpec?) -> Bool {
+        state.withLock { state in
+            guard let length = state.machine.completeLength,
+                let extent = Self.extent(of: spec, completeLength: length), let end = extent.end
+            else { return false }
+            return state.machine.stored.holes(in: extent.start..<end).isEmpty
+        }
+    }
+}
