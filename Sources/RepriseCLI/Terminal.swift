@@ -18,20 +18,26 @@ enum Terminal {
     }
 
     /// A line on standard error.
-    static func error(_ line: String) { FileHandle.standardError.write(Data((line + "\n").utf8)) }
+    static func error(_ line: String) { write(Data((line + "\n").utf8), to: .standardError) }
 
     /// A line on standard output, at once also where that is a pipe.
-    static func print(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+    static func print(_ line: String) { write(Data((line + "\n").utf8), to: .standardOutput) }
 
     /// Replaces the current line of standard error.
     static func replaceLine(_ line: String) {
-        FileHandle.standardError.write(Data(("\r\u{1B}[K" + line).utf8))
+        write(Data(("\r\u{1B}[K" + line).utf8), to: .standardError)
     }
 
     /// A value as one line of JSON on standard output.
     static func printJSON(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        FileHandle.standardOutput.write(try encoder.encode(value) + Data("\n".utf8))
+        write(try encoder.encode(value) + Data("\n".utf8), to: .standardOutput)
+    }
+
+    /// Writes; whoever closed the other end (`reprise list | head -1`) wants no more, and that is no error.
+    private static func write(_ data: Data, to file: FileHandle) {
+        // `write(_:)` would trap here.
+        do { try file.write(contentsOf: data) } catch { return }
     }
 }

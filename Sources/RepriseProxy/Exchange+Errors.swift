@@ -66,10 +66,19 @@ extension Exchange {
         } else {
             fields.append(CacheStatus(.forwarded(missReason, status: refusal.head.status.code)))
         }
-        if let via = HTTPField.Name("Via") { fields.append(HTTPField(name: via, value: ProxyService.via)) }
+        fields.addOwn(receivedAt: Int64(service.wallClock()) - (refusal.age ?? 0))
         for field in fields { ResponseHead.write(field, to: &buffer) }
         buffer.writeString(head.keepsAlive ? "\r\n" : "Connection: close\r\n\r\n")
         if head.method != .head { buffer.writeBytes(refusal.body) }
         return buffer
+    }
+}
+
+extension HTTPFields {
+    /// Adds what a proxy adds to a head that it hands on: itself, and the time at which the response came where the origin
+    /// told none (RFC 9110 §6.6.1).
+    mutating func addOwn(receivedAt time: Int64) {
+        if self[.date] == nil { self[.date] = HTTPDate(secondsSince1970: time).description }
+        if let via = HTTPField.Name("Via") { append(HTTPField(name: via, value: ProxyService.via)) }
     }
 }

@@ -324,7 +324,7 @@ struct Exchange: Sendable {
         ResponseHead.writeStatus(response.status.code, to: &buffer)
         var fields = response.headerFields.endToEnd
         fields.append(status)
-        if let via = HTTPField.Name("Via") { fields.append(HTTPField(name: via, value: ProxyService.via)) }
+        fields.addOwn(receivedAt: Int64(service.wallClock()))
         for field in fields { ResponseHead.write(field, to: &buffer) }
         if !(keepAlive ?? head.keepsAlive) { buffer.writeStaticString("Connection: close\r\n") }
         return buffer
