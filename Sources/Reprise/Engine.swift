@@ -75,6 +75,8 @@ final class Engine: Sendable {
 
     var liveKeys: [CacheKey] { state.withLock { Array($0.resources.keys) } }
 
+    var isIdle: Bool { state.withLock { Array($0.resources.values) }.allSatisfy(\.isIdle) }
+
     func liveResource(_ key: CacheKey) -> ResourceCore? { state.withLock { $0.resources[key] } }
 
     /// Takes the resource out of the table if nobody reads or fills it, or in any case if `force` says so.

@@ -104,6 +104,9 @@ public final class MediaCache: Sendable {
     /// Transactions that wrote to the index since the cache was opened.
     package var transactionCount: Int { engine.store?.catalogue.transactions.withLock { $0 } ?? 0 }
 
+    /// Nothing is being read, fetched or opened.
+    package var isIdle: Bool { engine.isIdle }
+
     /// Counts since this cache was opened.
     public var statistics: CacheStatistics { engine.journal.current }
 

@@ -92,6 +92,14 @@ final class ResourceCore: Sendable {
 
     var isDetached: Bool { state.withLock { $0.isDetached } }
 
+    /// Nobody reads, fills or opens it.
+    var isIdle: Bool {
+        state.withLock { state in
+            guard state.opening == nil else { return false }
+            return if case .known(let generation) = state.phase { generation.isIdle } else { true }
+        }
+    }
+
     /// The core that has the key now.
     func current() throws(RepriseError) -> ResourceCore {
         guard isDetached else { return self }
