@@ -3,10 +3,11 @@ public import Reprise
 
 /// A clock that is moved on by hand: hours pass at once, and what waits for milliseconds still gets them.
 ///
-/// The wall clock stands still otherwise, so that ages are exact however slow the machine is.
+/// It stands still otherwise, so that ages and respites are exact however slow the machine is.
 public final class ShiftableClock: Clock {
     private let offset = Mutex(Duration.zero)
     private let base = ContinuousClock()
+    private let beginning = ContinuousClock.now
     private let epoch = CacheClock.system.wallClock().rounded()
 
     /// A clock that begins with the right time.
@@ -21,12 +22,12 @@ public final class ShiftableClock: Clock {
     /// What the engine takes.
     public var cacheClock: CacheClock { CacheClock(self) { self.wallClock } }
 
-    /// The monotonic time, with what was shifted.
-    public var now: ContinuousClock.Instant { base.now.advanced(by: offset.withLock { $0 }) }
+    /// The monotonic time: what was shifted.
+    public var now: ContinuousClock.Instant { beginning.advanced(by: offset.withLock { $0 }) }
     /// That of the system's clock.
     public var minimumResolution: Duration { base.minimumResolution }
     /// Waits for real time.
     public func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-        try await base.sleep(until: deadline.advanced(by: .zero - offset.withLock { $0 }), tolerance: tolerance)
+        try await base.sleep(until: base.now.advanced(by: now.duration(to: deadline)), tolerance: tolerance)
     }
 }
