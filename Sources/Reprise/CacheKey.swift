@@ -1,4 +1,5 @@
 import Crypto
+import HTTPSemantics
 
 /// Selects the stored responses of a resource.
 ///
@@ -20,6 +21,19 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
 
     /// The key's text.
     public var description: String { text }
+}
+
+/// Selections by Vary (RFC 9111 §4.1).
+///
+/// URLs hold no line feed, so that no URL can name another one's selection.
+extension CacheKey {
+    /// The key of the selection that answers `request`.
+    func selection(by vary: Vary, for request: OriginRequest) -> CacheKey {
+        CacheKey("\(text)\n\(vary.selection(request.fields))")
+    }
+
+    /// The key without its selection.
+    var signpost: CacheKey { text.firstIndex(of: "\n").map { CacheKey(String(text[..<$0])) } ?? self }
 }
 
 /// How a URL becomes a cache key.

@@ -51,7 +51,7 @@ final class Engine: Sendable {
     func selection(of signpost: ResourceCore, _ vary: Vary, _ request: OriginRequest) throws(RepriseError)
         -> ResourceCore
     {
-        try resource(Self.key(signpost.key, vary, request), signpost: signpost)
+        try resource(signpost.key.selection(by: vary, for: request), signpost: signpost)
     }
 
     /// Where a response with this Vary belongs that came to `request` for `resource`: there, or in a selection.
@@ -66,11 +66,6 @@ final class Engine: Sendable {
         if all != known { signpost.becomeSignpost(all) }
         store?.recorder.noteSelection(home.key, of: signpost.key, all)
         return home
-    }
-
-    /// URLs hold no line feed, so that no URL can name another one's selection.
-    private static func key(_ key: CacheKey, _ vary: Vary, _ request: OriginRequest) -> CacheKey {
-        CacheKey("\(key.text)\n\(vary.selection(request.fields))")
     }
 
     var liveKeys: [CacheKey] { state.withLock { Array($0.resources.keys) } }

@@ -97,11 +97,14 @@ public struct MediaResource: Sendable {
         return try await core.current().forward(request)
     }
 
+    /// The generation in memory that answers the resource's own requests.
+    var liveGeneration: GenerationCore? { live?.liveGeneration(for: originRequest) }
+
     /// What is known without asking anybody.
-    public var storedInformation: ContentInformation? { live?.liveGeneration?.information }
+    public var storedInformation: ContentInformation? { liveGeneration?.information }
 
     /// Which bytes are stored, as far as this process knows: empty before the first read.
-    public var storedRanges: ByteRangeSet { live?.liveGeneration?.storedRanges ?? ByteRangeSet() }
+    public var storedRanges: ByteRangeSet { liveGeneration?.storedRanges ?? ByteRangeSet() }
 
     /// All of `range` in one region, if it is stored, verified, and may be used without asking the origin.
     ///

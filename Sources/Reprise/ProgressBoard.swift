@@ -12,10 +12,11 @@ final class ProgressBoard: Sendable {
 
     private let state = Mutex(State())
 
-    /// Something about `key` changed.
+    /// Something about `key` changed; who follows its resource or another selection of it is told too.
     func changed(_ key: CacheKey) {
+        let signpost = key.signpost
         let listeners = state.withLock { state -> [AsyncStream<Void>.Continuation] in
-            guard let listeners = state.listeners[key] else { return [] }
+            guard let listeners = state.listeners[signpost] else { return [] }
             return Array(listeners.values)
         }
         for listener in listeners { listener.yield() }
@@ -23,6 +24,7 @@ final class ProgressBoard: Sendable {
 
     /// A signal for each change from now on; changes that nobody has looked at yet are one.
     func changes(of key: CacheKey) -> AsyncStream<Void> {
+        let key = key.signpost
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = state.withLock { state -> UInt64? in
             guard !state.isClosed else { return nil }

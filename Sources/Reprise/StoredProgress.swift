@@ -82,7 +82,7 @@ extension MediaResource {
     public func storedProgress() async -> StoredProgress {
         var progress = StoredProgress()
         progress.statistics = core.engine.journal.current
-        if let generation = core.liveGeneration {
+        if let generation = liveGeneration {
             progress.ranges = generation.storedRanges
             progress.completeLength = generation.information.completeLength
         } else if let recorded = await recordedGeneration() {
@@ -107,7 +107,9 @@ extension MediaResource {
         guard let store = core.engine.store else { return nil }
         return await withTaskExecutorPreference(DiskExecutor.shared) {
             do throws(RepriseError) {
-                guard let stored = try store.catalogue.generation(for: key) else { return nil }
+                let vary = try store.catalogue.vary(of: key)
+                let selected = vary.map { key.selection(by: $0, for: originRequest) } ?? key
+                guard let stored = try store.catalogue.generation(for: selected) else { return nil }
                 return (ContentInformation(stored.record), ChunkLedger(blocks: stored.chunks).ranges)
             } catch {
                 core.engine.journal.tell(.storeBypassed(key, reason: error.description))

@@ -1,6 +1,7 @@
 import ByteRanges
 import Foundation
 import HTTPSemantics
+import HTTPTypes
 import Reprise
 import RepriseTesting
 import TestLimits
@@ -45,6 +46,33 @@ import Testing
             await bench.cache.close()
             let all = await updates.value
             #expect(zip(all, all.dropFirst()).allSatisfy { $0.ranges.byteCount <= $1.ranges.byteCount })
+        }
+    }
+
+    @Test("what is stored of a selection by Vary is what its request fields name (RFC 9111 §4.1)")
+    func selections() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 10_000) { $0.fields = [.vary: "Accept-Language"] }
+            let url = try ResourceURL(bench.origin.url("/a"))
+            let german: HTTPFields = [.acceptLanguage: "de"]
+            try await bench.cache.resource(for: url, fields: german).prefetch(.all)
+            try await bench.cache.resource(for: url).prefetch(.range(2000..<4000))
+            func check(_ cache: MediaCache) async throws {
+                #expect(try await cache.resource(for: url, fields: german).storedProgress().isComplete)
+                #expect(Array(try await cache.resource(for: url).storedProgress().ranges) == [2000..<4000])
+                let french: HTTPFields = [.acceptLanguage: "fr"]
+                #expect(try await cache.resource(for: url, fields: french).storedProgress().ranges.isEmpty)
+            }
+            try await check(bench.cache)
+            try await bench.reopened { cache in
+                try await check(cache)
+                #expect(await !cache.isCached(url))
+                var updates = try cache.resource(for: url).storedProgressUpdates(every: .zero).makeAsyncIterator()
+                #expect(await updates.next()?.isComplete == false)
+                try await cache.resource(for: url).prefetch(.all)
+                #expect(await updates.next() != nil)
+                #expect(await cache.isCached(url))
+            }
         }
     }
 

@@ -121,7 +121,7 @@ final class Downloads: Sendable {
             guard try await read.next() != nil else { break }
         }
         try Task.checkCancellation()
-        if let generation = core.liveGeneration, !isWhole(generation) { throw bypassed(read, store) }
+        if let generation = core.liveGeneration(for: request), !isWhole(generation) { throw bypassed(read, store) }
     }
 
     private static func isWhole(_ generation: GenerationCore) -> Bool {

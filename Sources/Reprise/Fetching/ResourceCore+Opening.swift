@@ -1,0 +1,168 @@
+import HTTPSemantics
+import Locks
+
+/// How a read begins: serve, validate, discover, go past.
+extension ResourceCore {
+    /// Why a reader leads.
+    enum Errand {
+        /// Nothing usable is known; `replacing` no longer is.
+        case discover(replacing: GenerationCore?)
+        /// What is stored is stale, or the request wants to know.
+        case validate(GenerationCore, CacheStatus.ForwardReason)
+    }
+
+    private enum Decision {
+        /// Another core has the key.
+        case moved
+        case use(GenerationCore)
+        /// Use it, and validate it meanwhile.
+        case useAndRevalidate(GenerationCore)
+        case lead(Opening, Errand)
+        case follow(Opening)
+        case selection(Vary)
+        case bypass
+        case answer(OriginRefusal)
+        case unavailable
+    }
+
+    /// Begins a read.
+    ///
+    /// Throws ``RepriseError``: `rangeNotSatisfiable`, `originRefused`, `notStored`, any `origin…` code.
+    func open(_ wanted: ReadRequest) async throws -> MediaRead {
+        var unusable: GenerationCore?
+        var confirmed: (generation: GenerationCore, how: Confirmation)?
+        while true {
+            try Task.checkCancellation()
+            let decision = decide(wanted, unusable, confirmed?.generation)
+            if case .useAndRevalidate(let generation) = decision { revalidate(generation, wanted) }
+            switch decision {
+            case .moved: return try await current().open(wanted)
+            case .use(let generation), .useAndRevalidate(let generation):
+                if let opened = try generation.openReader(wanted.range, request: wanted.origin) {
+                    let how = confirmed.flatMap { $0.generation === generation ? $0.how : nil }
+                    return MediaRead(opened, how, generation: generation, resource: self, request: wanted.origin)
+                }
+                unusable = generation
+            case .lead(let opening, let errand):
+                switch try await lead(opening, wanted, errand) {
+                case .read(let read): return read
+                case .again(.confirmed(let generation, let how)): confirmed = (generation, how)
+                case .again(.changed): break
+                }
+            case .follow(let opening):
+                if case .confirmed(let generation, let how) = try await opening.wait() { confirmed = (generation, how) }
+            case .selection(let vary): return try await engine.selection(of: self, vary, wanted.origin).open(wanted)
+            case .bypass: return try await openDirect(wanted)
+            case .answer(let refusal): throw Self.refused(refusal, wanted.origin.url)
+            case .unavailable: throw Engine.notStored(wanted.origin.url)
+            }
+        }
+    }
+
+    private func decide(_ wanted: ReadRequest, _ unusable: GenerationCore?, _ confirmed: GenerationCore?) -> Decision {
+        let time = now
+        return state.withLock { state in
+            if state.isDetached { return .moved }
+            if let opening = state.opening { return .follow(opening) }
+            let mayAsk = !policy.isOffline && !wanted.directives.onlyIfCached
+            var errand = Errand.discover(replacing: nil)
+            switch state.phase {
+            case .unloaded: break
+            case .known(let generation):
+                if generation === unusable || generation.isFrozen {
+                    errand = .discover(replacing: generation)
+                    break
+                }
+                if generation === confirmed { return .use(generation) }
+                if !mayAsk { return canServe(generation, wanted) ? .use(generation) : .unavailable }
+                switch generation.reuse(for: wanted.directives) {
+                case .serve, .serveStale: return .use(generation)
+                case .serveAndRevalidate:
+                    guard !state.isRevalidating else { return .use(generation) }
+                    state.isRevalidating = true
+                    return .useAndRevalidate(generation)
+                case .validate(let reason):
+                    // A fetch for the first byte carries If-Range: its response says whether the rest still holds.
+                    if generation.beginsInHole(wanted.range) { return .use(generation) }
+                    errand = .validate(generation, reason)
+                }
+            case .bypass(let until) where engine.configuration.clock.elapsed() < until && mayAsk: return .bypass
+            case .varies(let vary): return .selection(vary)
+            case .answered(let answer):
+                guard !(policy.isShared && wanted.directives.noCache), let refusal = answer.answer(now: time) else {
+                    break
+                }
+                return .answer(refusal)
+            case .unknown, .bypass: break
+            }
+            if case .unloaded = state.phase {} else if !mayAsk { return .unavailable }
+            let opening = Opening()
+            state.opening = opening
+            return .lead(opening, errand)
+        }
+    }
+
+    /// Whether the origin need not be asked for any byte, and what is stored is good enough for a reader who says that it
+    /// must not be.
+    private func canServe(_ generation: GenerationCore, _ wanted: ReadRequest) -> Bool {
+        guard generation.isStored(wanted.range) else { return false }
+        if policy.isOffline { return true }
+        if case .validate = generation.reuse(for: wanted.directives) { return false }
+        return true
+    }
+
+    enum Lead {
+        case read(MediaRead)
+        case again(Opening.Found)
+    }
+
+    /// Runs the opening in a task of its own: the leader may leave while followers wait.
+    private func lead(_ opening: Opening, _ wanted: ReadRequest, _ errand: Errand) async throws -> Lead {
+        let task = Task(executorPreference: DiskExecutor.shared) {
+            do {
+                let lead = try await self.find(wanted, errand)
+                if case .again(let found) = lead {
+                    self.finish(opening, .success(found))
+                } else {
+                    self.finish(opening, .success(.changed))
+                }
+                return lead
+            } catch {
+                let shared = (error as? RepriseError).map { $0.isOfOneReader ? nil : $0 } ?? nil
+                self.finish(opening, shared.map { .failure($0) } ?? .success(.changed))
+                throw error
+            }
+        }
+        // A leader that leaves does not break the request off: the head settles what the resource is, and what has arrived
+        // is stored.
+        do { _ = try await opening.wait() } catch is CancellationError { throw CancellationError() } catch {}
+        return try await task.value
+    }
+
+    /// Loads what the catalogue knows, or asks the origin.
+    private func find(_ wanted: ReadRequest, _ errand: Errand) async throws -> Lead {
+        let isUnloaded = state.withLock { state in
+            if case .unloaded = state.phase { true } else { false }
+        }
+        if isUnloaded, await load() { return .again(.changed) }
+        if policy.isOffline || wanted.directives.onlyIfCached { throw Engine.notStored(wanted.origin.url) }
+        switch errand {
+        case .discover(let replaced):
+            let completion = if let replaced { try await completion(of: replaced, wanted) } else { nil as Exchange? }
+            let exchange = if let completion { completion } else { try await exchange(wanted) }
+            return try await adopt(exchange, wanted, replacing: replaced)
+        case .validate(let generation, let reason):
+            switch try await validate(generation, wanted, reason) {
+            case .confirmed(let how): return .again(.confirmed(generation, how))
+            case .replaced(let exchange): return try await adopt(exchange, wanted, replacing: generation)
+            case .gone:
+                forget(generation)
+                return .again(.changed)
+            }
+        }
+    }
+}
+extension RepriseError {
+    /// Concerns the request of one reader, not the resource: others try for themselves.
+    fileprivate var isOfOneReader: Bool { code == .rangeNotSatisfiable || code == .notStored }
+}
