@@ -150,7 +150,8 @@ let package = Package(
         .testTarget(
             name: "RepriseCLITests",
             dependencies: [
-                "ByteRanges", "Reprise", "RepriseCLI", "RepriseTesting", "TestLimits", "TestSupport", httpTypes,
+                "ByteRanges", "Reprise", "RepriseCLI", "RepriseTesting", "TestLimits", "TestSupport", argumentParser,
+                httpTypes,
             ],
             swiftSettings: strict),
         .testTarget(

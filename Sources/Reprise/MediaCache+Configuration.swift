@@ -72,6 +72,10 @@ public struct RetryPolicy: Sendable {
     public var maximumDelay = Duration.seconds(8)
     /// Bytes that must arrive for the count to start again; 64 KiB by default.
     public var progress: Int64 = 64 << 10
+    /// Attempts after a request that got no answer in time: each waits for as long again, and players do not.
+    ///
+    /// 0 by default. A body that stalls is gone on with, ``attempts`` times.
+    public var timeouts = 0
     /// Attempts for a response of 500, 502, 503, 504 or 429, after which it is handed on.
     ///
     /// 2 by default.
@@ -93,7 +97,7 @@ struct RetryBudget: Sendable {
     mutating func delay(after error: RepriseError, bytes: Int64) -> Duration? {
         if bytes - bytesAtFailure >= policy.progress { failures = 0 }
         bytesAtFailure = bytes
-        guard failures < Self.attempts(for: error, policy) else { return nil }
+        guard failures < Self.attempts(for: error, isUnderWay: bytes > 0, policy) else { return nil }
         let bound = min(policy.maximumDelay, policy.firstDelay * (1 << min(failures, 16)))
         failures += 1
         if let wanted = error.refusal?.retryAfter, wanted > bound {
@@ -102,9 +106,10 @@ struct RetryBudget: Sendable {
         return bound * Double.random(in: 0...1)
     }
 
-    private static func attempts(for error: RepriseError, _ policy: RetryPolicy) -> Int {
+    private static func attempts(for error: RepriseError, isUnderWay: Bool, _ policy: RetryPolicy) -> Int {
         switch error.code {
-        case .originUnreachable, .originTimedOut, .originBodyTruncated: policy.attempts
+        case .originUnreachable, .originBodyTruncated: policy.attempts
+        case .originTimedOut: isUnderWay ? policy.attempts : policy.timeouts
         case .originRefused: error.refusal?.isTransient == true ? policy.refusals : 0
         default: 0
         }

@@ -33,10 +33,13 @@ public struct StoredRegion: Sendable {
     package let file: DataFile
     /// Keeps eviction off these bytes.
     private let lease: Lease
+    /// Whose bytes they are.
+    private let generation: GenerationCore
 
-    init(range: Range<Int64>, file: DataFile, lease: Lease? = nil) {
+    init(range: Range<Int64>, of generation: GenerationCore, lease: Lease? = nil) {
         self.range = range
-        self.file = file
+        self.generation = generation
+        file = generation.file
         self.lease = lease ?? file.leases.take(range)
     }
 
@@ -48,14 +51,25 @@ public struct StoredRegion: Sendable {
 
     /// The bytes.
     ///
-    /// Blocks; throws ``RepriseError`` with code `storageUnavailable`.
+    /// Blocks; throws ``RepriseError`` with code `storageUnavailable`. What cannot be read is a hole from then on.
     public func bytes() throws(RepriseError) -> [UInt8] {
-        let bytes = try file.read(at: range.lowerBound, count: count)
-        guard bytes.count == count else {
-            throw RepriseError(.storageUnavailable, "\(file.path) is shorter than its records.", range: range)
+        do throws(RepriseError) {
+            let bytes = try file.read(at: range.lowerBound, count: count)
+            guard bytes.count == count else {
+                throw RepriseError(.storageUnavailable, "\(file.path) is shorter than its records.", range: range)
+            }
+            return bytes
+        } catch {
+            reportUnreadable()
+            throw error
         }
-        return bytes
     }
+
+    /// Its bytes could not be read through ``fileDescriptor``: they become a hole, and the next read fetches them.
+    public func reportUnreadable() { generation.markUnreadable(range) }
+
+    /// Whether the file reaches so far: `sendfile` never ends where it does not.
+    var isPresent: Bool { file.status.map { $0.size >= range.upperBound } ?? false }
 }
 
 /// Where the bytes of a piece came from.

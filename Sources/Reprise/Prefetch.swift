@@ -39,7 +39,7 @@ extension MediaResource {
             do {
                 try Data().write(to: URL(fileURLWithPath: partial))
                 let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: partial))
-                while let piece = try await read.next() { try handle.write(contentsOf: piece.bytes()) }
+                while let bytes = try await read.nextBytes() { try handle.write(contentsOf: bytes) }
                 try handle.close()
                 guard rename(partial, path) == 0 else { throw SystemError(errno) }
             } catch {

@@ -19,10 +19,9 @@ final class AssetBytes: Sendable {
     ///
     /// One call at a time.
     func next() async throws -> Data? {
-        while let piece = try await read.next() {
-            let dropped = skip.take(piece.count)
-            if dropped == piece.count { continue }
-            let bytes = try piece.bytes()
+        while let bytes = try await read.nextBytes() {
+            let dropped = skip.take(bytes.count)
+            if dropped == bytes.count { continue }
             return dropped == 0 ? Data(bytes) : Data(bytes.dropFirst(dropped))
         }
         return nil

@@ -141,7 +141,7 @@ final class AssetSource: Sendable {
 
     private func firstBytes(_ read: MediaRead) async -> [UInt8] {
         var bytes: [UInt8] = []
-        while bytes.count < ContentType.bytesNeeded, let piece = try? await read.next(), let more = try? piece.bytes() {
+        while bytes.count < ContentType.bytesNeeded, let more = try? await read.nextBytes() {
             bytes += more
         }
         read.cancel()

@@ -68,11 +68,16 @@ struct Fetch: AsyncParsableCommand {
         var meter = FetchMeter(url: url, total: read.count, isJSON: json)
         let file = try output.map { try OutputFile(path: $0) }
         do {
-            while let piece = try await read.next() {
-                try file?.write(piece)
-                try meter.note(piece.count, fromStore: read.servedBytes(from: .store))
+            func note(_ count: Int) throws { try meter.note(count, fromStore: read.servedBytes(from: .store)) }
+            if let file {
+                while let bytes = try await read.nextBytes() {
+                    try file.write(bytes)
+                    try note(bytes.count)
+                }
+                try file.finish()
+            } else {
+                while let piece = try await read.next() { try note(piece.count) }
             }
-            try file?.finish()
         } catch {
             meter.clear()
             file?.discard()

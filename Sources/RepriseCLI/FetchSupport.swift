@@ -123,8 +123,6 @@ struct OutputFile {
         self.handle = handle
     }
 
-    func write(_ piece: MediaPiece) throws { try write(try piece.bytes()) }
-
     func write(_ bytes: [UInt8]) throws {
         do { try handle.write(contentsOf: Data(bytes)) } catch let error as RepriseError {
             throw error

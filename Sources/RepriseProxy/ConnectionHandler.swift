@@ -217,18 +217,27 @@ final class ConnectionHandler: ChannelInboundHandler {
             let (region, information) = known.resource.storedRegion(spec, directives: directives),
             let file = file(known, region, information)
         else { return false }
+        var copy: [UInt8]?
+        if region.count <= Self.copiedBytes {
+            // What the disk does not give is fetched.
+            guard let bytes = try? region.bytes() else { return false }
+            copy = bytes
+        }
         var buffer = ResponseHead.hit(
             known.hitFields, range: region.range, isPartial: spec != nil, information: information,
             keepAlive: head.keepsAlive, now: service.wallClock())
         service.cache.noteServed(known.resource, bytes: region.count)
-        if region.count <= Self.copiedBytes, let bytes = try? region.bytes() {
+        if let bytes = copy {
             buffer.writeBytes(bytes)
             context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
         } else {
             context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
             let promise = context.eventLoop.makePromise(of: Void.self)
             // The write holds the descriptor, and eviction off the bytes, until it is over.
-            promise.futureResult.whenComplete { _ in withExtendedLifetime((file, region)) {} }
+            promise.futureResult.whenComplete { result in
+                if case .failure(let error) = result, error.isOfDisk { region.reportUnreadable() }
+                withExtendedLifetime((file, region)) {}
+            }
             context.write(wrapOutboundOut(.fileRegion(file.region(region.range))), promise: promise)
         }
         if service.logger.logLevel <= .info { log(head, known.resource, spec == nil ? 200 : 206, "hit") }

@@ -239,11 +239,16 @@ struct Exchange: Sendable {
             case .memory(let chunk):
                 body = .byteBuffer(service.buffer(of: chunk))
             }
-            if isChunked {
-                channel.write(body, promise: nil)
-                try await channel.writeAndFlush(IOData.byteBuffer(ByteBuffer(string: "\r\n"))).get()
-            } else {
-                try await channel.writeAndFlush(body).get()
+            do {
+                if isChunked {
+                    channel.write(body, promise: nil)
+                    try await channel.writeAndFlush(IOData.byteBuffer(ByteBuffer(string: "\r\n"))).get()
+                } else {
+                    try await channel.writeAndFlush(body).get()
+                }
+            } catch {
+                if error.isOfDisk, case .stored(let region) = piece { region.reportUnreadable() }
+                throw error
             }
             // Until here eviction keeps off its bytes.
             withExtendedLifetime(piece) {}

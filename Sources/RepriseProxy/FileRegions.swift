@@ -7,6 +7,11 @@ import Reprise
     import Glibc
 #endif
 
+extension Error {
+    /// Whether a `sendfile` failed for the file's sake, not the socket's.
+    var isOfDisk: Bool { (self as? IOError).map { [EIO, ENXIO, ESTALE].contains($0.errnoCode) } ?? false }
+}
+
 /// A descriptor of NIO's own for a data file; closed when the last write that needs it is over.
 final class SharedFile: Sendable {
     private let handle: NIOFileHandle

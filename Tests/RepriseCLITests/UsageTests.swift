@@ -10,7 +10,9 @@ import Testing
 
 /// Help, and what is said to wrong usage.
 @Suite(.limit(minutes: 2)) struct UsageTests {
-    private static let subcommands = ["serve", "fetch", "list", "show", "remove", "stats"]
+    private static let subcommands = [
+        "serve", "fetch", "list", "show", "remove", "stats", "verify", "prune", "pin", "unpin", "export",
+    ]
 
     @Test(arguments: subcommands) func helpOfASubcommandHasAnExample(subcommand: String) async throws {
         let help = try await Command.run([subcommand, "--help"])

@@ -34,6 +34,11 @@ struct HLSPlayerTests {
         #expect(outcome.exit == .status(0), "\(outcome)")
     }
 
+    /// The name of the newest segment; names sort as they were made.
+    private static func lastSegment(_ playlist: String) -> String {
+        playlist.split(separator: "\n").last { $0.hasPrefix("segment") }.map(String.init) ?? ""
+    }
+
     @Test func theSecondPlayOfARecordingCostsNothing() async throws {
         let directory = try TemporaryDirectory(prefix: "reprise-hls")
         defer { directory.remove() }
@@ -91,14 +96,24 @@ struct HLSPlayerTests {
             _ = await encoder.output.wait { $0.contains("out_time=00:00:04") }
             async let playing: Void = Self.play(proxy.server.address + proxy.target("/live.m3u8"), seconds: 6)
             var playlists: Set<String> = []
+            // What the origin had, and when: an answer may be a second old, and ages count whole seconds.
+            var published: [(at: ContinuousClock.Instant, segment: String)] = []
+            var compared = 0
             for count in 1...8 {
                 // The player asks for a segment a second or so.
                 await origin.waitUntil { $0.requests.count { $0.path.hasSuffix(".ts") } >= count }
+                published.append((.now, try Self.lastSegment(String(contentsOfFile: playlist, encoding: .utf8))))
+                let asked = ContinuousClock.now
                 let (head, body) = try await proxy.get("/live.m3u8")
                 #expect(head.status == 200)
                 #expect(head.fields["age"].flatMap { Int($0) } ?? 0 <= 1, "staler than max-age=1")
                 playlists.insert(String(decoding: body, as: UTF8.self))
+                if let due = published.last(where: { asked - $0.at >= .seconds(2) }) {
+                    #expect(Self.lastSegment(String(decoding: body, as: UTF8.self)) >= due.segment, "two seconds old")
+                    compared += 1
+                }
             }
+            #expect(compared >= 3)
             try await playing
             #expect(playlists.count >= 3, "the playlist moved on, and so did what clients got")
             let snapshot = await origin.settledSnapshot()

@@ -1,5 +1,6 @@
 import Logging
 import Reprise
+import RepriseHTTPClient
 import RepriseProxy
 import RepriseTesting
 import TestSupport
@@ -11,10 +12,12 @@ struct ProxyBench {
 
     /// Runs `body` with a fresh proxy, cache and origin.
     static func run(
-        sendBufferSize: Int? = nil, configureProxy: (inout ProxyConfiguration) -> Void = { _ in },
+        sendBufferSize: Int? = nil, client: NIOOrigin = NIOOrigin(),
+        configureProxy: (inout ProxyConfiguration) -> Void = { _ in },
         configure: (inout MediaCache.Configuration) -> Void = { _ in }, _ body: (ProxyBench) async throws -> Void
     ) async throws {
-        try await Bench.run(sendBufferSize: sendBufferSize, configure: configure) { bench async throws in
+        try await Bench.run(sendBufferSize: sendBufferSize, client: client, configure: configure) {
+            bench async throws in
             try await run(bench, configureProxy, body)
         }
     }

@@ -1,10 +1,17 @@
 import HTTPTypes
 import Reprise
+import RepriseHTTPClient
 import RepriseProxy
 import RepriseTesting
 import TestLimits
 import TestSupport
 import Testing
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// The proxy on real sockets, as a client sees it.
 @Suite(.limit(minutes: 2)) struct ProxyTests {
@@ -103,7 +110,50 @@ import Testing
         }
     }
 
-    @Test func anOriginThatIsNotThereIs502AndOneThatIsTooSlowIs504() async throws {
+    @Test("a file that was cut short meanwhile is fetched again", arguments: [300_000, 20_000])
+    func aFileCutShort(length: Int64) async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/a", length: length)
+            _ = try await proxy.get("/a")
+            #expect(try await proxy.get("/a").head.fields["cache-status"] == "reprise; hit")
+            for file in DiskUse.mediaFiles(of: proxy.bench.directory.path) { #expect(truncate(file, 1000) == 0) }
+            let answer = try await proxy.get("/a")
+            #expect(answer.head.status == 200)
+            #expect(answer.body == Self.pattern(0..<length))
+            #expect(try await proxy.get("/a").head.fields["cache-status"] == "reprise; hit")
+            #expect(proxy.bench.cache.storedBytes == length)
+        }
+    }
+
+    @Test("an origin that is too slow is 504, and asked once (RFC 9110 §15.6.5)")
+    func anOriginThatIsTooSlow() async throws {
+        var configuration = NIOOrigin.Configuration()
+        configuration.responseTimeout = .milliseconds(200)
+        try await ProxyBench.run(client: NIOOrigin(configuration: configuration)) { proxy async throws in
+            proxy.bench.publish("/a", length: 300_000)
+            _ = try await proxy.get("/a", ["Range: bytes=0-99999"])
+            proxy.bench.origin.holdHeads("/a")
+            proxy.bench.publish("/b", length: 10)
+            proxy.bench.origin.holdHeads("/b")
+            let slow = try await proxy.get("/b")
+            #expect(slow.head.status == 504)
+            #expect(String(decoding: slow.body, as: UTF8.self).contains("within"))
+            #expect(try await proxy.get("/a", ["Range: bytes=200000-200099"]).head.status == 504)
+            #expect(proxy.bench.origin.snapshot.requestCount == 3)
+            #expect(try await proxy.get("/a", ["Range: bytes=0-99"]).body.count == 100, "what is stored is served")
+        }
+    }
+
+    @Test func aServerWithoutTLSBehindAnHTTPSAddressIs502WithTheReason() async throws {
+        try await ProxyBench.run { proxy async throws in
+            let answer = try await RawClient.exchange(
+                port: proxy.server.port, "/https/127.0.0.1:\(proxy.bench.origin.port)/a")
+            #expect(answer.head.status == 502)
+            #expect(String(decoding: answer.body, as: UTF8.self).contains("TLS"))
+        }
+    }
+
+    @Test func anOriginThatIsNotThereIs502() async throws {
         try await ProxyBench.run { proxy async throws in
             let gone = try await RawClient.exchange(port: proxy.server.port, "/http/127.0.0.1:1/a")
             #expect(gone.head.status == 502)

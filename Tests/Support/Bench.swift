@@ -23,7 +23,7 @@ public final class Bench: Sendable {
 
     /// Runs `body` with a fresh cache and takes everything down afterwards.
     public static func run(
-        sendBufferSize: Int? = nil, isStoring: Bool = true,
+        sendBufferSize: Int? = nil, isStoring: Bool = true, client: NIOOrigin = NIOOrigin(),
         configure: (inout MediaCache.Configuration) -> Void = { _ in },
         _ body: (Bench) async throws -> Void
     ) async throws {
@@ -33,7 +33,6 @@ public final class Bench: Sendable {
         configure(&configuration)
         let origin = try await TestOrigin.start(
             sendBufferSize: sendBufferSize, wallClock: configuration.clock.wallClock)
-        let client = NIOOrigin()
         let directory = try TemporaryDirectory()
         let cache =
             isStoring
@@ -85,7 +84,7 @@ extension MediaRead {
     /// All bytes of the read.
     public func collect() async throws -> [UInt8] {
         var bytes: [UInt8] = []
-        while let piece = try await next() { bytes += try piece.bytes() }
+        while let more = try await nextBytes() { bytes += more }
         return bytes
     }
 

@@ -32,6 +32,7 @@ package final class FaultyDisk: FileSystem {
         var fault: @Sendable (Int) -> Fault? = { _ in nil }
         var openError: Int32?
         var namesError: Int32?
+        var readError: (@Sendable (Int64) -> Int32?)?
         var keepsJournal = false
         var journal: [Write] = []
         var freeBytes: (@Sendable () -> Int64)?
@@ -53,6 +54,9 @@ package final class FaultyDisk: FileSystem {
 
     /// Every listing of a folder of data files fails with this `errno`; `nil` = none does.
     package func setNamesError(_ error: Int32?) { state.withLock { $0.namesError = error } }
+
+    /// What each read of a data file that begins at some offset fails with; `nil` = it does not.
+    package func setReadError(_ error: (@Sendable (Int64) -> Int32?)?) { state.withLock { $0.readError = error } }
 
     /// Every opening or creation of a data file fails with this `errno`, with EROFS only those for writing; `nil` = none
     /// does.
@@ -169,7 +173,10 @@ private final class FaultyFile: OpenFile {
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
-        try real.read(into: buffer, at: offset)
+        if path.contains("/media/"), let code = disk.state.withLock({ $0.readError })?(offset) {
+            throw SystemError(code)
+        }
+        return try real.read(into: buffer, at: offset)
     }
 
     func punch(_ range: Range<Int64>) throws(SystemError) {

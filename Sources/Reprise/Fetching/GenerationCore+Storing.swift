@@ -7,13 +7,19 @@ import Locks
 extension GenerationCore {
     /// The bytes of `range`, which is stored and proved, as a region of the file, or opened and in memory.
     ///
-    /// `nil` if they turned out wrong: a hole now, and the reader is to ask again.
+    /// `nil` if they turned out wrong or are gone: a hole now, and the reader is to ask again.
     func piece(_ range: Range<Int64>, _ lease: Lease?, for reader: GenerationMachine.ReaderID) async -> MediaPiece? {
-        guard let sealer else { return .stored(StoredRegion(range: range, file: file, lease: lease)) }
+        guard let sealer else {
+            let region = StoredRegion(range: range, of: self, lease: lease)
+            if region.isPresent { return .stored(region) }
+            region.reportUnreadable()
+            rewind(reader, to: range.lowerBound)
+            return nil
+        }
         let bytes = await withTaskExecutorPreference(DiskExecutor.shared) { open(range, sealer) }
         withExtendedLifetime(lease) {}
         let reached = range.lowerBound + Int64(bytes.count)
-        if reached < range.upperBound { state.withLock { $0.machine.rewind(reader, to: reached) } }
+        if reached < range.upperBound { rewind(reader, to: reached) }
         return bytes.isEmpty ? nil : .memory(OpenedBytes(bytes: bytes))
     }
 
@@ -81,6 +87,27 @@ extension GenerationCore {
         }
         store.recorder.note(self, bytes: 0)
         engine.progress.changed(key)
+    }
+
+    func rewind(_ reader: GenerationMachine.ReaderID, to position: Int64) {
+        state.withLock { $0.machine.rewind(reader, to: position) }
+    }
+
+    /// The disk does not give these bytes: a hole.
+    ///
+    /// What is fetched in their place is written to the same disk. If that does not give it either, nothing more is
+    /// written for a while.
+    func markUnreadable(_ range: Range<Int64>) {
+        let now = engine.configuration.clock.elapsed()
+        let isFirst = state.withLock { state in
+            defer { state.unreadable = now }
+            return state.unreadable.map { now - $0 >= Breaker.pause } ?? true
+        }
+        discard(ledger.chunks(overlapping: range))
+        unpublish(range)
+        guard !isFirst else { return }
+        store.breaker.open()
+        closeStore(reason: "Cannot read \(file.path).", for: Breaker.pause)
     }
 
     /// Bytes that readers were told of cannot be written after all.

@@ -32,6 +32,8 @@ final class GenerationCore: Sendable {
         var isRemoved = false
         /// How long the response may be used without asking; made anew when it is freshened.
         var freshness: Freshness
+        /// When bytes of the file could last not be read; `nil` if they always could.
+        var unreadable: Duration?
         /// When it came or was last found current, by the monotonic clock; `nil` if not in this process.
         var confirmed: Duration?
         var lastUsed: Duration
@@ -226,15 +228,18 @@ final class GenerationCore: Sendable {
         let policy = engine.configuration.reuse
         let now = engine.configuration.clock.elapsed()
         let wallClock = engine.configuration.clock.now()
-        return state.withLock { state -> (region: StoredRegion, information: ContentInformation)? in
+        let found = state.withLock { state -> (region: StoredRegion, information: ContentInformation)? in
             guard sealer == nil, !state.machine.isFrozen, let length = state.machine.completeLength,
                 isUsable || state.isFresh(wallClock) || Self.isInPlay(state, policy, now: now),
                 let extent = Self.extent(of: spec, completeLength: length), let end = extent.end, end > extent.start,
                 state.machine.verified.contains(extent.start..<end)
             else { return nil }
             state.lastUsed = now
-            return (StoredRegion(range: extent.start..<end, file: file), state.information())
+            return (StoredRegion(range: extent.start..<end, of: self), state.information())
         }
+        guard let found, !found.region.isPresent else { return found }
+        found.region.reportUnreadable()
+        return nil
     }
 
     /// Whether the next byte for `reader` is not on disk yet.

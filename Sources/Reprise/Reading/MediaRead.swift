@@ -163,6 +163,35 @@ public final class MediaRead: AsyncSequence, Sendable {
         }
     }
 
+    /// The bytes of the next piece; `nil` at the end of the read.
+    ///
+    /// Reads them from disk, off the cooperative pool; what the disk does not give is fetched. One call at a time, and not
+    /// while another asks ``next()``. Throws as that does.
+    public func nextBytes() async throws -> [UInt8]? {
+        while let piece = try await next() {
+            do {
+                return try await withTaskExecutorPreference(DiskExecutor.shared) { try piece.bytes() }
+            } catch let error as RepriseError {
+                guard case .stored(let region) = piece, takeBack(region) else {
+                    cancel()
+                    throw error
+                }
+            }
+        }
+        return nil
+    }
+
+    /// The region that was handed out last could not be read: goes on at its beginning.
+    private func takeBack(_ region: StoredRegion) -> Bool {
+        let source = state.withLock { state -> Source in
+            state.served[state.last ?? .store, default: 0] -= Int64(region.count)
+            return state.source
+        }
+        guard case .generation(let generation, let reader) = source else { return false }
+        generation.rewind(reader, to: region.range.lowerBound)
+        return true
+    }
+
     private func step() async throws -> MediaPiece? {
         while true {
             switch state.withLock({ $0.source }) {

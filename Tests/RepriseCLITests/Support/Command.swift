@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import RepriseTesting
 import TestSupport
 import Testing
@@ -25,6 +26,7 @@ enum Command {
     }
 
     /// Runs `reprise` with `arguments` to its end.
+    @discardableResult
     static func run(
         _ arguments: [String], environment: [String: String] = [:]
     ) async throws -> ChildProcess.Outcome {
@@ -32,6 +34,7 @@ enum Command {
     }
 
     /// Runs `reprise SUBCOMMAND --cache-dir DIRECTORY ARGUMENTS…` to its end.
+    @discardableResult
     static func run(
         _ subcommand: String, _ directory: TemporaryDirectory, _ arguments: [String] = [],
         environment: [String: String] = [:]
@@ -73,8 +76,9 @@ struct Site {
     }
 
     /// Puts pattern bytes at `path` of the origin.
-    func publish(_ path: String, length: Int64) {
-        origin.set(TestOrigin.Resource(.pattern(seed: 1, length: length), mediaType: "video/mp4"), at: path)
+    func publish(_ path: String, length: Int64, fields: HTTPFields = [:]) {
+        origin.set(
+            TestOrigin.Resource(.pattern(seed: 1, length: length), mediaType: "video/mp4", fields: fields), at: path)
     }
 
     /// What to ask a proxy for to get `path` of the origin.
@@ -109,9 +113,9 @@ struct Serving {
 
     @discardableResult
     static func run(
-        _ directory: TemporaryDirectory, _ body: (Serving) async throws -> Void
+        _ directory: TemporaryDirectory, _ options: [String] = [], _ body: (Serving) async throws -> Void
     ) async throws -> ChildProcess.Outcome {
-        try await run(["--port", "0", "--cache-dir", directory.path], body)
+        try await run(["--port", "0", "--cache-dir", directory.path] + options, body)
     }
 
     func get(_ target: String, _ fields: [String] = []) async throws -> (head: RawClient.Head, body: [UInt8]) {

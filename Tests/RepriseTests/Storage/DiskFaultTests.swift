@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import HTTPSemantics
+import Locks
 import Reprise
 import RepriseTesting
 import TestLimits
@@ -54,6 +55,65 @@ import Testing
             #expect(try await bench.bytes("/b") == Self.pattern(0..<300_000))
             #expect(try await bench.bytes("/a") == Self.pattern(0..<1_000_000))
             #expect(bench.cache.storedBytes == 1_300_000)
+        }
+    }
+
+    @Test func whatCannotBeReadOnceIsFetchedAndStoredAgain() async throws {
+        let disk = FaultyDisk()
+        try await Bench.run(configure: { $0.fileSystem = disk }) { bench async throws in
+            bench.publish("/a", length: 1_000_000)
+            _ = try await bench.bytes("/a")
+            let log = EventLog(bench.cache)
+            let isRead = Mutex(false)
+            disk.setReadError { offset in
+                isRead.withLock { isRead in
+                    guard !isRead, offset <= 500_000 else { return nil }
+                    isRead = true
+                    return EIO
+                }
+            }
+            #expect(try await bench.bytes("/a", .from(400_000)) == Self.pattern(400_000..<1_000_000))
+            _ = await log.first { if case .verificationFailed = $0 { true } else { false } }
+            let requests = bench.origin.snapshot.requestCount
+            #expect(requests == 2)
+            #expect(try await bench.bytes("/a") == Self.pattern(0..<1_000_000))
+            #expect(bench.origin.snapshot.requestCount == requests + 1, "the chunk began before the read")
+            _ = try await bench.bytes("/a")
+            #expect(bench.origin.snapshot.requestCount == requests + 1)
+            #expect(bench.cache.storedBytes == 1_000_000)
+        }
+    }
+
+    @Test func aDiskThatCannotBeReadIsLeftAloneForAMinute() async throws {
+        let disk = FaultyDisk()
+        let clock = ShiftableClock()
+        try await Bench.run(configure: {
+            $0.fileSystem = disk
+            $0.clock = clock.cacheClock
+        }) { bench async throws in
+            bench.publish("/a", length: 1_000_000)
+            _ = try await bench.bytes("/a")
+            let log = EventLog(bench.cache)
+            disk.setReadError { _ in EIO }
+            #expect(try await bench.bytes("/a") == Self.pattern(0..<1_000_000))
+            let told = await log.first { if case .storeBypassed = $0 { true } else { false } }
+            guard case .storeBypassed(_, let reason) = told else { return }
+            #expect(reason.hasPrefix("Cannot read"), "\(reason)")
+            disk.setReadError(nil)
+            clock.shift(by: .seconds(61))
+            #expect(try await bench.bytes("/a") == Self.pattern(0..<1_000_000))
+            #expect(bench.cache.storedBytes == 1_000_000)
+        }
+    }
+
+    @Test func aFileThatWasCutShortMeanwhileIsFetchedAgain() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 1_000_000)
+            _ = try await bench.bytes("/a")
+            for file in DiskUse.mediaFiles(of: bench.directory.path) { #expect(truncate(file, 300_000) == 0) }
+            #expect(try await bench.bytes("/a") == Self.pattern(0..<1_000_000))
+            #expect(bench.origin.snapshot.bytesSentMoreThanOnce <= 1_000_000)
+            #expect(bench.cache.storedBytes == 1_000_000)
         }
     }
 

@@ -1,0 +1,111 @@
+import ArgumentParser
+import HTTPTypes
+import Reprise
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@testable import RepriseCLI
+
+/// What the options of the command do, beyond being read.
+@Suite(.limit(minutes: 2)) struct OptionTests {
+    @Test func aSharedCacheKeepsNothingPrivate() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 1000, fields: [.cacheControl: "private, max-age=600"])
+            for (options, requests) in [([], 1), (["--shared"], 2)] {
+                let directory = try TemporaryDirectory()
+                defer { directory.remove() }
+                site.origin.resetCounters()
+                try await Serving.run(directory, options) { serving async throws in
+                    for _ in 0..<2 { #expect(try await serving.get(site.target("/a.mp4")).head.status == 200) }
+                }
+                #expect(await site.origin.settledSnapshot().requestCount == requests, "\(options)")
+            }
+        }
+    }
+
+    @Test func offlineOnlyWhatIsStoredIsServed() async throws {
+        try await Site.run { site async throws in
+            for path in ["/a.mp4", "/b.mp4"] { site.publish(path, length: 1000, fields: [.cacheControl: "no-cache"]) }
+            try await Serving.run(site.directory) { serving async throws in
+                #expect(try await serving.get(site.target("/a.mp4")).head.status == 200)
+            }
+            let requests = site.origin.snapshot.requestCount
+            try await Serving.run(site.directory, ["--offline"]) { serving async throws in
+                #expect(try await serving.get(site.target("/a.mp4")).body.count == 1000)
+                #expect(try await serving.get(site.target("/b.mp4")).head.status == 504)
+            }
+            #expect(site.origin.snapshot.requestCount == requests)
+        }
+    }
+
+    @Test func aForcedHostIsStoredWhateverItSays() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 1000, fields: [.cacheControl: "no-store"])
+            try await Serving.run(site.directory, ["--force-cache", "127.0.0.1"]) { serving async throws in
+                for _ in 0..<2 { #expect(try await serving.get(site.target("/a.mp4")).body.count == 1000) }
+            }
+            #expect(await site.origin.settledSnapshot().requestCount == 1)
+        }
+    }
+
+    @Test func onlyAllowedHostsAreAsked() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 1000)
+            try await Serving.run(site.directory, ["--allow-host", "media.example"]) { serving async throws in
+                #expect(try await serving.get(site.target("/a.mp4")).head.status == 403)
+            }
+            #expect(site.origin.snapshot.requestCount == 0)
+            let both = ["--allow-host", "media.example", "--allow-host", "127.0.0.1"]
+            try await Serving.run(site.directory, both) { serving async throws in
+                #expect(try await serving.get(site.target("/a.mp4")).head.status == 200)
+            }
+        }
+    }
+
+    @Test(arguments: [["--entry-limit", "100kB"], ["--minimum-free", "9000TB"], ["--limit", "100kB"]])
+    func whatHasNoRoomStreamsPastTheStore(options: [String]) async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 300_000)
+            try await Serving.run(site.directory, options) { serving async throws in
+                for _ in 0..<2 {
+                    let answer = try await serving.get(site.target("/a.mp4"))
+                    #expect(answer.body == TestPattern.bytes(in: 0..<300_000, seed: 1))
+                }
+            }
+            let entries = try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"]))
+            #expect(entries.reduce(0) { $0 + $1.storedBytes } <= 100_000)
+        }
+    }
+
+    @Test func agesReachTheEngine() throws {
+        let options = try StoreOptions.parse(["--maximum-age", "12h", "--drop-query-item", "token"])
+        let settings = try options.configuration(try CacheOptions.parse([]))
+        #expect(settings.maximumAge == .seconds(12 * 3600))
+    }
+
+    @Test func pruneLooksAtTheAge() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 1000)
+            try await Command.run("fetch", site.directory, [site.origin.url("/a.mp4")])
+            let kept = try await Command.run("prune", site.directory, ["--older-than", "1h"])
+            #expect(kept.exit == .status(0) && kept.output.hasPrefix("Freed 0 B"), "\(kept)")
+            let gone = try await Command.run("prune", site.directory, ["--older-than", "0s"])
+            #expect(gone.exit == .status(0) && gone.output.hasSuffix("; 0 B are left.\n"), "\(gone)")
+        }
+    }
+
+    @Test func aPinForATimeEndsWithIt() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 100_000)
+            try await Command.run("fetch", site.directory, [site.origin.url("/a.mp4")])
+            for (time, isKept) in [("1h", true), ("0s", false)] {
+                let pin = try await Command.run("pin", site.directory, ["--for", time, site.origin.url("/a.mp4")])
+                #expect(pin.exit == .status(0), "\(pin)")
+                let prune = try await Command.run("prune", site.directory, ["--to", "0"])
+                #expect(prune.output.hasSuffix("; 0 B are left.\n") != isKept, "\(time): \(prune)")
+            }
+        }
+    }
+}
