@@ -13,11 +13,12 @@ import RepriseTesting
 @main
 enum StoreBenchmark {
     static func main() async throws {
+        if CommandLine.arguments.dropFirst().first == sizeOption { return try await printSizes() }
         let counts = CommandLine.arguments.dropFirst().compactMap { Int($0) }
         print(
-            "| entries | fill µs/entry | open ms | open + first hit ms | hit µs | index MB | RSS MB, opened |"
-                + " RSS MB, 1,000 hits later | remove 10 % s | slowest hit meanwhile ms |")
-        print("|---|---|---|---|---|---|---|---|---|---|")
+            "| entries | fill µs/entry | index MB written | transactions | open ms | open + first hit ms | hit µs |"
+                + " index MB | RSS MB, opened | RSS MB, 1,000 hits later | remove 10 % s | slowest hit meanwhile ms |")
+        print("|---|---|---|---|---|---|---|---|---|---|---|---|")
         for count in counts.isEmpty ? [1_000, 10_000, 100_000] : counts { try await scale(count) }
         print()
         print("| media | media MB | index bytes written / media % | transactions |")
@@ -66,23 +67,26 @@ enum StoreBenchmark {
         let origin = PatternOrigin { 1_024 + Int64($0 % 8) * 1_000 }
         var cache = try await MediaCache.open(
             directory: directory.path, origin: origin, configuration: configuration())
+        let before = writtenBytes
         let fill = try await seconds { for number in 0..<count { try await read(cache, number) } }
+        let media = cache.storedBytes
         await cache.close()
+        let written = Double(writtenBytes - before - media) / 1e6
+        let transactions = Double(cache.transactionCount)
         let opening = try await seconds {
             cache = try await MediaCache.open(
                 directory: directory.path, origin: origin, configuration: configuration())
         }
         let first = try await seconds { try await read(cache, count / 2) }
-        let opened = residentMegabytes
         let hits = try await seconds { for number in 0..<min(1_000, count) { try await read(cache, number) } }
-        let later = residentMegabytes
         let keys = try await cache.entries().prefix(count / 10).map(\.key)
         let (removal, slowest) = try await removal(cache, Array(keys), count)
         let index = Double(cache.allocatedBytes.index) / 1e6
         await cache.close()
+        let sizes = try sizesInProcessOfItsOwn(directory.path, count)
         let numbers = [
-            fill / Double(count) * 1e6, opening * 1e3, (opening + first) * 1e3, hits / Double(min(1_000, count)) * 1e6,
-            index, opened, later, removal, slowest * 1e3,
+            fill / Double(count) * 1e6, written, transactions, opening * 1e3, (opening + first) * 1e3,
+            hits / Double(min(1_000, count)) * 1e6, index, sizes[0], sizes[1], removal, slowest * 1e3,
         ]
         print("| \(count) | " + numbers.map { "\((($0 * 100).rounded()) / 100)" }.joined(separator: " | ") + " |")
     }
@@ -110,6 +114,37 @@ enum StoreBenchmark {
     private static func hit(_ cache: MediaCache, _ url: String) async throws {
         let read = try await cache.resource(for: url).read()
         while let piece = try await read.next() { _ = try piece.bytes() }
+    }
+
+    // MARK: - Memory
+
+    private static let sizeOption = "--sizes"
+
+    /// The resident size of a process that has opened the cache, and after 1,000 hits; this one has filled it.
+    private static func sizesInProcessOfItsOwn(_ directory: String, _ count: Int) throws -> [Double] {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+        process.arguments = [sizeOption, directory, "\(count)"]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        let sizes = text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
+        guard sizes.count == 2 else { throw CocoaError(.executableLoad) }
+        return sizes
+    }
+
+    private static func printSizes() async throws {
+        let arguments = CommandLine.arguments
+        let count = Int(arguments[3]) ?? 0
+        let cache = try await MediaCache.open(
+            directory: arguments[2], origin: PatternOrigin { _ in 0 }, configuration: configuration())
+        let opened = residentMegabytes
+        // Those in the middle are there still: the ones used last were removed.
+        for number in count / 2..<count / 2 + min(1_000, count / 4) { try await read(cache, number) }
+        print(opened, residentMegabytes)
+        await cache.close()
     }
 
     private static var residentMegabytes: Double {
