@@ -42,6 +42,14 @@ import Testing
         #expect(action(for: partial("bytes 500-999/1000"), to: .init(range: .from(100))) == .reject(.wrongStart))
     }
 
+    @Test("A shared cache takes a part that was not asked for at its word, where nothing is stored: RFC 9110 §15.3.7")
+    func sharedCacheTakesAnyPart() {
+        let shared = StoragePolicy(isShared: true)
+        let other = partial("bytes 0-99/1000")
+        #expect(action(for: other, stored: nil, storage: shared) == .newGeneration(part(0..<100), .noGeneration))
+        #expect(action(for: other, storage: shared) == .reject(.wrongStart))
+    }
+
     @Test("A part that begins earlier and covers the place needs a matching validator: RFC 9110 §15.3.7")
     func earlierStartNeedsValidator() {
         #expect(action(for: partial("bytes 64-255/1000")) == .fill(part(64..<256)))

@@ -71,6 +71,19 @@ import Testing
                 == .generationChanged(.validatorChanged))
     }
 
+    @Test("416 is an error page: its date is its own, and a vouched-for URL does not change: RFC 9110 §8.8.2")
+    func unsatisfiableWithValidatorsOfItsOwn() {
+        let beyond = FetchRequest(range: .from(1000))
+        let tagged = unsatisfiable("bytes */1000", etag: "\"b\"")
+        #expect(
+            action(for: tagged, to: beyond, policy: .immutable) == .unsatisfiable(completeLength: 1000))
+        let dated = GenerationIdentity(
+            validators: .init(lastModified: date("Sun, 06 Nov 1994 08:49:37 GMT")), completeLength: 1000)
+        var page = unsatisfiable("bytes */1000")
+        page.headerFields[.lastModified] = "Sat, 05 Nov 1994 08:49:37 GMT"
+        #expect(action(for: page, to: beyond, stored: dated) == .unsatisfiable(completeLength: 1000))
+    }
+
     @Test(
         "416 without a length is asked again without Range: RFC 9110 §15.5.17",
         arguments: [nil, "", "bytes 0-9/10", "bytes */*"])
