@@ -33,10 +33,12 @@ extension GenerationCore {
             if let tail = tails.bytes(from: position, to: range.upperBound) {
                 bytes += tail
             } else if let chunk = ledger.chunks(overlapping: position..<position + 1).first {
-                guard let sealed = try? file.read(at: chunk.start, count: Int(chunk.length)),
-                    let plain = sealer.open(sealed, chunk)
-                else {
-                    discard([chunk])
+                guard let sealed = try? file.read(at: chunk.start, count: Int(chunk.length)) else {
+                    markUnreadable(chunk.range)
+                    return bytes
+                }
+                guard let plain = sealer.open(sealed, chunk) else {
+                    refuse(chunk)
                     return bytes
                 }
                 let lower = Int(position - chunk.start)
@@ -87,6 +89,18 @@ extension GenerationCore {
         }
         store.recorder.note(self, bytes: 0)
         engine.progress.changed(key)
+    }
+
+    /// A sealed chunk does not open: a hole. If what is written in its place does not open either, the disk loses bytes.
+    private func refuse(_ chunk: Chunk) {
+        let isAgain = state.withLock { state in
+            defer { state.refusedChunk = chunk.start }
+            return state.refusedChunk == chunk.start
+        }
+        guard isAgain else { return discard([chunk]) }
+        store.breaker.open()
+        discard([chunk])
+        closeStore(reason: "\(file.path) does not keep what is written.", for: Breaker.pause)
     }
 
     func rewind(_ reader: GenerationMachine.ReaderID, to position: Int64) {

@@ -34,6 +34,8 @@ final class GenerationCore: Sendable {
         var freshness: Freshness
         /// When bytes of the file could last not be read; `nil` if they always could.
         var unreadable: Duration?
+        /// First byte of the sealed chunk that last did not open.
+        var refusedChunk: Int64?
         /// When it came or was last found current, by the monotonic clock; `nil` if not in this process.
         var confirmed: Duration?
         var lastUsed: Duration

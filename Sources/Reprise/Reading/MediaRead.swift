@@ -169,10 +169,11 @@ public final class MediaRead: AsyncSequence, Sendable {
     /// while another asks ``next()``. Throws as that does.
     public func nextBytes() async throws -> [UInt8]? {
         while let piece = try await next() {
+            guard case .stored(let region) = piece else { return try piece.bytes() }
             do {
-                return try await withTaskExecutorPreference(DiskExecutor.shared) { try piece.bytes() }
-            } catch let error as RepriseError {
-                guard case .stored(let region) = piece, takeBack(region) else {
+                return try await withTaskExecutorPreference(DiskExecutor.shared) { try region.bytes() }
+            } catch {
+                guard takeBack(region) else {
                     cancel()
                     throw error
                 }

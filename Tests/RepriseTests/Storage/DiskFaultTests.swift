@@ -84,12 +84,33 @@ import Testing
         }
     }
 
-    @Test func aDiskThatCannotBeReadIsLeftAloneForAMinute() async throws {
+    private static let encryption = KeyFile.key(hexadecimal: String(repeating: "5a", count: 32)).map {
+        CacheEncryption(key: $0)
+    }
+
+    @Test func sealedBytesThatTheDiskLosesDoNotStopPlayback() async throws {
+        let disk = FaultyDisk()
+        try await Bench.run(configure: {
+            $0.fileSystem = disk
+            $0.encryption = Self.encryption
+        }) { bench async throws in
+            bench.publish("/a", length: 1_000_000)
+            let log = EventLog(bench.cache)
+            disk.setFault { _ in .lost }
+            #expect(try await bench.bytes("/a") == Self.pattern(0..<1_000_000))
+            let told = await log.first { if case .storeBypassed = $0 { true } else { false } }
+            guard case .storeBypassed(_, let reason) = told else { return }
+            #expect(reason.hasSuffix("does not keep what is written."), "\(reason)")
+        }
+    }
+
+    @Test(arguments: [false, true]) func aDiskThatCannotBeReadIsLeftAloneForAMinute(isSealed: Bool) async throws {
         let disk = FaultyDisk()
         let clock = ShiftableClock()
         try await Bench.run(configure: {
             $0.fileSystem = disk
             $0.clock = clock.cacheClock
+            $0.encryption = isSealed ? Self.encryption : nil
         }) { bench async throws in
             bench.publish("/a", length: 1_000_000)
             _ = try await bench.bytes("/a")
