@@ -19,6 +19,16 @@ import Testing
             action(for: partial("bytes 100-199/1000", [.contentEncoding: value])) == .passThrough(.contentEncoding))
     }
 
+    @Test("Coded text is stored as it came, whole and where no media is expected: RFC 9110 §8.4")
+    func codedText() {
+        let text: HTTPFields = [.contentEncoding: "gzip", .contentType: "text/plain"]
+        #expect(action(for: full(text), to: noRange, stored: nil) == .newGeneration(whole(1000), .noGeneration))
+        #expect(
+            action(for: full(text), to: FetchRequest(expectsMedia: true), stored: nil)
+                == .passThrough(.contentEncoding))
+        #expect(action(for: partial("bytes 100-199/1000", text), stored: nil) == .passThrough(.contentEncoding))
+    }
+
     @Test("The coding identity is none: RFC 9110 §8.4.1", arguments: ["identity", "Identity", ""])
     func identityIsNoCoding(value: String) {
         #expect(action(for: full([.contentEncoding: value, .eTag: "\"a\""]), to: noRange) == .fill(whole(1000)))
@@ -46,6 +56,15 @@ import Testing
         #expect(action(for: full(fields), to: noRange) == .fill(whole(1000)))
         #expect(
             action(for: full(fields), to: noRange, storage: StoragePolicy(isShared: true)) == .passThrough(.isPrivate))
+    }
+
+    @Test("CDN-Cache-Control stands above Cache-Control in a shared cache alone: RFC 9213 §2.1")
+    func targetedFieldAllowsStoring() {
+        let fields = HTTPFields([
+            HTTPField(name: .eTag, value: "\"a\""), HTTPField(name: .cacheControl, value: "no-store"),
+        ]).adding("CDN-Cache-Control", "max-age=60")
+        #expect(action(for: full(fields), to: noRange) == .passThrough(.noStore))
+        #expect(action(for: full(fields), to: noRange, storage: StoragePolicy(isShared: true)) == .fill(whole(1000)))
     }
 
     @Test("A body with ICY metadata in it is passed through")
