@@ -131,7 +131,7 @@ let package = Package(
             name: "RepriseAVPlayerTests",
             dependencies: [
                 "ByteRanges", "HTTPSemantics", "Locks", "Reprise", "RepriseAVPlayer", "RepriseHTTPClient",
-                "RepriseTesting", "TestLimits", "TestSupport", httpTypes,
+                "RepriseTesting", "TestLimits", httpTypes,
             ] + avFoundation,
             resources: [.copy("Fixtures")],
             swiftSettings: strict + standInFlag),
@@ -169,6 +169,17 @@ if Context.environment["REPRISE_FUZZ"] == "1" {
         .executableTarget(
             name: "RepriseFuzz", dependencies: ["HTTPSemantics", "RepriseProxy", httpTypes] + nio, path: "Fuzz/Targets",
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+}
+
+// For a simulator, where no program starts another: without the commands, and with the tests only that need none. xcodebuild
+// builds all targets of a package for the tests of one.
+if Context.environment["REPRISE_SIMULATOR"] == "1" {
+    let tests: Set = ["RepriseAVPlayerTests", "RepriseURLSessionTests"]
+    package.products.removeAll { $0.name == "reprise" }
+    package.targets.removeAll { target in
+        target.type == .executable || target.name == "TestSupport"
+            || target.type == .test && !tests.contains(target.name)
+    }
 }
 
 if hasStandIn {

@@ -2,143 +2,147 @@ import Dispatch
 import Foundation
 import Locks
 
-/// Another program under a time limit, with everything that it writes.
-///
-/// A program that still runs when its time is over is killed, so that every wait here ends. Blocking reads have threads
-/// of their own.
-public final class ChildProcess: Sendable {
-    /// How a program ended.
-    public enum Exit: Sendable, Hashable {
-        /// It exited with this status.
-        case status(Int32)
-        /// This signal ended it.
-        case signal(Int32)
-        /// It was killed because its time was over.
-        case overTime
-    }
-
-    /// What a program left behind.
-    public struct Outcome: Sendable, CustomStringConvertible {
-        /// How it ended.
-        public let exit: Exit
-        /// What it wrote to standard output.
-        public let output: String
-        /// What it wrote to standard error.
-        public let errors: String
-
-        /// One line for failure messages, with the end of standard error.
-        public var description: String { "\(exit); \(errors.suffix(2000))" }
-    }
-
-    private struct State {
-        var exit: Exit?
-        var isOverTime = false
-        var waiters: [CheckedContinuation<Exit, Never>] = []
-    }
-
-    /// What the program writes to standard output.
-    public let output: Transcript
-    /// What the program writes to standard error.
-    public let errors: Transcript
-    private let process = Process()
-    private let state = Mutex(State())
-
-    /// Starts the program at `executable`.
+// Apple's other systems start no programs.
+#if os(macOS) || os(Linux)
+    /// Another program under a time limit, with everything that it writes.
     ///
-    /// - Parameters:
-    ///   - executable: The program's absolute path.
-    ///   - arguments: Its arguments, without its name.
-    ///   - environment: Its whole environment; this process's if `nil`.
-    ///   - limit: How long it may run.
-    /// - Throws: What `Process.run()` throws when the program cannot be started.
-    public init(
-        _ executable: String, _ arguments: [String], environment: [String: String]? = nil,
-        limit: Duration = .seconds(60)
-    ) throws {
-        let outputPipe = Pipe()
-        let errorPipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: executable)
-        process.arguments = arguments
-        if let environment { process.environment = environment }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = outputPipe
-        process.standardError = errorPipe
-        output = Transcript(outputPipe.fileHandleForReading)
-        errors = Transcript(errorPipe.fileHandleForReading)
-        process.terminationHandler = { [weak self] process in self?.ended(process) }
-        do {
-            try process.run()
-        } catch {
-            // Nobody writes any more; without this the readers would wait for ever.
-            try? outputPipe.fileHandleForWriting.close()
-            try? errorPipe.fileHandleForWriting.close()
-            throw error
+    /// A program that still runs when its time is over is killed, so that every wait here ends. Blocking reads have threads
+    /// of their own.
+    public final class ChildProcess: Sendable {
+        /// How a program ended.
+        public enum Exit: Sendable, Hashable {
+            /// It exited with this status.
+            case status(Int32)
+            /// This signal ended it.
+            case signal(Int32)
+            /// It was killed because its time was over.
+            case overTime
         }
-        DispatchQueue.global().asyncAfter(deadline: .now() + (limit / .seconds(1))) { [weak self] in self?.timeIsOver()
+
+        /// What a program left behind.
+        public struct Outcome: Sendable, CustomStringConvertible {
+            /// How it ended.
+            public let exit: Exit
+            /// What it wrote to standard output.
+            public let output: String
+            /// What it wrote to standard error.
+            public let errors: String
+
+            /// One line for failure messages, with the end of standard error.
+            public var description: String { "\(exit); \(errors.suffix(2000))" }
         }
-    }
 
-    /// The program's process number.
-    public var identifier: Int32 { process.processIdentifier }
-
-    /// Runs a program to its end.
-    public static func run(
-        _ executable: String, _ arguments: [String], environment: [String: String]? = nil,
-        limit: Duration = .seconds(60)
-    ) async throws -> Outcome {
-        try await ChildProcess(executable, arguments, environment: environment, limit: limit).outcome()
-    }
-
-    /// The absolute path of the program called `name`, or `nil` if it is not installed.
-    public static func path(of name: String) -> String? {
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-        return path.split(separator: ":").map { "\($0)/\(name)" }.first {
-            FileManager.default.isExecutableFile(atPath: $0)
+        private struct State {
+            var exit: Exit?
+            var isOverTime = false
+            var waiters: [CheckedContinuation<Exit, Never>] = []
         }
-    }
 
-    /// Sends `signal`; does nothing once the program has ended.
-    public func send(_ signal: Int32) {
-        state.withLock { state in
-            if state.exit == nil { _ = kill(process.processIdentifier, signal) }
-        }
-    }
+        /// What the program writes to standard output.
+        public let output: Transcript
+        /// What the program writes to standard error.
+        public let errors: Transcript
+        private let process = Process()
+        private let state = Mutex(State())
 
-    /// Waits for the end of the program and of all that it wrote.
-    ///
-    /// Kills it if the task is cancelled.
-    public func outcome() async -> Outcome {
-        await withTaskCancellationHandler {
-            let exit = await withCheckedContinuation { continuation in
-                let exit: Exit? = state.withLock { state in
-                    if state.exit == nil { state.waiters.append(continuation) }
-                    return state.exit
-                }
-                if let exit { continuation.resume(returning: exit) }
+        /// Starts the program at `executable`.
+        ///
+        /// - Parameters:
+        ///   - executable: The program's absolute path.
+        ///   - arguments: Its arguments, without its name.
+        ///   - environment: Its whole environment; this process's if `nil`.
+        ///   - limit: How long it may run.
+        /// - Throws: What `Process.run()` throws when the program cannot be started.
+        public init(
+            _ executable: String, _ arguments: [String], environment: [String: String]? = nil,
+            limit: Duration = .seconds(60)
+        ) throws {
+            let outputPipe = Pipe()
+            let errorPipe = Pipe()
+            process.executableURL = URL(fileURLWithPath: executable)
+            process.arguments = arguments
+            if let environment { process.environment = environment }
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = outputPipe
+            process.standardError = errorPipe
+            output = Transcript(outputPipe.fileHandleForReading)
+            errors = Transcript(errorPipe.fileHandleForReading)
+            process.terminationHandler = { [weak self] process in self?.ended(process) }
+            do {
+                try process.run()
+            } catch {
+                // Nobody writes any more; without this the readers would wait for ever.
+                try? outputPipe.fileHandleForWriting.close()
+                try? errorPipe.fileHandleForWriting.close()
+                throw error
             }
-            return await Outcome(exit: exit, output: output.complete(), errors: errors.complete())
-        } onCancel: {
-            send(SIGKILL)
+            DispatchQueue.global().asyncAfter(deadline: .now() + (limit / .seconds(1))) { [weak self] in
+                self?.timeIsOver()
+            }
         }
-    }
 
-    private func ended(_ process: Process) {
-        let isSignal = process.terminationReason == .uncaughtSignal
-        let status = process.terminationStatus
-        let (exit, waiters) = state.withLock { state in
-            let exit: Exit = state.isOverTime ? .overTime : isSignal ? .signal(status) : .status(status)
-            state.exit = exit
-            defer { state.waiters = [] }
-            return (exit, state.waiters)
-        }
-        for waiter in waiters { waiter.resume(returning: exit) }
-    }
+        /// The program's process number.
+        public var identifier: Int32 { process.processIdentifier }
 
-    private func timeIsOver() {
-        state.withLock { state in
-            guard state.exit == nil else { return }
-            state.isOverTime = true
-            _ = kill(process.processIdentifier, SIGKILL)
+        /// Runs a program to its end.
+        public static func run(
+            _ executable: String, _ arguments: [String], environment: [String: String]? = nil,
+            limit: Duration = .seconds(60)
+        ) async throws -> Outcome {
+            try await ChildProcess(executable, arguments, environment: environment, limit: limit).outcome()
+        }
+
+        /// The absolute path of the program called `name`, or `nil` if it is not installed.
+        public static func path(of name: String) -> String? {
+            let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+            return path.split(separator: ":").map { "\($0)/\(name)" }.first {
+                FileManager.default.isExecutableFile(atPath: $0)
+            }
+        }
+
+        /// Sends `signal`; does nothing once the program has ended.
+        public func send(_ signal: Int32) {
+            state.withLock { state in
+                if state.exit == nil { _ = kill(process.processIdentifier, signal) }
+            }
+        }
+
+        /// Waits for the end of the program and of all that it wrote.
+        ///
+        /// Kills it if the task is cancelled.
+        public func outcome() async -> Outcome {
+            await withTaskCancellationHandler {
+                let exit = await withCheckedContinuation { continuation in
+                    let exit: Exit? = state.withLock { state in
+                        if state.exit == nil { state.waiters.append(continuation) }
+                        return state.exit
+                    }
+                    if let exit { continuation.resume(returning: exit) }
+                }
+                return await Outcome(exit: exit, output: output.complete(), errors: errors.complete())
+            } onCancel: {
+                send(SIGKILL)
+            }
+        }
+
+        private func ended(_ process: Process) {
+            let isSignal = process.terminationReason == .uncaughtSignal
+            let status = process.terminationStatus
+            let (exit, waiters) = state.withLock { state in
+                let exit: Exit = state.isOverTime ? .overTime : isSignal ? .signal(status) : .status(status)
+                state.exit = exit
+                defer { state.waiters = [] }
+                return (exit, state.waiters)
+            }
+            for waiter in waiters { waiter.resume(returning: exit) }
+        }
+
+        private func timeIsOver() {
+            state.withLock { state in
+                guard state.exit == nil else { return }
+                state.isOverTime = true
+                _ = kill(process.processIdentifier, SIGKILL)
+            }
         }
     }
-}
+#endif
