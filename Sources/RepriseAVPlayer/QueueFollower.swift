@@ -12,7 +12,8 @@
         /// fetches the beginning of the next.
         ///
         /// Lives as long as the player; a second call takes the first one's place. Items that were not made by this
-        /// library are left alone.
+        /// library are left alone. A player tells of its current item only: what is inserted behind it while it plays is
+        /// seen when the player goes on, or at once by calling this again.
         @MainActor public func follow(_ player: AVQueuePlayer, prefetching amount: PrefetchAmount = .first(1 << 20)) {
             let follower = QueueFollower(player, cache: self, amount: amount)
             objc_setAssociatedObject(player, LoaderKey.address, follower, .OBJC_ASSOCIATION_RETAIN)
@@ -42,7 +43,7 @@
 
         deinit { prefetch?.cancel() }
 
-        /// Looks at the queue; also for items that were inserted while the current one plays.
+        /// Looks at the queue, which cannot be observed itself, only its first item.
         func update() {
             guard let player else { return }
             let items = player.items()

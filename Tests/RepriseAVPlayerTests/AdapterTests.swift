@@ -15,57 +15,6 @@
 
     extension VirtualClockTests {
         @Suite struct AdapterTests {
-            private func delegate(of asset: AVURLAsset) -> (any AVAssetResourceLoaderDelegate)? {
-                asset.resourceLoader.delegate
-            }
-
-            @Test func anItemIsPlainAndItsLoaderLivesAsLongAsItsAsset() async throws {
-                try await ScriptWorld.check([]) { world in try await Self.checkLifetime(world.openCache()) }
-            }
-
-            @MainActor private static func checkLifetime(_ cache: MediaCache) throws {
-                let url = try #require(URL(string: "https://example.com/a/film.mp4?x=1"))
-                var item: AVPlayerItem? = cache.playerItem(for: url)
-                #expect(item.map { type(of: $0) == AVPlayerItem.self } == true)
-                weak let asset = item?.asset as? AVURLAsset
-                #expect(asset?.url.absoluteString == "reprise+https://example.com/a/film.mp4?x=1")
-                weak let loader = asset?.resourceLoader.delegate
-                #expect(loader != nil)
-                #expect(asset?.resourceLoader.delegateQueue != nil)
-                #expect(asset?.resourceLoader.delegateQueue !== DispatchQueue.main)
-                item = nil
-                #expect(asset == nil)
-                #expect(loader == nil)
-            }
-
-            @Test func theCacheOfAnAppOpensAndWhereItCannotStoresNothing() async throws {
-                let directory = try TemporaryDirectory()
-                let folder = URL(fileURLWithPath: directory.path(of: "deep/below"))
-                let cache = await MediaCache.forPlayback(directory: folder)
-                #expect(cache.isStoring)
-                let second = await MediaCache.forPlayback(directory: folder)
-                #expect(!second.isStoring)
-                await second.close()
-                await cache.close()
-                let file = try directory.write([1], to: "file")
-                let third = await MediaCache.forPlayback(directory: URL(fileURLWithPath: file))
-                #expect(!third.isStoring)
-                await third.close()
-            }
-
-            @Test func whatIsNotCachedIsPlayedAsItIs() async throws {
-                try await ScriptWorld.check([]) { world in
-                    let cache = try world.openCache()
-                    for text in ["file:///tmp/a.mp3", "https://example.com/live.m3u8", "ipod-library://item/1"] {
-                        let url = try #require(URL(string: text))
-                        let asset = cache.asset(for: url)
-                        #expect(asset.url == url)
-                        #expect(delegate(of: asset) == nil)
-                        #expect(await !cache.isCached(url))
-                    }
-                }
-            }
-
             @Test func fairPlayIsRefusedClearly() async throws {
                 try await ScriptWorld.check([]) { world in
                     let cache = try world.openCache()
@@ -116,6 +65,32 @@
                         #expect(request.fields[HTTPField.Name("X-Player") ?? .accept] == "test")
                     }
                     await world.release("A", callbacks: false)
+                }
+            }
+
+            /// The first request, one for a hole, a prefetch, and the question whether a partly stored file is the same.
+            @Test(arguments: [NetworkPolicy.any, .inexpensive, .inexpensiveAndUnconstrained])
+            func dataSaverRulesGoWithEveryRequest(_ policy: NetworkPolicy) async throws {
+                let file = try ScriptResource.file()
+                try await ScriptWorld.check([file]) { world in
+                    var options = PlaybackOptions()
+                    options.networkPolicy = policy
+                    try world.makeItem("A", resource: file, options: options)
+                    let probe = try await world.ask("probe", "A", 0, 2, information: true)
+                    #expect(await world.wait { probe.isOver })
+                    let hole = try await world.ask("hole", "A", 1_000_000, 1000)
+                    #expect(await world.wait { hole.isOver })
+                    await world.release("A", callbacks: false)
+                    for _ in 0..<200 { await world.tick() }
+                    let url = try world.foundationURL(file)
+                    try await world.openCache().prefetch(url, .range(500_000..<600_000), options: options)
+                        .finished(in: world)
+                    try world.makeItem("B", resource: file, options: options)
+                    let again = try await world.ask("again", "B", 0, 2, information: true)
+                    #expect(await world.wait { again.isOver })
+                    let exchanges = world.network.state.withLock { $0.exchanges }
+                    #expect(exchanges.map(\.method) == ["GET", "GET", "GET", "HEAD"])
+                    #expect(exchanges.map(\.networkPolicy) == Array(repeating: policy, count: 4))
                 }
             }
 

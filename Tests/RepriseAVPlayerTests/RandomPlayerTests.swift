@@ -9,25 +9,43 @@
             /// Rounds that share one cache, so that later ones meet what earlier ones left.
             static let roundsPerWorld = 20
 
+            /// What was fetched, and how much of that again.
+            private struct Traffic {
+                var bytes: Int64 = 0
+                /// Ends of chunks that were on their way when a later request took over what follows.
+                var duplicates: Int64 = 0
+                var takeovers = 0
+            }
+
             @Test func everyOrderOfRequestsGetsRightBytesOnce() async throws {
                 let environment = ProcessInfo.processInfo.environment
                 let rounds = environment["REPRISE_AVPLAYER_ROUNDS"].flatMap { Int($0) } ?? 2000
                 let firstSeed = environment["REPRISE_AVPLAYER_SEED"].flatMap { UInt64($0) } ?? 1
                 var played = 0
+                var traffic = Traffic()
                 while played < rounds {
                     let seed = firstSeed + UInt64(played / Self.roundsPerWorld)
                     let count = min(Self.roundsPerWorld, rounds - played)
-                    let problems = try await Self.play(count, seed: seed)
+                    let problems = try await Self.play(count, seed: seed, &traffic)
                     #expect(
                         problems.isEmpty, "REPRISE_AVPLAYER_SEED=\(seed) REPRISE_AVPLAYER_ROUNDS=\(Self.roundsPerWorld)"
                     )
                     if !problems.isEmpty { return }
                     played += count
                 }
-                print("AVPlayer scripts: a random player, \(played) rounds")
+                #expect(traffic.duplicates <= traffic.bytes / 100 + 65_536)
+                print(
+                    "AVPlayer scripts: a random player, \(played) rounds; \(traffic.bytes) bytes fetched, none asked for twice; "
+                        + "\(traffic.duplicates) came twice, at the ends of chunks, in \(traffic.takeovers) take-overs")
             }
 
-            private static func play(_ rounds: Int, seed: UInt64) async throws -> [String] {
+            private static func play(_ rounds: Int, seed: UInt64, _ traffic: inout Traffic) async throws -> [String] {
+                var total = Traffic()
+                defer {
+                    traffic.bytes += total.bytes
+                    traffic.duplicates += total.duplicates
+                    traffic.takeovers += total.takeovers
+                }
                 var resources: [String: ScriptResource] = [:]
                 var servers: [String: ScriptServer] = [:]
                 for index in 0..<24 {
@@ -57,6 +75,16 @@
                         return (twice, log)
                     }
                     if !twice.isEmpty { world.violation("once", "fetched twice: \(twice) in \(log)") }
+                    let (duplicates, takeovers) = world.network.state.withLock { state in
+                        (state.duplicates, state.takeovers.mapValues(\.count))
+                    }
+                    for (name, bytes) in duplicates {
+                        let most = takeovers[name, default: 0] * (servers[name]?.chunk ?? 0)
+                        if bytes > most { world.violation("once", "\(bytes) bytes of \(name) came twice, not \(most)") }
+                    }
+                    total = Traffic(
+                        bytes: world.bytesFetched, duplicates: duplicates.values.reduce(0, +),
+                        takeovers: takeovers.values.reduce(0, +))
                 }
             }
         }

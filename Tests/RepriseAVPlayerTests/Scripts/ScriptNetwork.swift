@@ -20,6 +20,7 @@
             let resource: String
             let method: String
             let start: Int64
+            let networkPolicy: NetworkPolicy
             var received: Int64 = 0
             var isOpen = true
         }
@@ -45,6 +46,8 @@
             /// cannot be called back.
             var asked: [String: ByteRangeSet] = [:]
             var askedTwice: [String: Int64] = [:]
+            /// The later requests of that kind.
+            var takeovers: [String: Set<Int>] = [:]
             /// Waits for the real socket: the moment is not over before they are.
             var busy = 0
             var isShutDown = false
@@ -95,6 +98,7 @@
                 state.duplicates = [:]
                 state.asked = [:]
                 state.askedTwice = [:]
+                state.takeovers = [:]
             }
         }
 
@@ -107,7 +111,10 @@
                 if state.isShutDown { throw RepriseError(.closed, "The script has ended.") }
                 let name = state.names[path] ?? path
                 let start = request.fields[.range].flatMap { Self.start(of: $0) } ?? 0
-                state.exchanges.append(Exchange(resource: name, method: request.method.rawValue, start: start))
+                state.exchanges.append(
+                    Exchange(
+                        resource: name, method: request.method.rawValue, start: start,
+                        networkPolicy: request.networkPolicy))
                 return (state.servers[name] ?? ScriptServer(), state.isInstant, state.exchanges.count - 1)
             }
             do {
@@ -187,8 +194,9 @@
                 state.distinct[version] = distinct
                 let duplicate = range.upperBound - range.lowerBound - new
                 state.duplicates[name, default: 0] += duplicate
-                state.asked[version, default: ByteRangeSet()].count(
-                    state.withoutOvershoot(range, of: exchange), into: &state.askedTwice[name, default: 0])
+                let (asked, takeover) = state.withoutOvershoot(range, of: exchange)
+                state.asked[version, default: ByteRangeSet()].count(asked, into: &state.askedTwice[name, default: 0])
+                if let takeover { state.takeovers[name, default: []].insert(takeover) }
             }
         }
 
@@ -224,14 +232,17 @@
     }
 
     extension ScriptNetwork.State {
-        /// `range` up to where a later request for the same file begins.
-        fileprivate func withoutOvershoot(_ range: Range<Int64>, of exchange: Int) -> Range<Int64> {
+        /// `range` up to where a later request for the same file begins, and that request.
+        fileprivate func withoutOvershoot(
+            _ range: Range<Int64>, of exchange: Int
+        ) -> (asked: Range<Int64>, takeover: Int?) {
             let name = exchanges[exchange].resource
-            let takeovers = exchanges[(exchange + 1)...].filter { later in
-                later.resource == name && later.method == "GET" && later.start > range.lowerBound
+            let takeover = exchanges.indices[(exchange + 1)...].filter { index in
+                let later = exchanges[index]
+                return later.resource == name && later.method == "GET" && later.start > range.lowerBound
                     && later.start < range.upperBound
-            }
-            return range.lowerBound..<(takeovers.map(\.start).min() ?? range.upperBound)
+            }.min { exchanges[$0].start < exchanges[$1].start }
+            return (range.lowerBound..<(takeover.map { exchanges[$0].start } ?? range.upperBound), takeover)
         }
     }
 
