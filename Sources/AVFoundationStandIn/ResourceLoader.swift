@@ -89,13 +89,18 @@ public final class AVAssetResourceLoader: NSObject, @unchecked Sendable, Associa
         }
     }
 
-    /// Gives a request up; the delegate is told if `callback` says so.
-    package func cancel(_ request: AVAssetResourceLoadingRequest, callback: Bool) async {
+    /// Gives a request up; the delegate is told if `callback` says so, with `before` and `after` around it on its queue.
+    package func cancel(
+        _ request: AVAssetResourceLoadingRequest, callback: Bool, before: @escaping @Sendable () -> Void = {},
+        after: @escaping @Sendable () -> Void = {}
+    ) async {
         guard callback, let queue = delegateQueue else { return request.markCancelled() }
         await withCheckedContinuation { continuation in
             queue.async {
                 request.markCancelled()
+                before()
                 self.delegate?.resourceLoader(self, didCancel: request)
+                after()
                 continuation.resume()
             }
         }

@@ -2,6 +2,8 @@
     import AVFoundation
     import Foundation
     import Locks
+    import RepriseTesting
+    import TestLimits
     import Testing
     @testable import RepriseAVPlayer
 
@@ -50,11 +52,27 @@
                 _ delegate: FaultyDelegate, requests: Int = 1, allowed: [String]? = nil, length: Int = 2,
                 cancels: Bool = false
             ) async throws -> Set<String> {
+                try await rules({ _ in delegate }, requests: requests, allowed: allowed, length: length) {
+                    world, request in
+                    if cancels { await world.cancel(request, callback: true) }
+                    await world.settle()
+                    if cancels, let object = request.request {
+                        object.dataRequest?.respond(with: Data(request.resource.bytes(0..<2, version: 1)))
+                    }
+                }
+            }
+
+            /// The same for a loader that `make` makes for its world; `then` follows each request.
+            private func rules(
+                _ make: (ScriptWorld) -> FaultyDelegate, requests: Int = 1, allowed: [String]? = nil, length: Int = 2,
+                callbackLimit: Duration = .seconds(60), then: (ScriptWorld, ScriptRequest) async throws -> Void
+            ) async throws -> Set<String> {
                 let resource = try Self.resource()
-                let violations = try await ScriptWorld.run(["A": resource]) { world in
+                let violations = try await ScriptWorld.run(["A": resource], callbackLimit: callbackLimit) { world in
                     world.network.startScript()
                     try world.makeItem("A", resource: resource)
                     let item = world.state.withLock { $0.items["A"] }
+                    let delegate = make(world)
                     item?.loader.setDelegate(delegate, queue: item?.queue)
                     for index in 0..<requests {
                         let request = ScriptRequest(
@@ -63,12 +81,10 @@
                             information: AVAssetResourceLoadingContentInformationRequest(allowedContentTypes: allowed),
                             versions: [1])
                         try await world.send(request, url: world.loaderURL(of: resource))
-                        if cancels { await world.cancel(request, callback: true) }
-                        await world.settle()
-                        if cancels, let object = request.request {
-                            object.dataRequest?.respond(with: Data(resource.bytes(0..<2, version: 1)))
-                        }
+                        try await then(world, request)
                     }
+                    // The loader holds its delegate weakly.
+                    withExtendedLifetime(delegate) {}
                 }
                 return Set(violations.compactMap { $0.split(separator: ":").first.map(String.init) })
             }
@@ -98,6 +114,46 @@
 
             @Test func oneARefusalIsSeen() async throws {
                 #expect(try await rules(FaultyDelegate { _ in false }).contains("I1"))
+            }
+
+            /// Waits for the world's time inside a callback, where it stands still.
+            private static func wait(in world: ScriptWorld) {
+                let tick = DispatchSemaphore(value: 0)
+                Task { [clock = world.clock] in
+                    // Nobody cancels it.
+                    try? await clock.sleep(for: ScriptNetwork.tick)
+                    tick.signal()
+                }
+                tick.wait()
+            }
+
+            @Test(.limit(minutes: 2)) func oneACallbackThatWaitsIsSeen() async throws {
+                let broken = try await rules(
+                    { world in
+                        FaultyDelegate { request in
+                            Self.wait(in: world)
+                            Self.fill(request)
+                            Self.right(request)
+                            request.finishLoading()
+                            return true
+                        }
+                    }, callbackLimit: .milliseconds(200)
+                ) { _, _ in }
+                #expect(broken == ["I1"])
+            }
+
+            @Test(.limit(minutes: 2)) func oneADidCancelThatWaitsIsSeen() async throws {
+                let broken = try await rules(
+                    { world in
+                        FaultyDelegate { _ in
+                            Self.wait(in: world)
+                        } answer: { request in
+                            Self.fill(request)
+                            return true
+                        }
+                    }, callbackLimit: .milliseconds(200)
+                ) { world, request in await world.cancel(request, callback: true) }
+                #expect(broken == ["I1"])
             }
 
             @Test func twoWrongBytesAreSeen() async throws {
@@ -207,6 +263,61 @@
                 #expect(try await rules(delegate, requests: 2).contains("I8"))
             }
 
+            @Test func nineASecondEndIsSeen() async throws {
+                let broken = try await rules({ _ in
+                    FaultyDelegate {
+                        $0.finishLoading(with: NSError(domain: NSURLErrorDomain, code: -999))
+                    } answer: { request in
+                        Self.fill(request)
+                        Self.right(request)
+                        request.finishLoading()
+                        return true
+                    }
+                }) { world, request in await world.cancel(request, callback: true) }
+                #expect(broken == ["I4", "I9"])
+            }
+
+            @Test func nineTheEndOfAnotherRequestIsSeen() async throws {
+                let held = Mutex<AVAssetResourceLoadingRequest?>(nil)
+                let delegate = FaultyDelegate { _ in
+                    let other = held.withLock { held in
+                        defer { held = nil }
+                        return held
+                    }
+                    other?.finishLoading(with: NSError(domain: NSURLErrorDomain, code: NSURLErrorCancelled))
+                } answer: { request in
+                    Self.fill(request)
+                    let isFirst = held.withLock { held in
+                        defer { held = held ?? request }
+                        return held == nil
+                    }
+                    guard !isFirst else { return true }
+                    Self.right(request)
+                    request.finishLoading()
+                    return true
+                }
+                let broken = try await rules({ _ in delegate }, requests: 2) { world, request in
+                    if request.state.withLock({ $0.isFinished }) { await world.cancel(request, callback: true) }
+                }
+                #expect(broken == ["I9"])
+                #expect(held.withLock { $0 } == nil)
+            }
+
+            @Test func nineAnAnsweredStrangerIsSeen() async throws {
+                let delegate = FaultyDelegate { request in
+                    request.finishLoading(with: NSError(domain: NSURLErrorDomain, code: NSURLErrorCancelled))
+                } answer: { request in
+                    Self.fill(request)
+                    Self.right(request)
+                    request.finishLoading()
+                    return true
+                }
+                let broken = try await rules({ _ in delegate }) { world, request in
+                    try await world.cancelStranger(of: "A", url: world.loaderURL(of: request.resource))
+                }
+                #expect(broken == ["I9"])
+            }
+
             /// The real loader: what it does not know it ignores, and nobody else's request suffers.
             @Test func nineAnUnknownCancellationIsIgnored() async throws {
                 let resource = try Self.resource()
@@ -217,13 +328,13 @@
                         id: "r", item: "A", resource: resource, arrivalTick: 0, offset: 0, length: .max,
                         reachesEnd: true, information: nil, versions: [1])
                     try await world.send(first, url: world.loaderURL(of: resource))
-                    let stranger = AVAssetResourceLoadingRequest(
-                        request: URLRequest(url: try world.loaderURL(of: resource)), information: nil, data: nil
-                    ) { _ in Issue.record("the stranger was answered") }
-                    let loader = world.state.withLock { $0.items["A"]?.loader }
-                    await loader?.cancel(stranger, callback: true)
+                    try await world.cancelStranger(of: "A", url: world.loaderURL(of: resource))
+                    let second = try await world.ask("s", "A", 100, 1000)
+                    #expect(await world.wait { second.isOver })
+                    await world.cancel(second, callback: true)
                     #expect(await world.wait { first.isOver })
                     #expect(first.state.withLock { $0.bytes } == Self.length)
+                    await world.cancel(first, callback: true)
                 }
                 #expect(violations == [])
             }

@@ -36,6 +36,14 @@
                 #expect(error.description.hasPrefix("X"))
             }
 
+            @Test func aFileWithoutScenariosIsAClearError() throws {
+                let directory = try TemporaryDirectory()
+                let path = try directory.write(
+                    Array(#"{"schema": "avplayer-scripts/1", "scenarios": []}"#.utf8), to: "empty.json")
+                let error = try #require(#expect(throws: ScriptFormatError.self) { _ = try ScriptFile(path: path) })
+                #expect(error.description == "empty.json: there are no scenarios in it")
+            }
+
             @Test func anExpectationThatDoesNotHoldFails() async throws {
                 await #expect(throws: ScriptFailure.self) {
                     _ = try await play(#"{"op": "expectNetwork", "bytesAtLeast": 1}"#)

@@ -41,7 +41,10 @@
                         }
                     }
                 }
-                if !files.isEmpty { print("AVPlayer scripts: \(count) scenarios from \(files)") }
+                if !files.isEmpty {
+                    #expect(count > 0, "REPRISE_AVPLAYER_SCRIPTS names no file: \(files)")
+                    print("AVPlayer scripts: \(count) scenarios from \(files)")
+                }
             }
         }
     }

@@ -19,6 +19,7 @@
                 _ = fields.value(name)
             }
             try fields.finish()
+            guard !list.isEmpty else { throw ScriptFormatError("\(fields.place): there are no scenarios in it") }
             scenarios = try list.map { try Scenario($0) }
         }
     }
