@@ -26,16 +26,18 @@
             @Test func theLeastRecentlyUsedGoesFirst() async throws {
                 let files = try ["A", "B", "C"].map { try ScriptResource.file($0, length: 400_000) }
                 try await ScriptWorld.check(files, configure: { $0.limit = 1_000_000 }) { world in
-                    for file in files {
-                        try world.makeItem(file.name, resource: file)
-                        try await world.playAll(file.name)
-                        await world.release(file.name, callbacks: false)
+                    // A is the oldest, but B has not been used for longer.
+                    for (index, file) in [files[0], files[1], files[0], files[2]].enumerated() {
+                        let item = "\(index)"
+                        try world.makeItem(item, resource: file)
+                        try await world.playAll(item)
+                        await world.release(item, callbacks: false)
                         for _ in 0..<300 { await world.tick() }
                     }
                     let cache = try world.openCache()
                     #expect(cache.storedBytes <= 1_000_000)
-                    #expect(await !cache.isCached(try world.foundationURL(files[0])))
-                    #expect(await cache.isCached(try world.foundationURL(files[1])))
+                    #expect(await cache.isCached(try world.foundationURL(files[0])))
+                    #expect(await !cache.isCached(try world.foundationURL(files[1])))
                     #expect(await cache.isCached(try world.foundationURL(files[2])))
                 }
             }
@@ -165,6 +167,53 @@
                 }
             }
 
+            @Test func aKeyClosureMakesOneEntryOfManyURLs() async throws {
+                let files = try ["A", "B"].map { try ScriptResource.file($0, length: 100_000) }
+                let policy: @Sendable (inout MediaCache.Configuration) -> Void = {
+                    $0.keyPolicy = CacheKeyPolicy { url in "song:\(url.lastPathComponent)" }
+                }
+                try await ScriptWorld.check(files, configure: policy) { world in
+                    let cache = try world.openCache()
+                    let signed = try #require(URL(string: world.url(of: files[0]) + "?token=1"))
+                    let again = try #require(URL(string: world.url(of: files[0]) + "?token=2"))
+                    try await cache.prefetch(signed, .all).finished(in: world)
+                    #expect(await cache.isCached(again))
+                    #expect(await !cache.isCached(try world.foundationURL(files[1])))
+                    try world.makeItem("A", resource: files[0])
+                    world.network.setOffline(true)
+                    try await world.playAll("A")
+                    #expect(try await cache.entries().map(\.key.text) == ["song:A.mp3"])
+                }
+            }
+
+            /// The plain cache shows that the search finds what is there.
+            @Test(arguments: [true, false]) func anEncryptedCachePlaysOfflineAndShowsNothing(
+                isEncrypted: Bool
+            ) async throws {
+                let file = try ScriptResource.file("Recognisable", length: 300_000)
+                let keys = try TemporaryDirectory()
+                let key = try keys.write((0..<32).map { UInt8($0) }, to: "key")
+                let configure: @Sendable (inout MediaCache.Configuration) -> Void = {
+                    if isEncrypted { $0.encryption = CacheEncryption(provider: KeyFile(path: key)) }
+                }
+                try await ScriptWorld.check([file], configure: configure) { world in
+                    try world.makeItem("first", resource: file)
+                    try await world.playAll("first")
+                    try await world.restart(keepDisk: true)
+                    world.network.setOffline(true)
+                    try world.makeItem("second", resource: file)
+                    try await world.playAll("second")
+                    await world.release("second", callbacks: false)
+                    #expect(world.bytesFetched == file.length)
+                    await world.closeCache()
+
+                    let bytes = file.bytes()
+                    let media = stride(from: 0, to: bytes.count - 16, by: 4096).map { Data(bytes[$0..<$0 + 16]) }
+                    #expect(try world.isInDirectory(Data("Recognisable".utf8)) == !isEncrypted)
+                    for needle in media { #expect(try world.isInDirectory(needle) == !isEncrypted) }
+                }
+            }
+
             @Test func exportWritesTheWholeFileAndFetchesWhatIsMissing() async throws {
                 let file = try ScriptResource.file(length: 300_000)
                 try await ScriptWorld.check([file]) { world in
@@ -209,6 +258,22 @@
             }
             #expect(await world.wait { isDone.withLock { $0 } })
             try await waiter.value
+        }
+    }
+
+    extension ScriptWorld {
+        /// Whether a file of the cache has these bytes in it or in its name.
+        fileprivate func isInDirectory(_ bytes: Data) throws -> Bool {
+            let names = FileManager.default.enumerator(atPath: directory.path)?.compactMap { $0 as? String } ?? []
+            return try names.contains { name in
+                var isFolder: ObjCBool = false
+                let path = directory.path(of: name)
+                guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue else {
+                    return false
+                }
+                let content = try Data(contentsOf: URL(fileURLWithPath: path))
+                return content.range(of: bytes) != nil || Data(name.utf8).range(of: bytes) != nil
+            }
         }
     }
 
