@@ -55,6 +55,39 @@ import Testing
         #expect(action(for: bare, stored: stored(modified: Self.modified)) == separate(.noStrongValidator))
     }
 
+    @Test("Nothing else than a strong date is confirmed by a bare 206: RFC 9110 §13.1.5, §15.3.7")
+    func onlyAStrongDateIsConfirmed() {
+        let conditional = FetchRequest(range: .bounded(100..<200), sentIfRange: true)
+        let bare = partial("bytes 100-199/1000", etag: nil, [.date: Self.later])
+        let tagged = stored(etag: tag("a"), modified: Self.modified)
+        #expect(action(for: bare, to: conditional, stored: tagged) == separate(.noStrongValidator))
+        let weak = stored(modified: Self.modified, at: Self.modified)
+        #expect(action(for: bare, to: conditional, stored: weak) == separate(.noStrongValidator))
+        let newlyTagged = partial("bytes 100-199/1000", etag: "\"a\"", [.date: Self.later])
+        #expect(
+            action(for: newlyTagged, to: conditional, stored: stored(modified: Self.modified))
+                == separate(.noStrongValidator))
+        let redated = partial("bytes 100-199/1000", etag: nil, [.lastModified: Self.later, .date: Self.later])
+        #expect(
+            action(for: redated, to: conditional, stored: stored(modified: Self.modified))
+                == separate(.validatorChanged))
+    }
+
+    @Test("lengthAndDate needs two strong dates, and the same ones: RFC 9110 §8.8.2.2")
+    func lengthAndDateNeedsStrongDates() {
+        let dated: HTTPFields = [.lastModified: Self.modified, .date: Self.later]
+        let weak = stored(modified: Self.modified, at: nil)
+        #expect(
+            action(for: partial("bytes 100-199/1000", etag: nil, dated), stored: weak, policy: .lengthAndDate)
+                == separate(.noStrongValidator))
+        let other: HTTPFields = [.lastModified: "Sat, 05 Nov 1994 08:49:37 GMT", .date: Self.later]
+        #expect(
+            action(
+                for: partial("bytes 100-199/1000", etag: "W/\"a\"", other),
+                stored: stored(etag: tag("a", isWeak: true), modified: Self.modified), policy: .lengthAndDate)
+                == separate(.noStrongValidator))
+    }
+
     @Test("lengthAndDate joins on an unchanged strong date and total where the tags prove nothing")
     func lengthAndDateJoins() {
         let identity = stored(etag: tag("a", isWeak: true), modified: Self.modified)
@@ -94,6 +127,11 @@ import Testing
             action(for: dated, stored: identity, policy: .lengthAndDate, host: "other.example")
                 == separate(.hostChanged))
         #expect(action(for: partial("bytes 100-199/1000"), host: "other.example") == joined)
+        var weak = identity
+        weak.validators.etag = tag("a", isWeak: true)
+        #expect(
+            action(for: partial("bytes 100-199/1000", etag: "W/\"a\""), stored: weak, host: "other.example")
+                == separate(.hostChanged))
         #expect(
             action(for: partial("bytes 100-199/1000", etag: "\"b\""), host: "other.example") == separate(.hostChanged))
     }

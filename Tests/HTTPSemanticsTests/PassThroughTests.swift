@@ -50,6 +50,16 @@ import Testing
             action(for: full(fields), to: noRange, storage: StoragePolicy(honoursNoStore: false)) == .fill(whole(1000)))
     }
 
+    @Test("no-store of a request counts, and must-understand overrules that of a response: RFC 9111 §5.2.1.5, §5.2.2.3")
+    func noStoreOfTheRequest() {
+        let plain: HTTPFields = [.eTag: "\"a\""]
+        #expect(
+            action(for: full(plain), to: noRange, storage: StoragePolicy(requestForbidsStoring: true))
+                == .passThrough(.noStore))
+        let understood: HTTPFields = [.cacheControl: "must-understand, no-store", .eTag: "\"a\""]
+        #expect(action(for: full(understood), to: noRange) == .fill(whole(1000)))
+    }
+
     @Test("private is stored by one user's cache only: RFC 9111 §5.2.2.7")
     func isPrivate() {
         let fields: HTTPFields = [.cacheControl: "private", .eTag: "\"a\""]
