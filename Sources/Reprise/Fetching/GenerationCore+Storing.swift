@@ -91,7 +91,9 @@ extension GenerationCore {
         engine.progress.changed(key)
     }
 
-    /// A sealed chunk does not open: a hole. If what is written in its place does not open either, the disk loses bytes.
+    /// A sealed chunk does not open: a hole.
+    ///
+    /// If what is written in its place does not open either, the disk loses bytes.
     private func refuse(_ chunk: Chunk) {
         let isAgain = state.withLock { state in
             defer { state.refusedChunk = chunk.start }
