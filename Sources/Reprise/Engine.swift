@@ -13,6 +13,8 @@ final class Engine: Sendable {
     let timings = OriginTimings()
     let progress = ProgressBoard()
     let removals = RemovalGate()
+    /// Fetches that run, those of replaced and removed generations too.
+    let fetchesUnderWay = Mutex(0)
 
     private struct State {
         var resources: [CacheKey: ResourceCore] = [:]
@@ -70,7 +72,9 @@ final class Engine: Sendable {
 
     var liveKeys: [CacheKey] { state.withLock { Array($0.resources.keys) } }
 
-    var isIdle: Bool { state.withLock { Array($0.resources.values) }.allSatisfy(\.isIdle) }
+    var isIdle: Bool {
+        state.withLock { Array($0.resources.values) }.allSatisfy(\.isIdle) && fetchesUnderWay.withLock { $0 } == 0
+    }
 
     func liveResource(_ key: CacheKey) -> ResourceCore? { state.withLock { $0.resources[key] } }
 

@@ -352,7 +352,11 @@ final class GenerationCore: Sendable {
             var handle = FetchHandle()
             handle.body = response?.response.body
             let driver = FetchDriver(id: id, core: self, request: request)
-            handle.task = Task(executorPreference: DiskExecutor.shared) { await driver.run(response) }
+            engine.fetchesUnderWay.withLock { $0 += 1 }
+            handle.task = Task(executorPreference: DiskExecutor.shared) {
+                await driver.run(response)
+                driver.engine.fetchesUnderWay.withLock { $0 -= 1 }
+            }
             state.handles[id] = handle
         }
     }
