@@ -255,6 +255,11 @@ final class ResponseHandler: ChannelInboundHandler {
 
     private func headFailure(_ exchange: Exchange) -> any Error {
         if exchange.isReused, !watch.hasSeenBytes, Failures.isDisconnection(failure) { return StaleConnection() }
+        // What is no response at all is taken for surplus of the last one, which says nothing about this request
+        // (RFC 9112 §6.3).
+        if exchange.isReused, let error = failure as? HTTPParserError, error != .invalidEOFState {
+            return StaleConnection()
+        }
         return Failures.head(failure, endpoint, hasSeenBytes: watch.hasSeenBytes)
     }
 

@@ -46,6 +46,21 @@ struct OddOriginTests {
         }
     }
 
+    @Test("What follows a complete response is not taken for the next one (RFC 9112 §6.3)")
+    func surplusOfOneResponseDoesNotFailTheNextRequest() async throws {
+        // As if the surplus had been on its way when the connection was used again.
+        let script: ScriptedServer.Script = { connection, request in
+            [.send(connection == 0 && request == 1 ? ".........." : Self.ok)]
+        }
+        try await ScriptedServer.run(script) { server in
+            try await withClient { client in
+                try await expectOK(client, server)
+                try await expectOK(client, server)
+                #expect(server.connections == 2)
+            }
+        }
+    }
+
     @Test func aBrokenChunkEndsTheBodyWithAnErrorAfterTheGoodBytes() async throws {
         let response = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nzz\r\n"
         try await ScriptedServer.run({ _, _ in [.send(response)] }) { server in
