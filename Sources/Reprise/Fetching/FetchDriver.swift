@@ -107,8 +107,8 @@ struct FetchDriver: Sendable {
         case .newGeneration(_, let reason), .generationChanged(let reason):
             core.replace(reason: String(describing: reason))
             return .done(reachedEnd: false)
-        case .unsatisfiable:
-            core.replace(reason: "The origin has fewer bytes than before.")
+        case .unsatisfiable(let length):
+            if !core.learnEnd(length) { core.replace(reason: "The origin has fewer bytes than before.") }
             return .done(reachedEnd: false)
         case .passThrough(.unexpectedHTML):
             return .over(

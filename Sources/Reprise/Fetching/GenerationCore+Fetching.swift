@@ -30,6 +30,17 @@ extension GenerationCore {
         }
     }
 
+    /// A request beyond the end told the length, which was not known; false if what is stored contradicts it.
+    func learnEnd(_ length: Int64?) -> Bool {
+        state.withLock { state in
+            guard let length, state.machine.completeLength == nil,
+                state.machine.stored.bounds?.upperBound ?? 0 <= length
+            else { return false }
+            state.machine.learn(completeLength: length, rangesSupported: nil)
+            return true
+        }
+    }
+
     /// The parts of `range` that the fetch should write: inside its limit, not stored yet.
     func writable(_ range: Range<Int64>, for id: GenerationMachine.FetchID) -> (
         cursor: Int64, limit: Int64, holes: [Range<Int64>]

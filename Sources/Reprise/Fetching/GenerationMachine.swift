@@ -146,15 +146,24 @@ extension GenerationMachine {
         }
         readers[id] = reader
         let position = reader.delivered
-        if let end = reader.end ?? completeLength, position >= end { return (.end, resumable()) }
+        if let end = end(of: reader), position >= end {
+            // The length was not known when it began.
+            let isBeyond = reader.start > 0 && reader.start >= completeLength ?? .max
+            return (isBeyond ? .fail(GenerationCore.notSatisfiable(completeLength ?? 0)) : .end, resumable())
+        }
         let prefix = stored.storedPrefix(from: position)
         if !prefix.isEmpty { return (piece(id, prefix, end: reader.end), resumable()) }
         if isFrozen {
             return (.fail(RepriseError(.validatorChanged, Self.changed, range: position..<position + 1)), [])
         }
-        if isStoreClosed { return (.direct(from: position, to: reader.end ?? completeLength), []) }
+        if isStoreClosed { return (.direct(from: position, to: end(of: reader)), []) }
         let effects = wait(id, at: position, patience: patience)
         return (.wait, effects + resumable())
+    }
+
+    /// Where the reader's range ends: a length that was learnt later cuts it (RFC 9110 §14.1.2).
+    private func end(of reader: Reader) -> Int64? {
+        [reader.end, completeLength].compactMap(\.self).min()
     }
 
     private static let changed = "The file changed at the origin while it was being read. Open it again."
@@ -206,7 +215,7 @@ extension GenerationMachine {
         if rangesSupported == false {
             start = 0
         } else {
-            let wanted = position..<max(readers[id]?.end ?? completeLength ?? .max, position + 1)
+            let wanted = position..<max(readers[id].flatMap(end) ?? completeLength ?? .max, position + 1)
             upper = stored.spans(in: wanted).first?.lowerBound ?? wanted.upperBound
             for fetch in fetches.values where fetch.cursor > position { upper = min(upper ?? .max, fetch.cursor) }
         }
@@ -225,7 +234,7 @@ extension GenerationMachine {
 
     /// Whether the next byte for the reader is a hole.
     func mustWait(_ id: ReaderID) -> Bool {
-        guard let reader = readers[id], reader.delivered < reader.end ?? completeLength ?? .max else { return false }
+        guard let reader = readers[id], reader.delivered < end(of: reader) ?? .max else { return false }
         return !stored.contains(reader.delivered)
     }
 

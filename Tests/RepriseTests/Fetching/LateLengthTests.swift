@@ -1,0 +1,52 @@
+import HTTPSemantics
+import Reprise
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+/// An origin that does not tell the length until somebody asks beyond the end: `Content-Range: bytes 0-9/*`, then 416.
+@Suite(.limit(minutes: 1)) struct LateLengthTests {
+    private static let length: Int64 = 100_000
+
+    private func run(_ body: (Bench) async throws -> Void) async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: Self.length) { $0.statedLength = .unknown }
+            _ = try await bench.bytes("/a", .bounded(0..<1000))
+            try await body(bench)
+        }
+    }
+
+    @Test("416 tells the length where none was known (RFC 9110 §15.5.17)")
+    func aReadToTheEndEndsThere() async throws {
+        try await run { bench async throws in
+            #expect(
+                try await bench.bytes("/a", .from(500)) == TestPattern.bytes(in: 500..<Self.length, seed: 1))
+            let sent = await bench.origin.settledSnapshot()
+            #expect(sent["/a"].bodyBytesSent == Self.length)
+            // The length is known now, and what is stored is still there.
+            #expect(try await bench.bytes("/a", .suffix(10)) == TestPattern.bytes(in: 99_990..<Self.length, seed: 1))
+            #expect(await bench.origin.settledSnapshot().requestCount == sent.requestCount)
+        }
+    }
+
+    @Test func aReadThatEndsBeyondTheEndIsCut() async throws {
+        try await run { bench async throws in
+            let bytes = try await bench.bytes("/a", .bounded(99_000..<200_000))
+            #expect(bytes == TestPattern.bytes(in: 99_000..<Self.length, seed: 1))
+        }
+    }
+
+    @Test func aReadThatBeginsBeyondTheEndFailsAndCostsNothingStored() async throws {
+        try await run { bench async throws in
+            await #expect {
+                _ = try await bench.bytes("/a", .from(150_000))
+            } throws: {
+                ($0 as? RepriseError)?.code == .rangeNotSatisfiable
+            }
+            let resource = try bench.cache.resource(for: bench.origin.url("/a"))
+            #expect(resource.storedRanges.contains(0..<1000))
+            #expect(resource.storedInformation?.completeLength == Self.length)
+        }
+    }
+}
