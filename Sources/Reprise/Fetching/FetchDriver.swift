@@ -118,7 +118,8 @@ struct FetchDriver: Sendable {
             return .over(
                 RepriseError(.originMisbehaved, "The origin sent nothing in place of \(core.url.redacted)."))
         case .passThrough(let reason):
-            core.closeStore(reason: String(describing: reason))
+            // It may be stored again later, as where nothing was stored yet.
+            core.closeStore(reason: String(describing: reason), for: ResourceCore.bypassTime)
             return .done(reachedEnd: false)
         default:
             return .over(RepriseError(.originMisbehaved, "The origin's response cannot be used: \(action)."))

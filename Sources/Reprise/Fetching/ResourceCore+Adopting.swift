@@ -57,7 +57,7 @@ extension ResourceCore {
     }
 
     /// How long a resource whose response must not be stored is asked for without collapsing.
-    private static let bypassTime = Duration.seconds(10)
+    static let bypassTime = Duration.seconds(10)
 
     /// A read past the store.
     func openDirect(_ wanted: ReadRequest) async throws -> MediaRead {
