@@ -1,0 +1,103 @@
+import ByteRanges
+import HTTPSemantics
+import Reprise
+
+extension Model {
+    /// What the model knows of one path.
+    struct Title {
+        /// What the origin has.
+        var face: Face
+        var length: Int64
+        var manner: Manner
+        /// What may be stored: `face`, and former ones until they are known to be gone.
+        var visible: Set<Face>
+        /// What is stored has to be asked about before it is used.
+        var isStale = false
+        /// What is stored of `face`; known only where nothing else can be.
+        var kept = ByteRangeSet()
+
+        init(version: UInt64, length: Int64, manner: Manner) {
+            face = Face(version: version, validator: manner.validator)
+            self.length = length
+            self.manner = manner
+            visible = [face]
+        }
+
+        /// Nothing but the current state can be stored.
+        var isCurrent: Bool { visible == [face] }
+
+        mutating func change(to version: UInt64, length: Int64) {
+            self.length = length
+            become(Face(version: version, validator: manner.validator))
+        }
+
+        mutating func behave(_ manner: Manner) {
+            self.manner = manner
+            become(Face(version: face.version, validator: manner.validator))
+        }
+
+        private mutating func become(_ next: Face) {
+            guard next != face else { return }
+            face = next
+            visible.insert(face)
+            kept = ByteRangeSet()
+        }
+
+        mutating func forget() {
+            visible = [face]
+            kept = ByteRangeSet()
+        }
+
+        /// Takes in what a step has shown.
+        mutating func learn(_ step: Reading) {
+            isStale = false
+            if !step.outcomes.contains(where: \.isPassedThrough) {
+                let errors = step.outcomes.compactMap(\.error)
+                // What could not be joined is gone.
+                if errors.contains(.validatorChanged), !manner.passesThrough { visible = [face] }
+                for outcome in step.outcomes where outcome.count > 0 {
+                    // One of them had it: what is stored is of this version, or newer.
+                    visible = visible.filter { $0 == face || outcome.versions.contains($0.version) }
+                    if outcome.versions == [face.version] { visible = visible.filter { $0.version == face.version } }
+                }
+                // What came was joined with what is stored, or took its place.
+                if step.outcomes.count == 1, errors.isEmpty, step.sent > 0, step.outcomes[0].count > 0,
+                    !manner.passesThrough
+                {
+                    visible = [face]
+                }
+            }
+            kept = isCurrent ? step.stored : ByteRangeSet()
+        }
+    }
+
+    /// What one reader got.
+    struct Outcome {
+        var start: Int64 = 0
+        var count = 0
+        /// The versions that have these bytes there.
+        var versions: Set<UInt64> = []
+        var error: RepriseError.Code?
+        var isPassedThrough = false
+        var isPastStore = false
+
+        var range: Range<Int64> { start..<start + Int64(count) }
+    }
+
+    /// One step in which a path was read: by whom, what they got, what it cost, and what is stored now.
+    struct Reading {
+        let title: Title
+        /// What each reader wants; `nil` for what is beyond the end.
+        let wanted: [Range<Int64>?]
+        let outcomes: [Outcome]
+        /// Readers left before the end.
+        let isLeft: Bool
+        let sent: Int64
+        let twice: Int64
+        let stored: ByteRangeSet
+
+        /// What had to be fetched.
+        var missing: Int64 { ByteRangeSet(wanted.compactMap(\.self)).subtracting(title.kept).byteCount }
+        var hasError: Bool { outcomes.contains { $0.error != nil } }
+    }
+}
