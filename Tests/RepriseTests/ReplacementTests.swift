@@ -1,3 +1,4 @@
+import Foundation
 import HTTPSemantics
 import HTTPTypes
 import Reprise
@@ -11,9 +12,23 @@ import Testing
     /// How the origin tells its versions apart.
     enum Telling: String, CaseIterable, Sendable { case strongTag, weakTag, date, nothing }
 
-    private static let rounds = 250
+    /// For each way of telling, so that there are 1,000 in all; `REPRISE_REPLACEMENT_ROUNDS` runs more.
+    private static let rounds =
+        ProcessInfo.processInfo.environment["REPRISE_REPLACEMENT_ROUNDS"].flatMap { Int($0) } ?? 250
     private static let readers = 10
     private static let length: Int64 = 40_000
+    /// Of so many rounds one flips while a body is held in the middle.
+    private static let heldShare = 4
+
+    /// What a round showed of a change.
+    private struct Play {
+        let bench: Bench
+        let telling: Telling
+        var random = SeededGenerator(seed: 7)
+        var version: UInt64 = 1
+        /// Readers that were told that the file changed under them, in rounds with a held body.
+        var cutInHeldRounds = 0
+    }
 
     @Test(arguments: Telling.allCases)
     func noResponseIsMixed(telling: Telling) async throws {
@@ -22,32 +37,90 @@ import Testing
             $0.clock = clock.cacheClock
             $0.linger = .milliseconds(1)
         }) { bench async throws in
-            var random = SeededGenerator(seed: 7)
-            var version: UInt64 = 1
-            Self.publish(bench, version, telling)
+            let log = EventLog(bench.cache)
+            async let events = log.all()
+            var play = Play(bench: bench, telling: telling)
+            Self.publish(bench, play.version, telling)
             for round in 0..<Self.rounds {
-                let resource = try bench.cache.resource(for: bench.origin.url("/film"))
-                let ranges = (0..<Self.readers).map { _ in
-                    let start = Int64.random(in: 0..<Self.length - 1, using: &random)
-                    return RangeSpec.bounded(start..<Int64.random(in: start + 1...Self.length, using: &random))
-                }
-                let flips = Int.random(in: 0...2, using: &random)
-                let oldest = version
-                let newest = version + UInt64(flips)
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for range in ranges {
-                        group.addTask { try await Self.check(resource, range, oldest: oldest, newest: newest, round) }
-                    }
-                    for _ in 0..<flips {
-                        await Task.yield()
-                        version += 1
-                        Self.publish(bench, version, telling)
-                    }
-                    try await group.waitForAll()
+                if round % Self.heldShare == 0 {
+                    try await Self.flipUnderHeldBody(&play, round)
+                } else {
+                    try await Self.flipAtRandom(&play, round)
                 }
                 // A new play: what is stored has to be asked about.
                 if round % 2 == 0 { clock.shift(by: .seconds(100_000)) }
             }
+            await bench.cache.close()
+            let replaced = await events.count { if case .generationReplaced = $0 { true } else { false } }
+            print("replacement, \(telling): \(replaced) replaced, \(play.cutInHeldRounds) held readers told")
+            if telling == .strongTag || telling == .date {
+                // In each held round the flip hits a reader: its response says that the file is another one.
+                #expect(play.cutInHeldRounds >= Self.rounds / Self.heldShare)
+                #expect(replaced >= Self.rounds / Self.heldShare)
+            } else {
+                // Without a strong validator no request asks about what is stored, another generation begins at once; the
+                // held reader is told unless its rest comes before that.
+                #expect(play.cutInHeldRounds > 0)
+            }
+        }
+    }
+
+    private static func ranges(_ random: inout SeededGenerator) -> [RangeSpec] {
+        (0..<readers).map { _ in
+            let start = Int64.random(in: 0..<length - 1, using: &random)
+            return .bounded(start..<Int64.random(in: start + 1...length, using: &random))
+        }
+    }
+
+    /// Readers begin, and the origin changes its file up to twice while they read, wherever that meets them.
+    private static func flipAtRandom(_ play: inout Play, _ round: Int) async throws {
+        let resource = try play.bench.cache.resource(for: play.bench.origin.url("/film"))
+        let ranges = ranges(&play.random)
+        let flips = Int.random(in: 0...2, using: &play.random)
+        let oldest = play.version
+        let newest = play.version + UInt64(flips)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for range in ranges {
+                group.addTask {
+                    try await Self.isCut({ try await resource.read(range) }, oldest: oldest, newest: newest, round)
+                }
+            }
+            for _ in 0..<flips {
+                await Task.yield()
+                play.version += 1
+                Self.publish(play.bench, play.version, play.telling)
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// A body stops in the middle; then the file changes, others ask for what lies behind it, and the body goes on.
+    private static func flipUnderHeldBody(_ play: inout Play, _ round: Int) async throws {
+        let origin = play.bench.origin
+        let resource = try play.bench.cache.resource(for: origin.url("/film"))
+        _ = try await play.bench.cache.remove(resource.key)
+        while !play.bench.cache.isIdle { await Task.yield() }
+        await origin.waitUntil { $0.responsesUnderWay == 0 }
+        origin.resetCounters()
+        let held = Int64.random(in: 1..<length / 2, using: &play.random)
+        origin.hold("/film", at: held)
+        let first = try await resource.read(.bounded(0..<length / 2))
+        await origin.waitUntil { $0.bodyBytesSent == held }
+        let oldest = play.version
+        play.version += 1
+        let newest = play.version
+        publish(play.bench, newest, play.telling)
+        let ranges = [.bounded(length * 3 / 4..<length)] + ranges(&play.random).dropFirst(2)
+        play.cutInHeldRounds += try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask { try await Self.isCut({ first }, oldest: oldest, newest: newest, round) }
+            for range in ranges {
+                group.addTask {
+                    try await Self.isCut({ try await resource.read(range) }, oldest: oldest, newest: newest, round)
+                }
+            }
+            await origin.waitUntil { $0.requests.count { $0.status != nil } > 1 }
+            origin.release("/film")
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
     }
 
@@ -61,22 +134,26 @@ import Testing
                 personality: TestOrigin.Personality { $0.weakETag = telling == .weakTag }), at: "/film")
     }
 
-    /// Reads `range`, again where the origin changed under it.
-    private static func check(
-        _ resource: MediaResource, _ range: RangeSpec, oldest: UInt64, newest: UInt64, _ round: Int
-    ) async throws {
+    /// Reads to the end; returns whether the reader was told that the origin changed under it.
+    private static func isCut(
+        _ open: @Sendable () async throws -> MediaRead, oldest: UInt64, newest: UInt64, _ round: Int
+    ) async throws -> Bool {
         var bytes: [UInt8] = []
         var start: Int64 = 0
+        var isCut = false
         do {
-            let read = try await resource.read(range)
+            let read = try await open()
             start = read.start
             while let piece = try await read.next() { bytes += try piece.bytes() }
-        } catch let error as RepriseError where error.code == .validatorChanged {}
+        } catch let error as RepriseError where error.code == .validatorChanged {
+            isCut = true
+        }
         // What was stored in this play may be served on: versions before this round's first are possible.
         let earliest = oldest > 12 ? oldest - 12 : 1
         let isOfOne = (earliest...newest).contains { version in
             bytes == TestPattern.bytes(in: start..<start + Int64(bytes.count), seed: version)
         }
         #expect(isOfOne, "round \(round): bytes of two versions, or of none, in \(start)+\(bytes.count)")
+        return isCut
     }
 }
