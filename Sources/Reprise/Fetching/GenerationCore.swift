@@ -82,6 +82,7 @@ final class GenerationCore: Sendable {
         mutating func update(_ record: GenerationRecord, _ policy: ReusePolicy, confirmed: Duration?) {
             self.record = record
             self.confirmed = confirmed
+            if let confirmed { lastUsed = confirmed }
             freshness = record.freshness(policy)
             cachedInformation = nil
         }
@@ -183,8 +184,12 @@ final class GenerationCore: Sendable {
             guard Self.canServe(state, range, policy: engine.configuration.generationPolicy) else {
                 return .success(nil)
             }
-            state.lastUsed = engine.configuration.clock.elapsed()
             let stored = state.machine.stored
+            let now = engine.configuration.clock.elapsed()
+            // A hole of a stale generation is asked for: its play goes on once the answer confirms it.
+            if stored.contains(extent.start) || Self.isInPlay(state, engine.configuration.reuse, now: now) {
+                state.lastUsed = now
+            }
             let id = state.machine.addReader(extent.start, extent.end)
             state.requests[id] = request
             let holes = length == nil && extent.end == nil ? 1 : stored.holes(in: range).count

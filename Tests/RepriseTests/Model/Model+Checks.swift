@@ -62,8 +62,7 @@ extension Model {
         guard !outcome.versions.isEmpty else { throw Failure(description: "wrong bytes in \(outcome.range)") }
         var made: [Check] = outcome.count == 0 ? [] : [.bytes]
         if outcome.count > 0, !outcome.versions.contains(title.face.version) { made.append(.oldBytes) }
-        // Of several readers one that begins in a hole counts as a use, after which the others need not ask.
-        if title.isStale, title.manner.faults.isEmpty, outcome.count > 0, !title.isCurrent, step.outcomes.count == 1 {
+        if title.isStale, title.manner.faults.isEmpty, outcome.count > 0, !title.isCurrent {
             guard outcome.versions.contains(title.face.version) else {
                 throw Failure(description: "bytes of a version that the origin was asked about and no longer has")
             }
