@@ -184,10 +184,12 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     /// The region that was handed out last could not be read: goes on at its beginning.
     private func takeBack(_ region: StoredRegion) -> Bool {
-        let source = state.withLock { state -> Source in
-            state.served[state.last ?? .store, default: 0] -= Int64(region.count)
-            return state.source
+        let (source, from) = state.withLock { state in
+            let from = state.last ?? .store
+            state.served[from, default: 0] -= Int64(region.count)
+            return (state.source, from)
         }
+        resource.journal.countPiece(from, -region.count)
         guard case .generation(let generation, let reader) = source else { return false }
         generation.rewind(reader, to: region.range.lowerBound)
         return true

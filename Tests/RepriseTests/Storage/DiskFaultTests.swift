@@ -74,6 +74,7 @@ import Testing
             }
             #expect(try await bench.bytes("/a", .from(400_000)) == Self.pattern(400_000..<1_000_000))
             _ = await log.first { if case .verificationFailed = $0 { true } else { false } }
+            #expect(bench.cache.statistics.bytesServed == 1_600_000)
             let requests = bench.origin.snapshot.requestCount
             #expect(requests == 2)
             #expect(try await bench.bytes("/a") == Self.pattern(0..<1_000_000))
