@@ -30,7 +30,7 @@ extension MediaCache {
     ) -> Prefetch {
         let resource = AssetSource.resource(self, url, options)
         return Prefetch(
-            Task {
+            Task(executorPreference: DiskExecutor.shared) {
                 guard let resource else {
                     throw RepriseError(.invalidURL, "Only http and https URLs of single files can be fetched ahead.")
                 }

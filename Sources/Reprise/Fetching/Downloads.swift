@@ -54,7 +54,7 @@ final class Downloads: Sendable {
             state.lastNumber += 1
             let number = state.lastNumber
             state.current[key] = number
-            state.tasks[number] = Task { [weak self] in
+            state.tasks[number] = Task(executorPreference: DiskExecutor.shared) { [weak self] in
                 await self?.run(key, request)
                 self?.end(number, key)
             }

@@ -328,7 +328,8 @@ final class GenerationCore: Sendable {
                 return state.handles[id]?.takeParked()
             }?.resume()
         case .linger(let id):
-            let timer = Task { [clock = engine.configuration.clock, linger = engine.configuration.linger] in
+            let (clock, linger) = (engine.configuration.clock, engine.configuration.linger)
+            let timer = Task(executorPreference: DiskExecutor.shared) {
                 try? await clock.sleep(linger)
                 guard !Task.isCancelled else { return }
                 self.perform(self.state.withLock { $0.machine.lingerExpired(id) })

@@ -227,7 +227,7 @@ struct Catalogue: Sendable {
     /// Runs `body` in one transaction.
     func write<T: Sendable>(_ body: @Sendable (Database) throws -> T) async throws(RepriseError) -> T {
         do {
-            let result = try await pool.write { try body($0) }
+            let result = try await DiskExecutor.shared.counting { [pool] in try await pool.write { try body($0) } }
             transactions.withLock { $0 += 1 }
             return result
         } catch {

@@ -8,9 +8,9 @@ package final class DiskExecutor: TaskExecutor {
 
     /// How much it was given, and how much of that is done.
     package struct Load: Sendable, Equatable {
-        /// Jobs given.
+        /// Jobs given, and pieces of work begun elsewhere that jobs wait for.
         package var submitted: UInt64 = 0
-        /// Jobs that ran to their next suspension or their end.
+        /// Jobs that ran to their next suspension or their end, and the work elsewhere that has ended.
         package var finished: UInt64 = 0
         /// Whether nothing runs or waits to run.
         package var isIdle: Bool { submitted == finished }
@@ -21,6 +21,15 @@ package final class DiskExecutor: TaskExecutor {
 
     /// Lets tests that drive the clock wait until everything that can happen at one moment has happened.
     package var load: Load { counts.withLock { $0 } }
+
+    /// Runs `work`, which is done on a queue of somebody else's, so that the load shows it.
+    package func counting<T: Sendable, Failure: Error>(
+        _ work: () async throws(Failure) -> T
+    ) async throws(Failure) -> T {
+        counts.withLock { $0.submitted += 1 }
+        defer { counts.withLock { $0.finished += 1 } }
+        return try await work()
+    }
 
     /// Runs `job` on a thread that may block.
     package func enqueue(_ job: consuming ExecutorJob) {

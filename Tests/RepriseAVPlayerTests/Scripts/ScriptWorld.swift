@@ -47,6 +47,8 @@
             var pastFromStore: Int64 = 0
             var largestPiece = 0
             var watched: [Watched] = []
+            /// Of items that were released since the world was calm: what is on them may still hold their loaders.
+            var leftQueues: [DispatchQueue] = []
         }
 
         /// Something that must be gone in the end.
@@ -186,12 +188,13 @@
                     await Task.yield()
                     continue
                 }
-                for queue in state.withLock({ state in state.items.values.map(\.queue) }) {
+                for queue in state.withLock({ state in state.items.values.map(\.queue) + state.leftQueues }) {
                     await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
                 }
                 await Task.yield()
                 calm = DiskExecutor.shared.load == before && !network.isBusy ? calm + 1 : 0
             }
+            state.withLock { $0.leftQueues = [] }
         }
 
         func tick() async {
@@ -246,7 +249,11 @@
             }
             for request in requests(of: name) { request.request = nil }
             // The references go outside the lock: the asset's end runs code.
-            let item = state.withLock { $0.items.removeValue(forKey: name) }
+            let item = state.withLock { state in
+                let item = state.items.removeValue(forKey: name)
+                if let item { state.leftQueues.append(item.queue) }
+                return item
+            }
             _ = consume item
         }
 
