@@ -33,7 +33,9 @@ extension CacheKey {
     }
 
     /// The key without its selection.
-    var signpost: CacheKey { text.firstIndex(of: "\n").map { CacheKey(String(text[..<$0])) } ?? self }
+    var signpost: CacheKey {
+        text.utf8.firstIndex(of: UInt8(ascii: "\n")).map { CacheKey(String(text[..<$0])) } ?? self
+    }
 }
 
 /// How a URL becomes a cache key.

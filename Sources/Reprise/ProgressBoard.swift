@@ -14,9 +14,8 @@ final class ProgressBoard: Sendable {
 
     /// Something about `key` changed; who follows its resource or another selection of it is told too.
     func changed(_ key: CacheKey) {
-        let signpost = key.signpost
         let listeners = state.withLock { state -> [AsyncStream<Void>.Continuation] in
-            guard let listeners = state.listeners[signpost] else { return [] }
+            guard !state.listeners.isEmpty, let listeners = state.listeners[key.signpost] else { return [] }
             return Array(listeners.values)
         }
         for listener in listeners { listener.yield() }

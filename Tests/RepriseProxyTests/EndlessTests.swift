@@ -14,7 +14,7 @@ import Testing
             #expect(try await client.head().status == 200)
             #expect(try await client.skip(Self.wanted) == Self.wanted)
             client.disconnect()
-            while proxy.server.exchangesUnderWay > 0 || !proxy.bench.cache.isIdle { await Task.yield() }
+            await proxy.becomeIdle()
             let sent = await proxy.bench.origin.waitUntil { $0.responsesUnderWay == 0 }
             #expect(sent.requestCount == 1)
             #expect(sent.bodyBytesSent >= Int64(Self.wanted))

@@ -44,6 +44,12 @@ struct ProxyBench {
         try result.get()
     }
 
+    /// Returns when no client is being answered, and the cache does nothing for one that has left.
+    func becomeIdle() async {
+        while server.exchangesUnderWay > 0 { await Task.yield() }
+        await bench.cache.becomeIdle()
+    }
+
     /// What to ask the proxy for to get `path` of the origin.
     func target(_ path: String) -> String { "/http/127.0.0.1:\(bench.origin.port)\(path)" }
 

@@ -97,7 +97,7 @@ import Testing
     /// The counters when nothing is under way: no exchange with a client that has left, no fetch that it caused, and no
     /// response to one.
     private static func settled(_ proxy: ProxyBench) async -> TestOrigin.Snapshot {
-        while proxy.server.exchangesUnderWay > 0 || !proxy.bench.cache.isIdle { await Task.yield() }
+        await proxy.becomeIdle()
         let asked = proxy.bench.cache.statistics.originRequests
         await proxy.bench.origin.waitUntil { $0.responsesUnderWay == 0 && $0.requestCount >= asked }
         return await proxy.bench.origin.settledSnapshot()

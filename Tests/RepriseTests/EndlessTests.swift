@@ -22,7 +22,7 @@ import Testing
             }
             #expect(position >= Self.wanted)
             read.cancel()
-            while !bench.cache.isIdle { await Task.yield() }
+            await bench.cache.becomeIdle()
             let sent = await bench.origin.waitUntil { $0.responsesUnderWay == 0 }
             // The origin got no further ahead of the reader than a lead and what the kernels hold.
             #expect(sent.bodyBytesSent < position + Self.mostAhead)

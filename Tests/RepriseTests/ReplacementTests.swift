@@ -99,7 +99,7 @@ import Testing
         let origin = play.bench.origin
         let resource = try play.bench.cache.resource(for: origin.url("/film"))
         _ = try await play.bench.cache.remove(resource.key)
-        while !play.bench.cache.isIdle { await Task.yield() }
+        await play.bench.cache.becomeIdle()
         await origin.waitUntil { $0.responsesUnderWay == 0 }
         origin.resetCounters()
         let held = Int64.random(in: 1..<length / 2, using: &play.random)

@@ -80,6 +80,13 @@ public final class Bench: Sendable {
     }
 }
 
+extension MediaCache {
+    /// Returns when nothing is being read, fetched or opened.
+    public func becomeIdle() async {
+        while !isIdle { await Task.yield() }
+    }
+}
+
 extension MediaRead {
     /// All bytes of the read.
     public func collect() async throws -> [UInt8] {

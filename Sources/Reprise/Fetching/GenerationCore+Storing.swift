@@ -100,9 +100,8 @@ extension GenerationCore {
             return state.refusedChunk == chunk.start
         }
         guard isAgain else { return discard([chunk]) }
-        store.breaker.open()
         discard([chunk])
-        closeStore(reason: "\(file.path) does not keep what is written.", for: Breaker.pause)
+        leaveDiskAlone("\(file.path) does not keep what is written.")
     }
 
     func rewind(_ reader: GenerationMachine.ReaderID, to position: Int64) {
@@ -121,9 +120,7 @@ extension GenerationCore {
         }
         discard(ledger.chunks(overlapping: range))
         unpublish(range)
-        guard !isFirst else { return }
-        store.breaker.open()
-        closeStore(reason: "Cannot read \(file.path).", for: Breaker.pause)
+        if !isFirst { leaveDiskAlone("Cannot read \(file.path).") }
     }
 
     /// Bytes that readers were told of cannot be written after all.
@@ -143,6 +140,12 @@ extension GenerationCore {
     }
 
     // MARK: - A store that gives out
+
+    /// The disk fails: nothing is written for a while, here or elsewhere in the cache.
+    private func leaveDiskAlone(_ reason: String) {
+        store.breaker.open()
+        closeStore(reason: reason, for: Breaker.pause)
+    }
 
     /// Nothing more can be stored here; readers stream past the store.
     ///

@@ -93,7 +93,7 @@ extension ResourceCore {
     func becomeSignpost(_ vary: Vary) {
         retireLater { state in
             defer { state.phase = .varies(vary) }
-            return if case .known(let generation) = state.phase { generation } else { nil }
+            return state.generation
         }
     }
 

@@ -36,6 +36,12 @@ final class ResourceCore: Sendable {
         var isGapFutile = false
         /// It was taken out of the table: another core has the key now, or will have it.
         var isDetached = false
+
+        var generation: GenerationCore? {
+            if case .known(let generation) = phase { generation } else { nil }
+        }
+        /// Nobody reads, fills or opens it.
+        var isIdle: Bool { opening == nil && generation?.isIdle != false }
     }
 
     let key: CacheKey
@@ -57,11 +63,7 @@ final class ResourceCore: Sendable {
 
     // MARK: - State seen from outside
 
-    var liveGeneration: GenerationCore? {
-        state.withLock { state in
-            if case .known(let generation) = state.phase { generation } else { nil }
-        }
-    }
+    var liveGeneration: GenerationCore? { state.withLock { $0.generation } }
 
     /// The generation in memory that answers `request`.
     func liveGeneration(for request: OriginRequest) -> GenerationCore? {
@@ -86,13 +88,12 @@ final class ResourceCore: Sendable {
     /// Whoever still holds it is sent on to the next one.
     func detach(_ when: Detachment) -> Bool {
         let generation: GenerationCore?? = state.withLock { state in
-            let generation: GenerationCore? = if case .known(let generation) = state.phase { generation } else { nil }
             if when != .always {
-                guard state.opening == nil, generation?.isIdle != false else { return nil }
-                guard when != .ifRecorded || generation?.ledger.hasUnrecorded != true else { return nil }
+                guard state.isIdle else { return nil }
+                guard when != .ifRecorded || state.generation?.ledger.hasUnrecorded != true else { return nil }
             }
             state.isDetached = true
-            return .some(generation)
+            return .some(state.generation)
         }
         guard let generation else { return false }
         generation?.markRemoved()
@@ -101,13 +102,7 @@ final class ResourceCore: Sendable {
 
     var isDetached: Bool { state.withLock { $0.isDetached } }
 
-    /// Nobody reads, fills or opens it.
-    var isIdle: Bool {
-        state.withLock { state in
-            guard state.opening == nil else { return false }
-            return if case .known(let generation) = state.phase { generation.isIdle } else { true }
-        }
-    }
+    var isIdle: Bool { state.withLock { $0.isIdle } }
 
     /// The core that has the key now.
     func current() throws(RepriseError) -> ResourceCore {

@@ -1,0 +1,167 @@
+import ByteRanges
+import HTTPSemantics
+import Locks
+
+/// Readers: who may begin, what each gets next, and the path on which nothing waits.
+extension GenerationCore {
+    /// Whether a new response may fill this generation's holes (RFC 9110 §15.3.7.3, or the policy that the caller named).
+    private static func isJoinable(_ identity: GenerationIdentity, _ policy: GenerationPolicy) -> Bool {
+        switch policy {
+        case .immutable: true
+        case .strict: identity.validators.ifRangeValue != nil
+        case .lengthAndDate:
+            identity.validators.ifRangeValue != nil
+                || identity.validators.lastModified != nil && identity.completeLength != nil
+        }
+    }
+
+    /// Whether all of `range` can be had without asking for a representation that might be another one.
+    private static func canServe(_ state: borrowing State, _ range: Range<Int64>, policy: GenerationPolicy) -> Bool {
+        if isJoinable(state.record.identity, policy) { return true }
+        return state.machine.stored.holes(in: range).allSatisfy { hole in
+            state.machine.fetches.values.contains { fetch in
+                fetch.phase != .ending && fetch.cursor <= hole.lowerBound && (fetch.limit ?? .max) >= hole.upperBound
+            }
+        }
+    }
+
+    /// Begins a read of `spec`, or returns `nil` if this generation cannot serve it and a new response must.
+    func openReader(_ spec: RangeSpec?, request: OriginRequest) throws(RepriseError) -> OpenedReader? {
+        let result: Result<OpenedReader?, RepriseError> = state.withLock { state in
+            guard !state.machine.isFrozen else { return .success(nil) }
+            reopenStore(&state)
+            let length = state.machine.completeLength
+            guard let extent = Self.extent(of: spec, completeLength: length) else {
+                return .failure(Self.notSatisfiable(length ?? 0))
+            }
+            let range = extent.start..<max(extent.start, extent.end ?? length ?? .max)
+            guard Self.canServe(state, range, policy: engine.configuration.generationPolicy) else {
+                return .success(nil)
+            }
+            let stored = state.machine.stored
+            let now = engine.configuration.clock.elapsed()
+            // A hole of a stale generation is asked for: its play goes on once the answer confirms it.
+            if stored.contains(extent.start) || Self.isInPlay(state, engine.configuration.reuse, now: now) {
+                state.lastUsed = now
+            }
+            let id = state.machine.addReader(extent.start, extent.end)
+            state.requests[id] = request
+            let holes = length == nil && extent.end == nil ? 1 : stored.holes(in: range).count
+            let anyStored = !stored.spans(in: range).isEmpty
+            return .success(
+                OpenedReader(
+                    id: id, start: extent.start, end: extent.end ?? length, information: state.information(),
+                    disposition: holes == 0 ? .hit : anyStored ? .partial : .miss,
+                    isCollapsed: holes > 0 && state.machine.fetches.values.contains { $0.covers(extent.start) }))
+        }
+        let opened = try result.get()
+        if opened != nil {
+            engine.journal.count { $0.reads += 1 }
+            store.recorder.noteUse(key)
+        }
+        return opened
+    }
+
+    static func notSatisfiable(_ length: Int64) -> RepriseError {
+        RepriseError(.rangeNotSatisfiable, "The range lies outside the \(length) bytes of the representation.")
+    }
+
+    /// `spec` in bytes; `nil` when unsatisfiable.
+    ///
+    /// A suffix of an unknown length is the whole (RFC 9110 §14.2: a server may ignore the range).
+    static func extent(of spec: RangeSpec?, completeLength: Int64?) -> (start: Int64, end: Int64?)? {
+        guard let spec else { return (0, completeLength) }
+        if let completeLength {
+            guard let range = spec.resolve(completeLength: completeLength) else { return nil }
+            return (range.lowerBound, range.upperBound)
+        }
+        switch spec {
+        case .bounded(let range): return (range.lowerBound, range.upperBound)
+        case .from(let start): return (start, nil)
+        case .suffix: return (0, nil)
+        }
+    }
+
+    /// All of `spec` if it is stored and verified: the path on which nothing waits.
+    ///
+    /// `isUsable` says that it may be used whatever its age.
+    func storedRegion(_ spec: RangeSpec?, isUsable: Bool) -> (region: StoredRegion, information: ContentInformation)? {
+        let policy = engine.configuration.reuse
+        let now = engine.configuration.clock.elapsed()
+        let wallClock = engine.configuration.clock.now()
+        let found = state.withLock { state -> (region: StoredRegion, information: ContentInformation)? in
+            guard sealer == nil, !state.machine.isFrozen, let length = state.machine.completeLength,
+                isUsable || state.isFresh(wallClock) || Self.isInPlay(state, policy, now: now),
+                let extent = Self.extent(of: spec, completeLength: length), let end = extent.end, end > extent.start,
+                state.machine.verified.contains(extent.start..<end)
+            else { return nil }
+            state.lastUsed = now
+            return (StoredRegion(range: extent.start..<end, of: self), state.information())
+        }
+        guard let found, !found.region.isPresent else { return found }
+        found.region.reportUnreadable()
+        return nil
+    }
+
+    /// Whether the next byte for `reader` is not on disk yet.
+    func mustWait(_ reader: GenerationMachine.ReaderID) -> Bool {
+        state.withLock { $0.machine.mustWait(reader) }
+    }
+
+    func removeReader(_ id: GenerationMachine.ReaderID) {
+        let effects = state.withLock { state in
+            state.requests[id] = nil
+            return state.machine.removeReader(id)
+        }
+        store.recorder.noteUse(key)
+        perform(effects)
+    }
+
+    enum Step: Sendable {
+        case piece(MediaPiece, PieceSource)
+        case end
+        case direct(from: Int64, to: Int64?)
+    }
+
+    /// The next piece for `reader`; waits until its next byte is there.
+    func next(_ reader: GenerationMachine.ReaderID) async throws -> Step {
+        while true {
+            try Task.checkCancellation()
+            let patience = engine.timings.patience(for: url.authority)
+            let (next, effects, lease) = state.withLock { state in
+                let (next, effects) = state.machine.next(reader, patience: patience)
+                // Under the lock under which extents are evicted: between choice and lease nothing may vanish.
+                guard case .piece(let range, _) = next else { return (next, effects, nil as Lease?) }
+                return (next, effects, file.leases.take(range))
+            }
+            perform(effects)
+            switch next {
+            case .piece(let range, let source):
+                guard let piece = await piece(range, lease, for: reader) else { continue }
+                engine.journal.countPiece(source, piece.count)
+                return .piece(piece, source)
+            case .verify(let range): await verify(range)
+            case .wait: await park(reader)
+            case .end: return .end
+            case .direct(let from, let to): return .direct(from: from, to: to)
+            case .fail(let error): throw error
+            }
+        }
+    }
+
+    private func park(_ reader: GenerationMachine.ReaderID) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let mustWait = state.withLock { state in
+                    guard state.machine.readers[reader]?.waitingOn != nil, !Task.isCancelled else { return false }
+                    // One call at a time is the rule; a second one must not leave the first hanging.
+                    state.parkedReaders.updateValue(continuation, forKey: reader)?.resume()
+                    return true
+                }
+                if !mustWait { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.parkedReaders.removeValue(forKey: reader) }?.resume()
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import ByteRanges
+
+/// What the machine speaks of: readers, fetches, and what its owner is to do.
+extension GenerationMachine {
+    struct ReaderID: Hashable, Sendable { let number: UInt64 }
+    struct FetchID: Hashable, Sendable { let number: UInt64 }
+
+    /// A consumer of `start ..< end`.
+    struct Reader: Sendable {
+        let start: Int64
+        /// End of the wanted range, exclusive; `nil` = to the end of a representation of unknown length.
+        let end: Int64?
+        /// Everything before is consumed: the caller came back for more.
+        var consumed: Int64
+        /// Everything before is handed out.
+        var delivered: Int64
+        /// What was stored when the read began; tells hits from joined bytes.
+        var stored: ByteRangeSet
+        /// What this reader's own fetches brought.
+        var own = ByteRangeSet()
+        var waitingOn: FetchID?
+        var failure: RepriseError?
+    }
+
+    /// A request to the origin that is under way.
+    struct Fetch: Sendable {
+        enum Phase: Sendable {
+            /// Readers want it; it runs as fast as they read.
+            case active
+            /// Nobody wants it, but so little is missing that it ends by itself.
+            case finishing
+            /// Nobody wants it. Its socket is not read; a player that comes back within the linger time takes it over.
+            case lingering
+            /// Cancelled; what had already arrived is still being stored.
+            case ending
+        }
+
+        let start: Int64
+        /// Next byte to arrive.
+        var cursor: Int64
+        /// End of its range, exclusive; moves down when another fetch takes the tail.
+        ///
+        /// `nil` = unknown end.
+        var limit: Int64?
+        let owner: ReaderID?
+        var phase = Phase.active
+
+        var remaining: Int64 { (limit ?? .max) - cursor }
+        /// Whether `position` will be reached if nobody interferes.
+        func covers(_ position: Int64) -> Bool { cursor <= position && position < (limit ?? .max) }
+    }
+
+    /// What the owner has to do outside the lock.
+    enum Effect: Sendable, Equatable {
+        /// Send a request for `range` and report to the fetch. An upper bound of `Int64.max` means the end.
+        case start(FetchID, Range<Int64>)
+        /// A parked fetch may go on.
+        case resume(FetchID)
+        /// Cancel after `linger` unless somebody wants it again.
+        case linger(FetchID)
+        /// Cancel now; keep what has arrived.
+        case cancel(FetchID)
+        /// A waiting reader should ask again.
+        case wake(ReaderID)
+    }
+
+    /// The answer to a reader that asks for its next piece.
+    enum Next: Sendable {
+        case piece(Range<Int64>, PieceSource)
+        /// These stored bytes must be checked first.
+        case verify(Range<Int64>)
+        case wait
+        case end
+        /// Nothing can be stored: stream the rest past the store.
+        case direct(from: Int64, to: Int64?)
+        case fail(RepriseError)
+    }
+
+    /// What a fetch does after it has stored some bytes.
+    enum Verdict: Sendable, Equatable { case go, pause, finished }
+}
