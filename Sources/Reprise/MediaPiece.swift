@@ -53,12 +53,26 @@ public struct StoredRegion: Sendable {
     ///
     /// Blocks; throws ``RepriseError`` with code `storageUnavailable`. What cannot be read is a hole from then on.
     public func bytes() throws(RepriseError) -> [UInt8] {
+        var failure: RepriseError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            do throws(RepriseError) {
+                try read(into: UnsafeMutableRawBufferPointer(buffer))
+                initialized = buffer.count
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// Reads the bytes into `buffer`, which has room for just them.
+    ///
+    /// Blocks; throws as ``bytes()`` does.
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(RepriseError) {
+        precondition(buffer.count == count)
         do throws(RepriseError) {
-            let bytes = try file.read(at: range.lowerBound, count: count)
-            guard bytes.count == count else {
+            guard try file.read(into: buffer, at: range.lowerBound) == count else {
                 throw RepriseError(.storageUnavailable, "\(file.path) is shorter than its records.", range: range)
             }
-            return bytes
         } catch {
             reportUnreadable()
             throw error

@@ -212,26 +212,21 @@ final class ConnectionHandler: ChannelInboundHandler {
         let directives = head.hasNoDirectives ? nil : head.directives
         let isConditional = RequestPlan.isConditional(head)
         let stored = isConditional ? known.resource.usableInformation(directives ?? CacheControl()) : nil
-        guard !isConditional || stored != nil, RequestPlan.ranges(head).count < 2,
-            case .send(let spec) = RequestPlan(head, stored),
+        let ranges = RequestPlan.ranges(head)
+        guard !isConditional || stored != nil, ranges.count < 2,
+            case .send(let spec) = RequestPlan(head, ranges, stored),
             let (region, information) = known.resource.storedRegion(spec, directives: directives),
             let file = file(known, region, information)
         else { return false }
-        var copy: [UInt8]?
-        if region.count <= Self.copiedBytes {
-            // What the disk does not give is fetched.
-            guard let bytes = try? region.bytes() else { return false }
-            copy = bytes
-        }
+        let isCopied = region.count <= Self.copiedBytes
         var buffer = ResponseHead.hit(
             known.hitFields, range: region.range, isPartial: spec != nil, information: information,
-            keepAlive: head.keepsAlive, now: service.wallClock())
+            keepAlive: head.keepsAlive, now: service.wallClock(), roomForBody: isCopied ? region.count : 0)
+        // What the disk does not give is fetched.
+        if isCopied, (try? buffer.writeBytes(of: region)) == nil { return false }
         service.cache.noteServed(known.resource, bytes: region.count)
-        if let bytes = copy {
-            buffer.writeBytes(bytes)
-            context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
-        } else {
-            context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
+        context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
+        if !isCopied {
             let promise = context.eventLoop.makePromise(of: Void.self)
             // The write holds the descriptor, and eviction off the bytes, until it is over.
             promise.futureResult.whenComplete { result in

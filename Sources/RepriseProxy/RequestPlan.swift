@@ -19,7 +19,11 @@ package enum RequestPlan {
     /// Several ranges need its length: without it they are answered with the whole. So are overlapping ones, and more
     /// than 64: RFC 9110 §14.2 allows to ignore Range, and answering would be work for nothing.
     init(_ head: RequestHead, _ information: ContentInformation?) {
-        let ranges = Self.ranges(head)
+        self.init(head, Self.ranges(head), information)
+    }
+
+    /// The same when `ranges` of the request are known.
+    init(_ head: RequestHead, _ ranges: [RangeSpec], _ information: ContentInformation?) {
         let wanted = Self.plan(ranges, completeLength: information?.completeLength)
         guard let information, Self.isConditional(head) else {
             self = wanted

@@ -96,10 +96,10 @@ enum ResponseHead {
     /// The whole head of a hit, on the path on which every microsecond counts.
     static func hit(
         _ fields: ByteBuffer, range: Range<Int64>, isPartial: Bool, information: ContentInformation, keepAlive: Bool,
-        now: Double
+        now: Double, roomForBody: Int
     ) -> ByteBuffer {
         var buffer = ByteBuffer()
-        buffer.reserveCapacity(fields.readableBytes + 192)
+        buffer.reserveCapacity(fields.readableBytes + 192 + roomForBody)
         buffer.writeStaticString(isPartial ? "HTTP/1.1 206 Partial Content\r\n" : "HTTP/1.1 200 OK\r\n")
         buffer.writeImmutableBuffer(fields)
         if !isPartial, let stray = information.fields[.contentRange] {
@@ -149,6 +149,14 @@ enum ResponseHead {
 }
 
 extension ByteBuffer {
+    /// Reads the bytes of `region` into the buffer.
+    mutating func writeBytes(of region: StoredRegion) throws {
+        try writeWithUnsafeMutableBytes(minimumWritableBytes: region.count) { room in
+            try region.read(into: UnsafeMutableRawBufferPointer(rebasing: room[..<region.count]))
+            return region.count
+        }
+    }
+
     /// Writes `number`, which is not negative, in decimal digits.
     mutating func writeDecimal(_ number: Int64) {
         var digits: (UInt64, UInt64, UInt64) = (0, 0, 0)

@@ -55,20 +55,30 @@ package final class DataFile: Sendable {
 
     /// Reads up to `count` bytes at `offset` into fresh memory; fewer only at the end of the file.
     package func read(at offset: Int64, count: Int) throws(RepriseError) -> [UInt8] {
-        let result = Result<[UInt8], any Error> {
-            try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-                while initialized < count {
-                    let rest = UnsafeMutableRawBufferPointer(
-                        UnsafeMutableBufferPointer(rebasing: buffer[initialized...]))
-                    let got = try file.read(into: rest, at: offset + Int64(initialized))
-                    if got == 0 { return }
-                    initialized += got
-                }
+        var failure: RepriseError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            do throws(RepriseError) {
+                initialized = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// Fills `buffer` with the bytes at `offset` and returns how many they are: fewer only at the end of the file.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(RepriseError) -> Int {
+        var count = 0
+        while count < buffer.count {
+            do throws(SystemError) {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+                let got = try file.read(into: rest, at: offset + Int64(count))
+                if got == 0 { break }
+                count += got
+            } catch {
+                throw RepriseError(.storageUnavailable, "Cannot read \(path).", cause: error)
             }
         }
-        do { return try result.get() } catch {
-            throw RepriseError(.storageUnavailable, "Cannot read \(path).", cause: error)
-        }
+        return count
     }
 
     /// Gives the blocks in `range` back to the disk; false if the file system cannot.
