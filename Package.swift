@@ -104,7 +104,11 @@ let package = Package(
             path: "Tests/Support",
             swiftSettings: strict),
         .executableTarget(
-            name: "StoreBenchmark", dependencies: ["HTTPSemantics", "Reprise", "RepriseTesting", httpTypes],
+            name: "StoreBenchmark",
+            dependencies: [
+                "HTTPSemantics", "Reprise", "RepriseTesting", httpTypes,
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
             path: "Benchmarks/Store", swiftSettings: strict),
         // The program that the crash tests kill.
         .executableTarget(
