@@ -72,7 +72,7 @@ final class Transfer: Sendable {
     ///
     /// To be called once.
     func start() async throws -> HTTPResponse {
-        try await withTaskCancellationHandler {
+        let head = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (waiter: HeadWaiter) in
                 let wake = guarded.withLock { guarded in
                     guarded.headWaiter = waiter
@@ -85,6 +85,8 @@ final class Transfer: Sendable {
         } onCancel: {
             cancel(byTask: true)
         }
+        // The thread sanitizer sees this lock, which the session's queue has left, and not the hand-over in the runtime.
+        return guarded.withLock { _ in head }
     }
 
     func next() async throws -> Data? {
