@@ -223,13 +223,14 @@
                     for file in files { try world.makeItem(file.name, resource: file) }
                     let player = await Self.player(world, ["A", "B", "C"])
                     await MainActor.run { cache.follow(player, prefetching: .first(300_000)) }
+                    await Self.letObserversRun()
                     let request = try await world.ask("a", "A", information: true)
                     #expect(await world.wait { request.state.withLock { $0.bytes } >= 1_000_000 })
                     let stored = try await cache.resource(for: world.url(of: files[1])).storedProgress().ranges
                     #expect(stored.contains(0..<300_000))
                     #expect(stored.byteCount < 400_000)
                     await MainActor.run { player.advanceToNextItem() }
-                    // The player's observers are told on the main actor.
+                    await Self.letObserversRun()
                     #expect(await world.wait { request.isOver })
                     #expect(request.state.withLock { $0.error?.code } == NSURLErrorCancelled)
                     for _ in 0..<400 { await world.tick() }
@@ -239,6 +240,9 @@
                     await MainActor.run { player.removeAllItems() }
                 }
             }
+
+            /// They are told on the main actor, for which the world's time does not wait.
+            private static func letObserversRun() async { await MainActor.run {} }
 
             @MainActor private static func player(_ world: ScriptWorld, _ names: [String]) -> AVQueuePlayer {
                 AVQueuePlayer(items: names.compactMap { name in world.state.withLock { $0.items[name]?.item } })

@@ -194,7 +194,7 @@ actor Recorder {
             await previous?.value
             return await work()
         }
-        last = Task { _ = await task.value }
+        last = Task(executorPreference: DiskExecutor.shared) { _ = await task.value }
         return await task.value
     }
 
