@@ -97,10 +97,14 @@ let package = Package(
             name: "RepriseTesting", dependencies: ["ByteRanges", "Locks", httpTypes] + nio,
             swiftSettings: strict),
         .target(name: "TestLimits", path: "Tests/Limits", swiftSettings: strict),
+        // What Swift's overlays lack for starting programs in tests.
+        .target(name: "CSpawn", path: "Tests/CSpawn"),
         // What several test targets share.
         .target(
             name: "TestSupport",
-            dependencies: ["Locks", "Reprise", "RepriseHTTPClient", "RepriseTesting", "HTTPSemantics", httpTypes],
+            dependencies: [
+                "CSpawn", "Locks", "Reprise", "RepriseHTTPClient", "RepriseTesting", "HTTPSemantics", httpTypes,
+            ],
             path: "Tests/Support",
             swiftSettings: strict),
         .executableTarget(
@@ -129,7 +133,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "RepriseHTTPClientTests",
-            dependencies: ["Reprise", "RepriseHTTPClient", "RepriseTesting", "TestLimits", httpTypes, nioSSL] + nio,
+            dependencies: [
+                "Reprise", "RepriseHTTPClient", "RepriseTesting", "TestLimits", "TestSupport", httpTypes, nioSSL,
+            ] + nio,
             swiftSettings: strict),
         .testTarget(
             name: "RepriseAVPlayerTests",

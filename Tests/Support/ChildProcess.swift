@@ -42,7 +42,8 @@ import Locks
         public let output: Transcript
         /// What the program writes to standard error.
         public let errors: Transcript
-        private let process = Process()
+        /// The program's process number.
+        public let identifier: Int32
         private let state = Mutex(State())
 
         /// Starts the program at `executable`.
@@ -52,37 +53,28 @@ import Locks
         ///   - arguments: Its arguments, without its name.
         ///   - environment: Its whole environment; this process's if `nil`.
         ///   - limit: How long it may run.
-        /// - Throws: What `Process.run()` throws when the program cannot be started.
+        /// - Throws: `POSIXError` when the program cannot be started.
         public init(
             _ executable: String, _ arguments: [String], environment: [String: String]? = nil,
             limit: Duration = .seconds(60)
         ) throws {
-            let outputPipe = Pipe()
-            let errorPipe = Pipe()
-            process.executableURL = URL(fileURLWithPath: executable)
-            process.arguments = arguments
-            if let environment { process.environment = environment }
-            process.standardInput = FileHandle.nullDevice
-            process.standardOutput = outputPipe
-            process.standardError = errorPipe
-            output = Transcript(outputPipe.fileHandleForReading)
-            errors = Transcript(errorPipe.fileHandleForReading)
-            process.terminationHandler = { [weak self] process in self?.ended(process) }
-            do {
-                try process.run()
-            } catch {
-                // Nobody writes any more; without this the readers would wait for ever.
+            let (outputPipe, errorPipe) = (Pipe(), Pipe())
+            // This process's ends: only when the program has closed its own do the readers come to an end.
+            defer {
                 try? outputPipe.fileHandleForWriting.close()
                 try? errorPipe.fileHandleForWriting.close()
-                throw error
             }
+            output = Transcript(outputPipe.fileHandleForReading)
+            errors = Transcript(errorPipe.fileHandleForReading)
+            identifier = try Spawn.start(
+                executable, arguments, environment: environment,
+                output: outputPipe.fileHandleForWriting.fileDescriptor,
+                errors: errorPipe.fileHandleForWriting.fileDescriptor)
+            Thread.detachNewThread { [self] in waitForEnd() }
             DispatchQueue.global().asyncAfter(deadline: .now() + (limit / .seconds(1))) { [weak self] in
                 self?.timeIsOver()
             }
         }
-
-        /// The program's process number.
-        public var identifier: Int32 { process.processIdentifier }
 
         /// Runs a program to its end.
         public static func run(
@@ -103,7 +95,7 @@ import Locks
         /// Sends `signal`; does nothing once the program has ended.
         public func send(_ signal: Int32) {
             state.withLock { state in
-                if state.exit == nil { _ = kill(process.processIdentifier, signal) }
+                if state.exit == nil { _ = kill(identifier, signal) }
             }
         }
 
@@ -125,11 +117,13 @@ import Locks
             }
         }
 
-        private func ended(_ process: Process) {
-            let isSignal = process.terminationReason == .uncaughtSignal
-            let status = process.terminationStatus
+        private func waitForEnd() {
+            Spawn.waitWithoutReaping(identifier)
             let (exit, waiters) = state.withLock { state in
-                let exit: Exit = state.isOverTime ? .overTime : isSignal ? .signal(status) : .status(status)
+                // Under the lock, so that no signal goes to whoever gets the number next.
+                let status = Spawn.wait(for: identifier)
+                let exit: Exit =
+                    state.isOverTime ? .overTime : status.isSignal ? .signal(status.number) : .status(status.number)
                 state.exit = exit
                 defer { state.waiters = [] }
                 return (exit, state.waiters)
@@ -141,7 +135,7 @@ import Locks
             state.withLock { state in
                 guard state.exit == nil else { return }
                 state.isOverTime = true
-                _ = kill(process.processIdentifier, SIGKILL)
+                _ = kill(identifier, SIGKILL)
             }
         }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import NIOSSL
+import TestSupport
 
 /// A certificate authority of our own and a server certificate for `localhost` and 127.0.0.1, made by `openssl`.
 struct TestCertificates {
@@ -46,15 +47,8 @@ struct TestCertificates {
     private static func openssl(_ arguments: [String], _ folder: URL) throws {
         // Apple's other systems start no programs.
         #if os(macOS) || os(Linux)
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = ["openssl"] + arguments
-            process.currentDirectoryURL = folder
-            process.standardError = FileHandle.nullDevice
-            process.standardOutput = FileHandle.nullDevice
-            try process.run()
-            process.waitUntilExit()
-            guard process.terminationStatus == 0 else { throw Failed(command: "openssl \(arguments[0])") }
+            let status = try Spawn.run("/bin/sh", ["-c", #"cd "$0" && exec openssl "$@""#, folder.path] + arguments)
+            guard status == 0 else { throw Failed(command: "openssl \(arguments[0])") }
         #else
             throw Failed(command: "openssl \(arguments[0])")
         #endif

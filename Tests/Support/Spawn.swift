@@ -1,0 +1,92 @@
+import CSpawn
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+// Apple's other systems start no programs.
+#if os(macOS) || os(Linux)
+    /// Starts programs that have nothing of this process but what they are given.
+    ///
+    /// Not by Foundation's `Process`: in Swift 6.3 on Linux each start of one reads past the end of a directory entry, and
+    /// one in some hundreds dies of it (swift-corelibs-foundation #5472).
+    public enum Spawn {
+        /// Runs the program at `executable` to its end, without its output; returns its exit status.
+        ///
+        /// Throws `POSIXError` when it cannot be started. A program that a signal ends has 128 more than its number.
+        public static func run(_ executable: String, _ arguments: [String]) throws -> Int32 {
+            let identifier = try start(executable, arguments, output: nil, errors: nil)
+            let status = wait(for: identifier)
+            return status.isSignal ? 128 + status.number : status.number
+        }
+
+        /// Starts a program; what it writes goes to the given descriptors, or nowhere.
+        static func start(
+            _ executable: String, _ arguments: [String], environment: [String: String]? = nil, output: Int32?,
+            errors: Int32?
+        ) throws -> pid_t {
+            #if os(macOS)
+                var actions: posix_spawn_file_actions_t?
+                var attributes: posix_spawnattr_t?
+                let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_CLOEXEC_DEFAULT
+            #else
+                var actions = posix_spawn_file_actions_t()
+                var attributes = posix_spawnattr_t()
+                let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+            #endif
+            try check(posix_spawn_file_actions_init(&actions))
+            defer { posix_spawn_file_actions_destroy(&actions) }
+            try check(posix_spawnattr_init(&attributes))
+            defer { posix_spawnattr_destroy(&attributes) }
+
+            try check(posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0))
+            for (descriptor, target) in [(output, Int32(1)), (errors, 2)] {
+                if let descriptor {
+                    try check(posix_spawn_file_actions_adddup2(&actions, descriptor, target))
+                } else {
+                    try check(posix_spawn_file_actions_addopen(&actions, target, "/dev/null", O_WRONLY, 0))
+                }
+            }
+            try check(reprise_spawn_close_from(&actions, 3))
+
+            // A thread's mask, and signals that this process ignores, would go on to the program.
+            var none = sigset_t()
+            var all = sigset_t()
+            sigemptyset(&none)
+            sigfillset(&all)
+            try check(posix_spawnattr_setsigmask(&attributes, &none))
+            try check(posix_spawnattr_setsigdefault(&attributes, &all))
+            try check(posix_spawnattr_setflags(&attributes, Int16(flags)))
+
+            let environment = environment ?? ProcessInfo.processInfo.environment
+            let words = ([executable] + arguments).map { strdup($0) }
+            let variables = environment.map { strdup("\($0.key)=\($0.value)") }
+            defer { for string in words + variables { free(string) } }
+            var identifier = pid_t()
+            try check(posix_spawn(&identifier, executable, &actions, &attributes, words + [nil], variables + [nil]))
+            return identifier
+        }
+
+        /// Waits for the end of a program, which stays in the table of processes until ``wait(for:)``: its number is not
+        /// given to another one before.
+        static func waitWithoutReaping(_ identifier: pid_t) {
+            var information = siginfo_t()
+            while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        }
+
+        /// Waits for the end of a program and takes it out of the table of processes: its exit status, or the signal that
+        /// ended it.
+        static func wait(for identifier: pid_t) -> (number: Int32, isSignal: Bool) {
+            var status: Int32 = 0
+            while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+            // The layout that all these systems share; their macros do not come into Swift.
+            let signal = status & 0x7f
+            return signal == 0 ? (status >> 8 & 0xff, false) : (signal, true)
+        }
+
+        private static func check(_ code: Int32) throws {
+            guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EINVAL) }
+        }
+    }
+#endif
