@@ -2,7 +2,7 @@ extension GenerationIdentity {
     /// Why a response with these properties does not continue the generation; `nil` if it does.
     ///
     /// `confirmed` says that the origin answered 206 to an If-Range, and so has itself compared the validator.
-    func change(
+    package func change(
         to response: GenerationIdentity, policy: GenerationPolicy, confirmed: Bool = false
     ) -> GenerationChange? {
         if let completeLength, let other = response.completeLength, completeLength != other { return .lengthChanged }

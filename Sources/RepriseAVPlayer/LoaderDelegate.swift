@@ -75,8 +75,10 @@
                     url: url, statusCode: 302, httpVersion: "HTTP/1.1", headerFields: ["Location": url.absoluteString])
                 return loadingRequest.finishLoading()
             }
-            let link = links.withLock { links in
-                if let link = links[url.absoluteString] { return link }
+            let (link, old) = links.withLock { links in
+                let old = links[url.absoluteString]
+                // What is asked for again may have changed: only requests that wait together share an answer.
+                if let old, old.outstanding > 0 { return (old, AssetFeed?.none) }
                 // Playlists change and keys are secret: neither is stored.
                 var options = feed.source.options
                 options.isStored = false
@@ -85,8 +87,9 @@
                     feed.source.cache, resource, options, fileType: isKey ? ContentType.contentKey.identifier : nil)
                 let link = AssetFeed(source, queue: queue)
                 links[url.absoluteString] = link
-                return link
+                return (link, old)
             }
+            old?.release()
             link.receive(AVLoadingRequest(loadingRequest), for: ObjectIdentifier(loadingRequest))
         }
     }

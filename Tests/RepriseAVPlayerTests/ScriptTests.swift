@@ -22,7 +22,7 @@
 
             @Test func scenariosAreThere() {
                 print("AVPlayer scripts: \(Self.bundled.count) scenarios in Fixtures")
-                #expect(Self.bundled.count == 22 + 18)
+                #expect(Self.bundled.count == 22 + 27)
             }
 
             /// Files named by `REPRISE_AVPLAYER_SCRIPTS=file[:file…]`.

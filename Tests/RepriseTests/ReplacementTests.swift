@@ -57,9 +57,9 @@ import Testing
                 // In each held round the flip hits a reader: its response says that the file is another one.
                 #expect(play.cutInHeldRounds >= Self.rounds / Self.heldShare)
                 #expect(replaced >= Self.rounds / Self.heldShare)
-            } else {
-                // Without a strong validator no request asks about what is stored, another generation begins at once; the
-                // held reader is told unless its rest comes before that.
+            } else if telling == .weakTag {
+                // No request asks about what is stored, but another response shows the change; the held reader is told
+                // unless its rest comes before that. Where nothing tells, everybody goes on with the response that he has.
                 #expect(play.cutInHeldRounds > 0)
             }
         }

@@ -6,23 +6,43 @@ import Locks
 extension GenerationCore {
     /// Whether a new response may fill this generation's holes (RFC 9110 §15.3.7.3, or the policy that the caller named).
     private static func isJoinable(_ identity: GenerationIdentity, _ policy: GenerationPolicy) -> Bool {
-        switch policy {
+        // A weak tag with a strong date: If-Range can name neither, but the response shows whether both are the same.
+        let isStrong = identity.validators.stronglyMatches(identity.validators)
+        return switch policy {
         case .immutable: true
-        case .strict: identity.validators.ifRangeValue != nil
-        case .lengthAndDate:
-            identity.validators.ifRangeValue != nil
-                || identity.validators.lastModified != nil && identity.completeLength != nil
+        case .strict: isStrong
+        case .lengthAndDate: isStrong || identity.validators.lastModified != nil && identity.completeLength != nil
         }
     }
 
-    /// Whether all of `range` can be had without asking for a representation that might be another one.
-    private static func canServe(_ state: borrowing State, _ range: Range<Int64>, policy: GenerationPolicy) -> Bool {
+    /// Whether all of `range` can be had without asking for a representation that might be another one, and the first byte
+    /// without waiting for more than `patience` bytes before it.
+    private static func canServe(
+        _ state: borrowing State, _ range: Range<Int64>, policy: GenerationPolicy, patience: Int64
+    ) -> Bool {
         if isJoinable(state.record.identity, policy) { return true }
-        return state.machine.stored.holes(in: range).allSatisfy { hole in
+        let holes = state.machine.stored.holes(in: range)
+        guard let first = holes.first?.lowerBound else { return true }
+        let patience = state.machine.rangesSupported == false ? .max : patience
+        return holes.allSatisfy { hole in
             state.machine.fetches.values.contains { fetch in
                 fetch.phase != .ending && fetch.cursor <= hole.lowerBound && (fetch.limit ?? .max) >= hole.upperBound
+                    && first - fetch.cursor <= patience
             }
         }
+    }
+
+    /// How far behind the wanted byte a running fetch may be for a reader to wait for it.
+    ///
+    /// Where no other response may be joined, any distance: nothing else can bring the byte.
+    private func patience(_ state: borrowing State) -> Int64 {
+        Self.isJoinable(state.record.identity, engine.configuration.generationPolicy)
+            ? engine.timings.patience(for: url.authority) : .max
+    }
+
+    /// Somebody reads what a running response brings.
+    var isBeingFilled: Bool {
+        state.withLock { !$0.machine.isFrozen && !$0.machine.readers.isEmpty && !$0.machine.fetches.isEmpty }
     }
 
     /// Begins a read of `spec`, or returns `nil` if this generation cannot serve it and a new response must.
@@ -35,9 +55,10 @@ extension GenerationCore {
                 return .failure(Self.notSatisfiable(length ?? 0))
             }
             let range = extent.start..<max(extent.start, extent.end ?? length ?? .max)
-            guard Self.canServe(state, range, policy: engine.configuration.generationPolicy) else {
-                return .success(nil)
-            }
+            let patience = engine.timings.patience(for: url.authority)
+            guard
+                Self.canServe(state, range, policy: engine.configuration.generationPolicy, patience: patience)
+            else { return .success(nil) }
             let stored = state.machine.stored
             let now = engine.configuration.clock.elapsed()
             // A hole of a stale generation is asked for: its play goes on once the answer confirms it.
@@ -127,9 +148,8 @@ extension GenerationCore {
     func next(_ reader: GenerationMachine.ReaderID) async throws -> Step {
         while true {
             try Task.checkCancellation()
-            let patience = engine.timings.patience(for: url.authority)
             let (next, effects, lease) = state.withLock { state in
-                let (next, effects) = state.machine.next(reader, patience: patience)
+                let (next, effects) = state.machine.next(reader, patience: patience(state))
                 // Under the lock under which extents are evicted: between choice and lease nothing may vanish.
                 guard case .piece(let range, _) = next else { return (next, effects, nil as Lease?) }
                 return (next, effects, file.leases.take(range))

@@ -17,6 +17,9 @@ extension ResourceCore {
             }
             return .read(try MediaRead(exchange, spec: wanted.range, resource: self, request: wanted.origin))
         }
+        if let replaced, isOutside(exchange.response, placement, of: replaced) {
+            return .read(try MediaRead(exchange, spec: wanted.range, resource: self, request: wanted.origin))
+        }
         let home = try engine.home(of: self, Vary(exchange.response.head.headerFields), wanted.origin)
         let generation: GenerationCore
         do throws(RepriseError) {
@@ -45,6 +48,20 @@ extension ResourceCore {
             reason: replaced == nil ? signpost == nil ? .uriMiss : .varyMiss : .stale,
             status: exchange.response.head.status.code)
         return .read(MediaRead(opened, how, generation: generation, resource: home, request: wanted.origin))
+    }
+
+    /// Whether a response must leave `generation` alone: others read what another response brings, nothing says that this is
+    /// another representation, and nothing proves that it is the same (RFC 9110 §15.3.7.3).
+    ///
+    /// Its reader goes past the store; to replace the generation would break off the others.
+    private func isOutside(
+        _ response: OriginResponse, _ placement: BodyPlacement, of generation: GenerationCore
+    ) -> Bool {
+        let current = GenerationIdentity(
+            validators: Validators(response.head.headerFields), completeLength: placement.completeLength,
+            mediaType: response.head.headerFields[.contentType], finalHost: response.url.authority)
+        let change = generation.record.identity.change(to: current, policy: .strict)
+        return generation.isBeingFilled && (change == nil || change == .noStrongValidator)
     }
 
     /// What of a response is read: what was asked for, or all of a part that begins elsewhere.

@@ -51,8 +51,8 @@
             /// Waits for the real socket: the moment is not over before they are.
             var busy = 0
             var isShutDown = false
+            /// What hangs, by exchange.
             var stalled: [Int: CheckedContinuation<Void, Never>] = [:]
-            var nextStall = 0
         }
 
         static let tick = Duration.milliseconds(10)
@@ -120,7 +120,7 @@
             do {
                 if !isInstant {
                     try await clock.sleep(for: Self.tick * Int(server.newConnectionLatencyTicks ?? server.latencyTicks))
-                    if server.hangs { try await stall() }
+                    if server.hangs { try await stall(id) }
                     if let code = server.failWith, server.failAfterBytes == nil { throw Self.failure(code) }
                 }
                 try checkOnline()
@@ -145,16 +145,13 @@
             return try await work()
         }
 
-        /// Waits for the end of the script, of the task, or for the network to go.
-        func stall() async throws {
-            let id = state.withLock { state in
-                state.nextStall += 1
-                return state.nextStall
-            }
+        /// Waits for the end of the script, of the exchange or of the task, or for the network to go.
+        func stall(_ id: Int) async throws {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
                     let isOver = state.withLock { state in
-                        guard !state.isShutDown, !state.isOffline, !Task.isCancelled else { return true }
+                        let isClosed = state.exchanges.indices.contains(id) && !state.exchanges[id].isOpen
+                        guard !state.isShutDown, !state.isOffline, !isClosed, !Task.isCancelled else { return true }
                         state.stalled[id] = continuation
                         return false
                     }
@@ -165,7 +162,6 @@
             }
             try Task.checkCancellation()
             try checkOnline()
-            throw RepriseError(.closed, "The script has ended.")
         }
 
         func checkOnline() throws {
@@ -174,10 +170,11 @@
         }
 
         func close(_ exchange: Int) {
-            state.withLock { state in
-                guard state.exchanges.indices.contains(exchange) else { return }
-                state.exchanges[exchange].isOpen = false
+            let stalled = state.withLock { state in
+                if state.exchanges.indices.contains(exchange) { state.exchanges[exchange].isOpen = false }
+                return state.stalled.removeValue(forKey: exchange)
             }
+            stalled?.resume()
         }
 
         /// Counts bytes of a representation that have arrived.
@@ -322,7 +319,10 @@
             if let limit = server.failAfterBytes, delivered >= limit {
                 throw ScriptNetwork.failure(server.failWith ?? -1005)
             }
-            if let limit = server.hangAfterBytes, delivered >= limit { try await network.stall() }
+            if let limit = server.hangAfterBytes, delivered >= limit {
+                try await network.stall(exchange)
+                return nil
+            }
             var size = delivered == 0 ? server.firstChunk ?? server.chunk : server.chunk
             for limit in [server.failAfterBytes, server.hangAfterBytes].compactMap(\.self) {
                 size = min(size, Int(limit - delivered))

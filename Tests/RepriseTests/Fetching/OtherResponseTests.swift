@@ -1,0 +1,98 @@
+import ByteRanges
+import HTTPSemantics
+import HTTPTypes
+import Reprise
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+/// A file without a strong validator that somebody reads: no other response may be joined to that one (RFC 9110
+/// §15.3.7.3), and none that tells nothing new may break it off.
+@Suite(.limit(minutes: 2)) struct OtherResponseTests {
+    private static let length: Int64 = 8 << 20
+
+    private static func publish(_ bench: Bench, weak: Bool, seed: UInt64 = 1, date: String? = nil) {
+        bench.origin.set(
+            TestOrigin.Resource(
+                .pattern(seed: seed, length: length), mediaType: "video/mp4", etag: weak ? "W/\"v\(seed)\"" : nil,
+                lastModified: date), at: "/film")
+    }
+
+    private static func check(_ bytes: [UInt8], from start: Int64, seed: UInt64 = 1) -> Bool {
+        bytes == TestPattern.bytes(in: start..<start + Int64(bytes.count), seed: seed)
+    }
+
+    @Test(arguments: [true, false]) func aFarSeekIsAnsweredAndTheFirstReadGoesOn(weak: Bool) async throws {
+        try await Bench.run(configure: { $0.generationPolicy = .strict }) { bench in
+            Self.publish(bench, weak: weak)
+            let film = try bench.cache.resource(for: bench.origin.url("/film"))
+            let first = try await film.read()
+            var bytes = try #require(try await first.nextBytes())
+            let seek = try await film.read(.bounded(6 << 20..<6 << 20 + 100_000))
+            #expect(try await Self.check(seek.collect(), from: 6 << 20))
+            bytes += try await first.collect()
+            #expect(bytes.count == Int(Self.length))
+            #expect(Self.check(bytes, from: 0))
+            let sent = await bench.origin.settledSnapshot()
+            #expect(sent.requestCount == 2)
+            // What the seek brought is another response's; the first one is kept whole.
+            #expect(Array(film.storedRanges) == [0..<Self.length])
+        }
+    }
+
+    @Test func aWeakTagWithAStrongDateLetsResponsesBeJoined() async throws {
+        try await Bench.run(configure: { $0.generationPolicy = .strict }) { bench in
+            Self.publish(bench, weak: true, date: "Wed, 01 Jan 2025 00:00:00 GMT")
+            let film = try bench.cache.resource(for: bench.origin.url("/film"))
+            for range in [0..<100_000, Int64(6 << 20)..<6 << 20 + 100_000, 0..<Self.length] {
+                #expect(try await Self.check(film.read(.bounded(range)).collect(), from: range.lowerBound))
+                await bench.cache.becomeIdle()
+            }
+            #expect(Array(film.storedRanges) == [0..<Self.length])
+            let sent = await bench.origin.settledSnapshot()
+            #expect(sent["/film"].requests.allSatisfy { $0.fields[.ifRange] == nil })
+            #expect(sent["/film"].distinctBytesSent.byteCount == Self.length)
+            #expect(sent.bytesSentMoreThanOnce < 1 << 20)
+        }
+    }
+
+    @Test func aShortSkipWaitsForTheRunningResponse() async throws {
+        try await Bench.run(configure: { $0.generationPolicy = .strict }) { bench in
+            Self.publish(bench, weak: true)
+            let film = try bench.cache.resource(for: bench.origin.url("/film"))
+            let first = try await film.read()
+            let start = Int64(try #require(try await first.nextBytes()).count) + 40_000
+            let skip = try await film.read(.bounded(start..<start + 10_000))
+            #expect(try await Self.check(skip.collect(), from: start))
+            first.cancel()
+            #expect(await bench.origin.settledSnapshot().requestCount == 1)
+        }
+    }
+
+    @Test func aFarSeekAfterTheReaderLeftReplacesWhatIsStored() async throws {
+        try await Bench.run(configure: { $0.generationPolicy = .strict }) { bench in
+            Self.publish(bench, weak: true)
+            let film = try bench.cache.resource(for: bench.origin.url("/film"))
+            let first = try await film.read()
+            _ = try await first.nextBytes()
+            first.cancel()
+            let seek = try await film.read(.from(6 << 20))
+            #expect(try await Self.check(seek.collect(), from: 6 << 20))
+            #expect(Array(film.storedRanges) == [6 << 20..<Self.length])
+        }
+    }
+
+    @Test func aSeekThatFindsAnotherFileBreaksTheFirstReadOff() async throws {
+        try await Bench.run(configure: { $0.generationPolicy = .strict }) { bench in
+            Self.publish(bench, weak: true)
+            let film = try bench.cache.resource(for: bench.origin.url("/film"))
+            let first = try await film.read()
+            _ = try await first.nextBytes()
+            Self.publish(bench, weak: true, seed: 2)
+            let seek = try await film.read(.bounded(6 << 20..<6 << 20 + 100_000))
+            #expect(try await Self.check(seek.collect(), from: 6 << 20, seed: 2))
+            await #expect { _ = try await first.collect() } throws: { ($0 as? RepriseError)?.code == .validatorChanged }
+        }
+    }
+}
