@@ -15,7 +15,7 @@
                     """
                 let path = try directory.write(Array(text.utf8), to: "script.json")
                 var violations: [String] = []
-                for scenario in try ScriptFile(path: path).scenarios {
+                for scenario in try ScriptFile(path: path).scenarios.map({ try $0.get() }) {
                     violations += try await ScriptRunner.play(scenario)
                 }
                 return violations
@@ -25,6 +25,11 @@
                 (#"{"op": "dance"}"#, "unknown step \"dance\""),
                 (#"{"op": "tick", "n": 1, "speed": 2}"#, "unknown field \"speed\""),
                 (#"{"op": "tick", "n": "one"}"#, "must be a whole number"),
+                (#"{"op": "tick", "seconds": "half"}"#, "must be a number of seconds"),
+                (
+                    #"{"op": "request", "id": "r", "item": "A", "info": true}, {"op": "waitFinish", "id": "r", "result": "fine"}"#,
+                    #""result" must be "ok" or "error""#
+                ),
                 (#"{"op": "cancel", "id": "r9"}"#, "no request r9"),
                 (#"{"op": "request", "id": "r", "item": "B"}"#, "no item B"),
                 (#"{"op": "server", "resource": "A", "patch": {"colour": 1}}"#, "unknown field \"colour\""),
@@ -34,6 +39,22 @@
                 let error = try #require(await #expect(throws: ScriptFormatError.self) { _ = try await play(step) })
                 #expect(error.description.contains(message), "\(error)")
                 #expect(error.description.hasPrefix("X"))
+            }
+
+            @Test func secondsMayBeParts() async throws {
+                #expect(try await play(#"{"op": "tick", "seconds": 0.5}"#) == [])
+            }
+
+            @Test func aScenarioThatCannotBeReadLeavesTheOthers() throws {
+                let directory = try TemporaryDirectory()
+                let text = """
+                    {"schema": "avplayer-scripts/1", "scenarios": [{"id": "X"},
+                     {"id": "Y", "resources": {}, "steps": []}]}
+                    """
+                let path = try directory.write(Array(text.utf8), to: "script.json")
+                let scenarios = try ScriptFile(path: path).scenarios
+                #expect(throws: ScriptFormatError.self) { _ = try scenarios[0].get() }
+                #expect(try scenarios[1].get().id == "Y")
             }
 
             @Test func aFileWithoutScenariosIsAClearError() throws {

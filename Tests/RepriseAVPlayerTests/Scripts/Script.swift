@@ -5,7 +5,8 @@
 
     /// A file of scenarios: what AVPlayer sends, and what must come of it.
     struct ScriptFile {
-        let scenarios: [Scenario]
+        /// One that cannot be read does not keep the others from being played.
+        let scenarios: [Result<Scenario, any Error>]
 
         init(path: String) throws {
             let root = try JSONDecoder().decode(ScriptValue.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
@@ -20,7 +21,7 @@
             }
             try fields.finish()
             guard !list.isEmpty else { throw ScriptFormatError("\(fields.place): there are no scenarios in it") }
-            scenarios = try list.map { try Scenario($0) }
+            scenarios = list.map { value in Result { try Scenario(value) } }
         }
     }
 

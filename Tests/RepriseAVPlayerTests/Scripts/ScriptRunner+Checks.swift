@@ -38,8 +38,8 @@
 
         /// The time limit in ticks, from the fields that say it.
         private func limit(_ fields: inout ScriptFields) throws -> Int64? {
-            let seconds = try fields.int("withinSeconds")
-            return try fields.int("withinTicks") ?? seconds.map { $0 * 100 }
+            let seconds = try fields.ticks(seconds: "withinSeconds")
+            return try fields.int("withinTicks") ?? seconds
         }
 
         /// How many ticks a wait may take: 5,000, or more if a time limit says so, or what the step names.
@@ -106,6 +106,9 @@
             var fields = given
             let request = try request(fields.require(fields.text("id"), "id"))
             let result = try fields.text("result")
+            guard result == nil || result == "ok" || result == "error" else {
+                throw ScriptFormatError("\(place): \"result\" must be \"ok\" or \"error\"")
+            }
             let bytes = try fields.int("bytes")
             let bytesAtLeast = try fields.int("bytesAtLeast") ?? fields.int("atLeast")
             let bytesAtMost = try fields.int("bytesAtMost")

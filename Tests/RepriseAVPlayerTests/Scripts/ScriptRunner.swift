@@ -215,8 +215,8 @@
 
         private func runTick(_ given: ScriptFields) async throws {
             var fields = given
-            let seconds = try fields.int("seconds")
-            let count = try fields.int("n") ?? seconds.map { $0 * 100 } ?? 1
+            let seconds = try fields.ticks(seconds: "seconds")
+            let count = try fields.int("n") ?? seconds ?? 1
             try fields.finish()
             for _ in 0..<count { await world.tick() }
         }

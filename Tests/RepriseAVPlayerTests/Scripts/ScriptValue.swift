@@ -5,6 +5,8 @@ indirect enum ScriptValue: Decodable, Sendable, Equatable {
     case null
     case bool(Bool)
     case int(Int64)
+    /// A number that is not whole.
+    case fraction(Double)
     case text(String)
     case list([ScriptValue])
     case object([String: ScriptValue])
@@ -17,6 +19,8 @@ indirect enum ScriptValue: Decodable, Sendable, Equatable {
             self = .bool(value)
         } else if let value = try? container.decode(Int64.self) {
             self = .int(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .fraction(value)
         } else if let value = try? container.decode(String.self) {
             self = .text(value)
         } else if let value = try? container.decode([ScriptValue].self) {
@@ -76,6 +80,16 @@ struct ScriptFields {
         case nil, .null: return nil
         case .int(let number): return number
         default: throw wrong(name, "a whole number")
+        }
+    }
+
+    /// Seconds, of which a hundredth is a tick.
+    mutating func ticks(seconds name: String) throws -> Int64? {
+        switch value(name) {
+        case nil, .null: return nil
+        case .int(let seconds) where seconds <= Int64.max / 100: return seconds * 100
+        case .fraction(let seconds): return Int64(exactly: (seconds * 100).rounded())
+        default: throw wrong(name, "a number of seconds")
         }
     }
 
