@@ -221,7 +221,7 @@ struct BackPressureTests {
     @Test func anOriginThatStopsTimesOutOnlyWhileSomebodyWaits() async throws {
         let origin = try await started { $0.stallAfter = 100_000 }
         try await withClient {
-            $0.idleTimeout = .milliseconds(50)
+            $0.idleTimeout = .milliseconds(500)
         } _: { client in
             let body = try await client.get(origin.url("/a")).body
             while body.bufferedBytes == 0 { _ = try await settle(origin, client) }

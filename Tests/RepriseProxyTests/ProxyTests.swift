@@ -128,10 +128,11 @@ import Testing
     @Test("an origin that is too slow is 504, and asked once (RFC 9110 §15.6.5)")
     func anOriginThatIsTooSlow() async throws {
         var configuration = NIOOrigin.Configuration()
-        configuration.responseTimeout = .milliseconds(200)
+        // Long enough for the answers that come, on a busy machine too.
+        configuration.responseTimeout = .seconds(2)
         try await ProxyBench.run(client: NIOOrigin(configuration: configuration)) { proxy async throws in
             proxy.bench.publish("/a", length: 300_000)
-            _ = try await proxy.get("/a", ["Range: bytes=0-99999"])
+            #expect(try await proxy.get("/a", ["Range: bytes=0-99999"]).head.status == 206)
             proxy.bench.origin.holdHeads("/a")
             proxy.bench.publish("/b", length: 10)
             proxy.bench.origin.holdHeads("/b")

@@ -118,7 +118,7 @@ struct FailureTests {
 
     @Test func anOriginThatStopsInItsBodyTimesOut() async throws {
         try await withOrigin {
-            $0.idleTimeout = .milliseconds(50)
+            $0.idleTimeout = .milliseconds(500)
         } _: { origin, client in
             origin.set(resource(100_000), at: "/a")
             origin.hold("/a", at: 60_000)
