@@ -5,14 +5,11 @@ import Locks
 /// Readers: who may begin, what each gets next, and the path on which nothing waits.
 extension GenerationCore {
     /// Whether a new response may fill this generation's holes (RFC 9110 §15.3.7.3, or the policy that the caller named).
-    private static func isJoinable(_ identity: GenerationIdentity, _ policy: GenerationPolicy) -> Bool {
-        // A weak tag with a strong date: If-Range can name neither, but the response shows whether both are the same.
-        let isStrong = identity.validators.stronglyMatches(identity.validators)
-        return switch policy {
-        case .immutable: true
-        case .strict: isStrong
-        case .lengthAndDate: isStrong || identity.validators.lastModified != nil && identity.completeLength != nil
-        }
+    private static func isJoinable(_ state: borrowing State, _ policy: GenerationPolicy) -> Bool {
+        if policy == .immutable || state.hasStrongValidator { return true }
+        guard policy == .lengthAndDate else { return false }
+        let identity = state.record.identity
+        return identity.validators.lastModified != nil && identity.completeLength != nil
     }
 
     /// Whether all of `range` can be had without asking for a representation that might be another one, and the first byte
@@ -20,7 +17,7 @@ extension GenerationCore {
     private static func canServe(
         _ state: borrowing State, _ range: Range<Int64>, policy: GenerationPolicy, patience: Int64
     ) -> Bool {
-        if isJoinable(state.record.identity, policy) { return true }
+        if isJoinable(state, policy) { return true }
         let holes = state.machine.stored.holes(in: range)
         guard let first = holes.first?.lowerBound else { return true }
         let patience = state.machine.rangesSupported == false ? .max : patience
@@ -36,7 +33,7 @@ extension GenerationCore {
     ///
     /// Where no other response may be joined, any distance: nothing else can bring the byte.
     private func patience(_ state: borrowing State) -> Int64 {
-        Self.isJoinable(state.record.identity, engine.configuration.generationPolicy)
+        Self.isJoinable(state, engine.configuration.generationPolicy)
             ? engine.timings.patience(for: url.authority) : .max
     }
 

@@ -32,6 +32,8 @@ final class GenerationCore: Sendable {
         var isRemoved = false
         /// How long the response may be used without asking; made anew when it is freshened.
         var freshness: Freshness
+        /// Whether its validators can prove that a response continues it; read out of the fields once, for every piece asks.
+        private(set) var hasStrongValidator: Bool
         /// When bytes of the file could last not be read; `nil` if they always could.
         var unreadable: Duration?
         /// First byte of the sealed chunk that last did not open.
@@ -55,6 +57,7 @@ final class GenerationCore: Sendable {
             self.confirmed = confirmed
             lastUsed = now
             freshness = record.freshness(policy)
+            hasStrongValidator = record.hasStrongValidator
         }
 
         mutating func information() -> ContentInformation {
@@ -84,6 +87,7 @@ final class GenerationCore: Sendable {
             self.confirmed = confirmed
             if let confirmed { lastUsed = confirmed }
             freshness = record.freshness(policy)
+            hasStrongValidator = record.hasStrongValidator
             cachedInformation = nil
         }
 

@@ -45,6 +45,15 @@ struct GenerationRecord: Sendable {
             responseTime: HTTPDate(secondsSince1970: responseTime), isShared: policy.isShared, guess: guess)
     }
 
+    /// Whether a strong tag, or a strong date alone or beside a weak tag, can show that a response continues it
+    /// (RFC 9110 §15.3.7.3).
+    ///
+    /// More than If-Range can say, which names no weak tag and no date beside one.
+    var hasStrongValidator: Bool {
+        let validators = Validators(fields)
+        return validators.stronglyMatches(validators)
+    }
+
     /// What new responses are checked against.
     var identity: GenerationIdentity {
         GenerationIdentity(
