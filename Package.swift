@@ -59,15 +59,15 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
-        // The one C file: punching holes into files.
-        .target(name: "CFileHoles"),
+        // The one C file: calls on files that Swift cannot make.
+        .target(name: "CFiles"),
         .target(name: "Locks", swiftSettings: strict),
         .target(name: "ByteRanges", swiftSettings: strict),
         .target(name: "HTTPSemantics", dependencies: [httpTypes], swiftSettings: strict),
         .target(
             name: "Reprise",
             dependencies: [
-                "ByteRanges", "CFileHoles", "HTTPSemantics", "Locks", httpTypes,
+                "ByteRanges", "CFiles", "HTTPSemantics", "Locks", httpTypes,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],

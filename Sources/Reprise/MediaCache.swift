@@ -125,13 +125,15 @@ public final class MediaCache: Sendable {
     /// that falls 1,024 events behind loses the oldest; ``statistics`` never does.
     public func events() -> AsyncStream<CacheEvent> { engine.journal.events() }
 
-    /// Counts a region that was served through ``MediaResource/storedRegion(_:)``.
-    package func noteServed(_ resource: MediaResource, bytes: Int) {
+    /// Notes that `resource` is being served from ``MediaResource/storedHit(_:atMost:directives:)``.
+    package func noteUse(of resource: MediaResource) { engine.store?.recorder.noteUse(resource.key) }
+
+    /// Counts what was served so: responses that ended, whole or not, and bytes that left.
+    package func noteServed(reads: Int64, bytes: Int64) {
         engine.journal.count { statistics in
-            statistics.reads += 1
-            statistics.bytesFromStore += Int64(bytes)
+            statistics.reads += reads
+            statistics.bytesFromStore += bytes
         }
-        engine.store?.recorder.noteUse(resource.key)
     }
 
     /// Ends every fetch, records everything, and lets go of the directory.

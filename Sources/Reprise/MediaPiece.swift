@@ -79,11 +79,71 @@ public struct StoredRegion: Sendable {
         }
     }
 
+    /// Fills `buffer`, which has room for just them, if no disk is needed for that; false otherwise.
+    ///
+    /// Throws as ``bytes()`` does.
+    package func readResident(into buffer: UnsafeMutableRawBufferPointer) throws(RepriseError) -> Bool {
+        precondition(buffer.count == count)
+        do throws(RepriseError) {
+            return try file.readResident(into: buffer, at: range.lowerBound)
+        } catch {
+            reportUnreadable()
+            throw error
+        }
+    }
+
+    /// Distance of the bytes that ``isResident`` looks at: what the kernel reads ahead at once.
+    private static let residencyStep: Int64 = 128 << 10
+
+    /// Whether `sendfile` would find the bytes in memory, as far as one byte in 128 KiB, and the last one, tell.
+    ///
+    /// True where the system cannot tell. Does not wait for the disk.
+    package var isResident: Bool {
+        var probe: UInt8 = 0
+        return withUnsafeMutableBytes(of: &probe) { probe in
+            for offset in stride(from: range.lowerBound, to: range.upperBound, by: Int(Self.residencyStep)) {
+                if (try? file.readResident(into: probe, at: offset)) == false { return false }
+            }
+            return (try? file.readResident(into: probe, at: range.upperBound - 1)) != false
+        }
+    }
+
+    /// Brings the bytes into the system's memory.
+    ///
+    /// Blocks. An error shows when the bytes are sent.
+    package func warm() {
+        var position = range.lowerBound
+        while position < range.upperBound {
+            let count = Int(min(Self.residencyStep, range.upperBound - position))
+            guard (try? file.read(at: position, count: count)) != nil else { return }
+            position += Int64(count)
+        }
+    }
+
+    /// The next bytes of the same generation, at most `count` of them and none from `end` on, if they are stored and
+    /// verified; also if another generation has replaced it: a response that began with it ends with it.
+    ///
+    /// Never waits.
+    package func following(_ count: Int64, upTo end: Int64) -> StoredRegion? {
+        guard count > 0, end > range.upperBound else { return nil }
+        return generation.storedRegion(range.upperBound..<range.upperBound + min(count, end - range.upperBound))
+    }
+
     /// Its bytes could not be read through ``fileDescriptor``: they become a hole, and the next read fetches them.
     public func reportUnreadable() { generation.markUnreadable(range) }
 
     /// Whether the file reaches so far: `sendfile` never ends where it does not.
     var isPresent: Bool { file.status.map { $0.size >= range.upperBound } ?? false }
+}
+
+/// A response of which every byte is stored and verified, and its beginning.
+package struct StoredHit: Sendable {
+    /// Its first bytes.
+    package let region: StoredRegion
+    /// All of it.
+    package let range: Range<Int64>
+    /// What is known of the representation.
+    package let information: ContentInformation
 }
 
 /// Where the bytes of a piece came from.

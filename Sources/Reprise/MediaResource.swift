@@ -112,7 +112,17 @@ public struct MediaResource: Sendable {
     public func storedRegion(
         _ range: RangeSpec? = nil, directives: CacheControl? = nil
     ) -> (region: StoredRegion, information: ContentInformation)? {
-        live?.storedRegion(range, directives)
+        storedHit(range, atMost: .max, directives: directives).map { ($0.region, $0.information) }
+    }
+
+    /// The beginning of `range`, at most `count` bytes of it, if all of it is stored, verified, and may be used without
+    /// asking the origin.
+    ///
+    /// Never waits. ``StoredRegion/following(_:upTo:)`` gives the rest, piece by piece.
+    package func storedHit(
+        _ range: RangeSpec?, atMost count: Int64, directives: CacheControl?
+    ) -> StoredHit? {
+        live?.storedRegion(range, atMost: count, directives)
     }
 }
 

@@ -6,31 +6,66 @@ import Reprise
 
 /// One client connection: parses, answers hits on the event loop, hands everything else to an ``Exchange``.
 ///
-/// Everything here runs on the channel's event loop; one request is answered at a time, pipelined ones wait.
+/// Everything here runs on the channel's event loop. One request is answered at a time, pipelined ones wait, and none is
+/// answered while bytes of earlier answers wait for the client. `ConnectionWatch` keeps the time.
 final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = IOData
 
-    /// Bytes of further requests that may wait while one is answered.
+    /// Bytes of further requests from which on the socket is not read while they cannot be answered.
     private static let maximumBacklog = 128 << 10
+    /// Bytes that one read may bring beyond ``maximumBacklog``.
+    private static let backlogSlack = 256 << 10
+    /// Bytes that a client may send after our end of the connection before it is cut off.
+    private static let maximumSurplus = 4 << 20
     /// Largest body of a request that is passed on, in bytes.
     private static let maximumBody = 1 << 20
+    /// Answers made before their bytes are handed to the kernel.
+    private static let answersAtOnce = 2
     /// Targets remembered per connection.
-    private static let memory = 64
+    private static let memory = 8
 
     private let service: ProxyService
+    private let watch: ConnectionWatch
+    /// There are too many connections: this one is told so.
+    private let isSurplus: Bool
+    private var context: ChannelHandlerContext?
     private var parser = RequestParser()
-    private var exchange: Task<Void, Never>?
-    private var isClosing = false
     /// A request whose body has not come yet.
     private var unfinished: (head: RequestHead, length: Int)?
     private var wantsContinue = false
-    /// When the connection is closed if nothing happens; `nil` while a request is answered.
-    private var deadline: NIODeadline?
-    private var timer: Scheduled<Void>?
+    private var work = Work.none
+    private var ending = Ending.open
+    private var isInputClosed = false
+    private var isProcessing = false
+    private var isReading = true
+    private var surplus = 0
+    private var deadline: ConnectionDeadline
+    private var hasAnswered = false
+    /// Counts requests, answers and pieces handed to the kernel.
+    private var events: UInt64 = 0
+    /// Responses and bytes that were answered from the store and not counted yet: the kernel has not got them all.
+    private var uncounted = (reads: Int64(0), bytes: Int64(0))
     private var known: [String: KnownResource] = [:]
     private var last: (target: String, known: KnownResource)?
     private var acceptedHost: String?
+
+    private enum Work {
+        case none
+        /// A task answers.
+        case exchange(Task<Void, Never>, InterimGate)
+        /// A stored response leaves, region by region.
+        case hit(OutgoingHit)
+    }
+
+    private enum Ending {
+        /// Requests are answered.
+        case open
+        /// No further request is answered; what was answered leaves.
+        case lastAnswer
+        /// Our end of the connection is closed, what still comes is dropped.
+        case farewell
+    }
 
     /// What was worked out for a target, so that the next request for it costs less.
     private final class KnownResource {
@@ -39,66 +74,184 @@ final class ConnectionHandler: ChannelInboundHandler {
         /// Changes when the response was freshened, and its fields with it.
         var responseTime: Int64?
         var hitFields = ByteBuffer()
-        var file: SharedFile?
 
         init(_ resource: MediaResource) { self.resource = resource }
+
+        func note(_ information: ContentInformation) {
+            guard responseTime != information.responseTime || generation != information.generation else { return }
+            hitFields = ResponseHead.hitFields(information)
+            responseTime = information.responseTime
+            generation = information.generation
+        }
     }
 
     /// Ranges up to this size are copied behind their head and leave in one write; larger ones go out with `sendfile`.
     private static let copiedBytes = 32 << 10
 
-    init(service: ProxyService) { self.service = service }
+    init(service: ProxyService, watch: ConnectionWatch, isSurplus: Bool) {
+        self.service = service
+        self.watch = watch
+        self.isSurplus = isSurplus
+        deadline = ConnectionDeadline(service.configuration.deadlines)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
     func channelActive(context: ChannelHandlerContext) {
-        arm(context, seconds: service.configuration.headTimeout)
+        watch.add(self)
         context.fireChannelActive()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        timer?.cancel()
-        exchange?.cancel()
+        watch.remove(self)
+        if case .exchange(let task, _) = work { task.cancel() }
+        work = .none
+        ending = .farewell
+        // What the kernel never got was not delivered.
+        uncounted.bytes = 0
+        countDelivered()
         context.fireChannelInactive()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        service.logger.debug("connection failed", metadata: ["error": "\(error)"])
+        service.log(.debug, "connection failed", ["error": "\(error)"])
         context.close(promise: nil)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        parser.append(unwrapInboundIn(data))
-        if exchange != nil, parser.bufferedBytes > Self.maximumBacklog {
-            context.close(promise: nil)
+        let bytes = unwrapInboundIn(data)
+        guard ending == .open else {
+            surplus += bytes.readableBytes
+            if surplus > Self.maximumSurplus { context.close(promise: nil) }
             return
         }
+        parser.append(bytes)
         process(context)
     }
 
-    /// Answers what is complete; flushes once for all of it.
-    private func process(_ context: ChannelHandlerContext) {
-        var hasAnswered = false
-        while exchange == nil, !isClosing {
-            do throws(RequestParser.Refusal) {
-                guard let head = try nextRequest() else { break }
-                deadline = nil
-                answer(head, context)
-                hasAnswered = true
-            } catch {
-                refuse(error.status, error.reason, context)
-                hasAnswered = true
-            }
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable {
+            events &+= 1
+            countDelivered()
+            process(context)
         }
-        if wantsContinue {
-            wantsContinue = false
-            if unfinished != nil {
-                context.write(
-                    wrapOutboundOut(.byteBuffer(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))), promise: nil)
-                context.flush()
-            }
-        }
-        if hasAnswered { context.flush() }
-        if exchange == nil, !isClosing, hasAnswered { arm(context, seconds: service.configuration.idleTimeout) }
+        context.fireChannelWritabilityChanged()
     }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? ChannelEvent, event == .inputClosed {
+            isInputClosed = true
+            // A client that left and one that only says that it has no more requests look the same. Something that every
+            // client has to ignore tells them apart: the kernel of one that left refuses it (RFC 9110 §15.2).
+            if case .exchange(_, let interim) = work { interim.pass(HTTPResponse(status: .continue)) }
+            settle(context)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    /// Answers what is complete, as far as the client takes it.
+    private func process(_ context: ChannelHandlerContext) {
+        // A flush may bring the news that all was written before it returns.
+        guard !isProcessing else { return }
+        isProcessing = true
+        while canAnswer, context.channel.isWritable {
+            var answers = 0
+            while canAnswer, answers < Self.answersAtOnce, answerNext(context) { answers += 1 }
+            if wantsContinue, unfinished != nil { tellToContinue(context) }
+            wantsContinue = false
+            guard answers > 0 else { break }
+            context.flush()
+        }
+        isProcessing = false
+        settle(context)
+    }
+
+    private var canAnswer: Bool {
+        guard ending == .open, case .none = work else { return false }
+        return true
+    }
+
+    /// Answers the next request; false if none is complete.
+    private func answerNext(_ context: ChannelHandlerContext) -> Bool {
+        do throws(RequestParser.Refusal) {
+            guard let head = try nextRequest() else { return false }
+            answer(head, context)
+        } catch {
+            refuse(error.status, error.reason, context)
+        }
+        hasAnswered = true
+        events &+= 1
+        return true
+    }
+
+    private func tellToContinue(_ context: ChannelHandlerContext) {
+        context.write(wrapOutboundOut(.byteBuffer(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))), promise: nil)
+        context.flush()
+    }
+
+    /// Reads on or not, and ends the connection if nothing is left to do on it.
+    private func settle(_ context: ChannelHandlerContext) {
+        let isFull = ending == .open && parser.bufferedBytes > Self.maximumBacklog && unfinished == nil
+        if isFull, parser.bufferedBytes > Self.maximumBacklog + Self.backlogSlack {
+            // With reading off the kernel still hands over all that it has when the client closes its side.
+            return context.close(promise: nil)
+        }
+        if isReading == isFull {
+            isReading = !isFull
+            // A channel that is closing refuses, and reads no more anyway.
+            try? context.channel.syncOptions?.setOption(.autoRead, value: isReading)
+        }
+        guard case .none = work, context.channel.isWritable else { return }
+        switch ending {
+        case .open: if isInputClosed { context.close(promise: nil) }
+        case .lastAnswer: sayFarewell(context)
+        case .farewell: if isInputClosed { context.close(promise: nil) }
+        }
+    }
+
+    /// Closes our end only: with bytes unread, or still to come, the kernel would tell the client that all is lost,
+    /// and the client might drop the answer (RFC 9112 §9.6).
+    private func sayFarewell(_ context: ChannelHandlerContext) {
+        ending = .farewell
+        events &+= 1
+        if isInputClosed { context.close(promise: nil) } else { context.close(mode: .output, promise: nil) }
+    }
+
+    private func countDelivered() {
+        guard uncounted != (0, 0) else { return }
+        service.cache.noteServed(reads: uncounted.reads, bytes: uncounted.bytes)
+        uncounted = (0, 0)
+    }
+
+    // MARK: - Time
+
+    /// Ends the connection if nothing has happened on it for too long.
+    func look(at now: Duration) {
+        guard let context else { return }
+        var sight = ConnectionDeadline.Sight(waiting: waiting(context), events: events)
+        if sight.waiting == .client || sight.waiting == .farewell {
+            sight.pending = pending(context)
+            if sight.waiting == .farewell, sight.pending > 0 { sight.waiting = .client }
+        }
+        if deadline.isOver(sight, at: now) { context.close(promise: nil) }
+    }
+
+    private func waiting(_ context: ChannelHandlerContext) -> ConnectionDeadline.Waiting {
+        if ending == .farewell { return .farewell }
+        if !context.channel.isWritable { return .client }
+        guard case .none = work else { return .answer }
+        return hasAnswered ? .request : .firstRequest
+    }
+
+    /// Bytes that the client has not acknowledged.
+    private func pending(_ context: ChannelHandlerContext) -> Int {
+        let buffered = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+        return buffered + SocketOptions.unacknowledged(context)
+    }
+
+    // MARK: - Reading requests
 
     /// The next complete request, its body with it.
     private func nextRequest() throws(RequestParser.Refusal) -> RequestHead? {
@@ -132,28 +285,12 @@ final class ConnectionHandler: ChannelInboundHandler {
         return length
     }
 
-    /// Sets the deadline.
-    ///
-    /// One timer a connection looks after it and sets itself again: most deadlines never come.
-    private func arm(_ context: ChannelHandlerContext, seconds: Int) {
-        deadline = .now() + .seconds(Int64(seconds))
-        if timer == nil { watch(context, for: .seconds(Int64(seconds))) }
-    }
-
-    private func watch(_ context: ChannelHandlerContext, for amount: TimeAmount) {
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        timer = context.eventLoop.scheduleTask(in: amount) {
-            let (handler, context) = bound.value
-            handler.timer = nil
-            guard let deadline = handler.deadline else { return }
-            let remaining = deadline - .now()
-            if remaining <= .zero { context.close(promise: nil) } else { handler.watch(context, for: remaining) }
-        }
-    }
-
     // MARK: - One request
 
     private func answer(_ head: RequestHead, _ context: ChannelHandlerContext) {
+        guard !isSurplus else {
+            return refuse(503, "There are too many connections.", fields: [("Retry-After", "1")], context)
+        }
         guard head.count("host") == 1 || (!head.isHTTP11 && head.count("host") == 0) else {
             return refuse(400, "A request has exactly one Host field (RFC 9112 §3.2).", context)
         }
@@ -215,74 +352,115 @@ final class ConnectionHandler: ChannelInboundHandler {
         let ranges = RequestPlan.ranges(head)
         guard !isConditional || stored != nil, ranges.count < 2,
             case .send(let spec) = RequestPlan(head, ranges, stored),
-            let (region, information) = known.resource.storedRegion(spec, directives: directives),
-            let file = file(known, region, information)
+            let hit = known.resource.storedHit(spec, atMost: OutgoingHit.firstRegion, directives: directives)
         else { return false }
-        let isCopied = region.count <= Self.copiedBytes
+        known.note(hit.information)
+        let count = Int(hit.range.upperBound - hit.range.lowerBound)
+        let isCopied = count <= Self.copiedBytes
         var buffer = ResponseHead.hit(
-            known.hitFields, range: region.range, isPartial: spec != nil, information: information,
-            keepAlive: head.keepsAlive, now: service.wallClock(), roomForBody: isCopied ? region.count : 0)
-        // What the disk does not give is fetched.
-        if isCopied, (try? buffer.writeBytes(of: region)) == nil { return false }
-        service.cache.noteServed(known.resource, bytes: region.count)
+            known.hitFields, range: hit.range, isPartial: spec != nil, information: hit.information,
+            keepAlive: head.keepsAlive, now: service.wallClock(), roomForBody: isCopied ? count : 0)
+        // What the disk does not give, or not at once, an exchange brings.
+        if isCopied, (try? buffer.writeResidentBytes(of: hit.region)) != true { return false }
         context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
-        if !isCopied {
-            let promise = context.eventLoop.makePromise(of: Void.self)
-            // The write holds the descriptor, and eviction off the bytes, until it is over.
-            promise.futureResult.whenComplete { result in
-                if case .failure(let error) = result, error.isOfDisk { region.reportUnreadable() }
-                withExtendedLifetime((file, region)) {}
-            }
-            context.write(wrapOutboundOut(.fileRegion(file.region(region.range))), promise: promise)
+        service.cache.noteUse(of: known.resource)
+        if service.isLoggingRequests { log(head, known.resource, spec == nil ? 200 : 206, "hit") }
+        uncounted.reads += 1
+        if isCopied {
+            uncounted.bytes += Int64(count)
+            if !head.keepsAlive { ending = .lastAnswer }
+        } else {
+            let outgoing = OutgoingHit(
+                head: head, resource: known.resource, generation: hit.information.generation,
+                end: hit.range.upperBound)
+            work = .hit(outgoing)
+            send(hit.region, of: outgoing, context)
         }
-        if service.logger.logLevel <= .info { log(head, known.resource, spec == nil ? 200 : 206, "hit") }
-        if !head.keepsAlive { closeAfterFlush(context) }
         return true
     }
 
-    /// This connection's descriptor for the region's file.
-    private func file(_ known: KnownResource, _ region: StoredRegion, _ information: ContentInformation) -> SharedFile?
-    {
-        if known.responseTime != information.responseTime || known.generation != information.generation {
-            known.hitFields = ResponseHead.hitFields(information)
-            known.responseTime = information.responseTime
+    /// Hands a region to the kernel, from memory: what would have to come from the disk is read on another thread first.
+    private func send(_ region: StoredRegion, of hit: OutgoingHit, _ context: ChannelHandlerContext) {
+        guard region.isResident else {
+            let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            let loop = context.eventLoop
+            _ = service.startExchange { [service] in
+                await service.warm(region)
+                loop.execute {
+                    let (handler, context) = bound.value
+                    handler.write(region, of: hit, context)
+                    context.flush()
+                }
+            }
+            return
         }
-        if let file = known.file, known.generation == information.generation { return file }
-        guard let file = try? SharedFile(region, generation: information.generation) else { return nil }
-        known.file = file
-        known.generation = information.generation
-        return file
+        write(region, of: hit, context)
+    }
+
+    private func write(_ region: StoredRegion, of hit: OutgoingHit, _ context: ChannelHandlerContext) {
+        guard context.channel.isActive else { return }
+        let file = RegionFile(region)
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.whenComplete { result in
+            let (handler, context) = bound.value
+            switch result {
+            case .success: handler.handedOver(file.stored, of: hit, context)
+            case .failure(let error): if error.isOfDisk { file.stored.reportUnreadable() }
+            }
+        }
+        context.write(wrapOutboundOut(.fileRegion(file.region)), promise: promise)
+    }
+
+    /// The kernel has `region`: the next one follows.
+    private func handedOver(_ region: StoredRegion, of hit: OutgoingHit, _ context: ChannelHandlerContext) {
+        uncounted.bytes += Int64(region.count)
+        events &+= 1
+        let position = region.range.upperBound
+        if position == hit.end {
+            work = .none
+            if !hit.head.keepsAlive { ending = .lastAnswer }
+            return process(context)
+        }
+        if let next = region.following(OutgoingHit.size(after: region), upTo: hit.end) {
+            send(next, of: hit, context)
+            context.flush()
+        } else {
+            // It was evicted, or the disk does not give it: an exchange brings the rest.
+            begin(hit.head, hit.resource, context) { await $0.sendRest(position..<hit.end, of: hit.generation) }
+        }
     }
 
     /// Starts the exchange of a request that may have to wait.
-    private func begin(_ head: RequestHead, _ resource: MediaResource, _ context: ChannelHandlerContext) {
+    private func begin(
+        _ head: RequestHead, _ resource: MediaResource, _ context: ChannelHandlerContext,
+        _ run: @escaping @Sendable (Exchange) async -> Bool = { await $0.run() }
+    ) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let loop = context.eventLoop
         let exchange = Exchange(head: head, resource: resource, service: service, channel: context.channel)
-        self.exchange = service.startExchange {
-            let keepAlive = await exchange.run()
+        let task = service.startExchange {
+            let keepAlive = await run(exchange)
             loop.execute {
                 let (handler, context) = bound.value
                 handler.exchangeEnded(keepAlive: keepAlive, context)
             }
         }
+        work = .exchange(task, exchange.interim)
     }
 
     private func exchangeEnded(keepAlive: Bool, _ context: ChannelHandlerContext) {
-        exchange = nil
-        guard keepAlive, context.channel.isActive else {
-            isClosing = true
-            context.close(promise: nil)
-            return
-        }
-        arm(context, seconds: service.configuration.idleTimeout)
+        work = .none
+        events &+= 1
+        guard context.channel.isActive else { return }
+        if !keepAlive { ending = .lastAnswer }
         process(context)
     }
 
     private func log(_ head: RequestHead, _ resource: MediaResource, _ status: Int, _ outcome: String) {
-        service.logger.info(
-            "request",
-            metadata: [
+        service.log(
+            .info, "request",
+            [
                 "method": "GET", "url": "\(resource.url.redacted)", "range": "\(head.value("range") ?? "-")",
                 "status": "\(status)", "cache": "\(outcome)",
             ])
@@ -292,21 +470,14 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     private func write(_ buffer: ByteBuffer, _ head: RequestHead, _ context: ChannelHandlerContext) {
         context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
-        if !head.keepsAlive { closeAfterFlush(context) }
+        if !head.keepsAlive { ending = .lastAnswer }
     }
 
-    private func refuse(_ status: Int, _ reason: String, _ context: ChannelHandlerContext) {
-        let buffer = ResponseHead.text(status, reason + "\n", keepAlive: false)
+    private func refuse(
+        _ status: Int, _ reason: String, fields: [(String, String)] = [], _ context: ChannelHandlerContext
+    ) {
+        let buffer = ResponseHead.text(status, reason + "\n", fields: fields, keepAlive: false)
         context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
-        closeAfterFlush(context)
-    }
-
-    /// Closes once everything written before has left.
-    private func closeAfterFlush(_ context: ChannelHandlerContext) {
-        isClosing = true
-        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-        context.writeAndFlush(wrapOutboundOut(.byteBuffer(ByteBuffer()))).whenComplete { _ in
-            bound.value.close(promise: nil)
-        }
+        ending = .lastAnswer
     }
 }

@@ -8,8 +8,9 @@ extension Exchange {
     /// Answers a request whose read could not begin.
     func answer(_ error: RepriseError) async -> Bool {
         interim.close()
-        service.logger.notice(
-            "request failed", metadata: ["url": "\(resource.url.redacted)", "error": "\(error.code): \(error.message)"])
+        service.log(
+            .notice, "request failed",
+            ["url": "\(resource.url.redacted)", "error": "\(error.code): \(error.message)"])
         let buffer: ByteBuffer
         switch error.code {
         case .originRefused: buffer = relay(error)

@@ -19,7 +19,7 @@ struct Exchange: Sendable {
         self.resource = resource
         self.service = service
         self.channel = channel
-        interim = InterimGate(channel)
+        interim = InterimGate(channel, isOpen: head.isHTTP11)
     }
 
     /// Answers the request.
@@ -181,7 +181,7 @@ struct Exchange: Sendable {
         var first = try await read.next()
         var mayPause = true
         do {
-            try await stream(head: buffer, isChunked: isChunked, generation: read.information.generation) {
+            try await stream(head: buffer, isChunked: isChunked) {
                 if let piece = first {
                     first = nil
                     return piece
@@ -204,8 +204,7 @@ struct Exchange: Sendable {
     /// The head is out: only a broken connection tells the client that the body is not whole (RFC 9112 §8).
     private func brokenOff(_ read: MediaRead, _ error: any Error) {
         read.cancel()
-        service.logger.warning(
-            "response broken off", metadata: ["url": "\(resource.url.redacted)", "error": "\(error)"])
+        service.log(.warning, "response broken off", ["url": "\(resource.url.redacted)", "error": "\(error)"])
     }
 
     /// Waits before the first hole that follows stored bytes: a client that only wanted what is stored leaves meanwhile.
@@ -221,41 +220,64 @@ struct Exchange: Sendable {
     private static let givenForLongestPause: Int64 = 2 << 20
 
     private func stream(
-        head: ByteBuffer, isChunked: Bool, generation: String = "", next: () async throws -> MediaPiece?
+        head: ByteBuffer, isChunked: Bool, next: () async throws -> MediaPiece?
     ) async throws {
         interim.close()
         var pending = head
-        var file: SharedFile?
         while let piece = try await next() {
             if isChunked { pending.writeString("\(String(piece.count, radix: 16))\r\n") }
             if pending.readableBytes > 0 { channel.write(IOData.byteBuffer(pending), promise: nil) }
             pending = ByteBuffer()
-            let body: IOData
             switch piece {
-            case .stored(let region):
-                let opened = try file ?? SharedFile(region, generation: generation)
-                file = opened
-                body = .fileRegion(opened.region(region.range))
-            case .memory(let chunk):
-                body = .byteBuffer(service.buffer(of: chunk))
+            case .stored(let region): try await write(region, isChunked: isChunked)
+            case .memory(let chunk): try await write(.byteBuffer(service.buffer(of: chunk)), isChunked: isChunked)
             }
-            do {
-                if isChunked {
-                    channel.write(body, promise: nil)
-                    try await channel.writeAndFlush(IOData.byteBuffer(ByteBuffer(string: "\r\n"))).get()
-                } else {
-                    try await channel.writeAndFlush(body).get()
-                }
-            } catch {
-                if error.isOfDisk, case .stored(let region) = piece { region.reportUnreadable() }
-                throw error
-            }
-            // Until here eviction keeps off its bytes.
-            withExtendedLifetime(piece) {}
         }
         if isChunked { pending.writeStaticString("0\r\n\r\n") }
         if pending.readableBytes > 0 { try await channel.writeAndFlush(IOData.byteBuffer(pending)).get() }
+    }
+
+    /// Returns when the kernel has the region; until then eviction keeps off its bytes.
+    private func write(_ region: StoredRegion, isChunked: Bool) async throws {
+        // The event loop, which calls `sendfile`, must not wait for the disk.
+        if !region.isResident { await service.warm(region) }
+        let file = RegionFile(region)
+        do {
+            try await write(.fileRegion(file.region), isChunked: isChunked)
+        } catch {
+            if error.isOfDisk { region.reportUnreadable() }
+            throw error
+        }
         withExtendedLifetime(file) {}
+    }
+
+    private func write(_ body: IOData, isChunked: Bool) async throws {
+        guard isChunked else { return try await channel.writeAndFlush(body).get() }
+        channel.write(body, promise: nil)
+        try await channel.writeAndFlush(IOData.byteBuffer(ByteBuffer(string: "\r\n"))).get()
+    }
+
+    /// Sends the rest of a response whose head and beginning are out: `range` of the representation that `generation`
+    /// names.
+    func sendRest(_ range: Range<Int64>, of generation: String) async -> Bool {
+        interim.close()
+        do {
+            let read = try await read(.bounded(range))
+            do {
+                guard read.information.generation == generation, read.start == range.lowerBound,
+                    read.end == range.upperBound
+                else {
+                    throw RepriseError(.validatorChanged, "The file changed before the end of the response.")
+                }
+                try await stream(head: ByteBuffer(), isChunked: false) { try await read.next() }
+                return head.keepsAlive
+            } catch {
+                brokenOff(read, error)
+            }
+        } catch {
+            service.log(.warning, "response broken off", ["url": "\(resource.url.redacted)", "error": "\(error)"])
+        }
+        return false
     }
 
     // MARK: - Several ranges
@@ -286,7 +308,7 @@ struct Exchange: Sendable {
                 }
                 buffer.writeString(multipart.heads[index])
                 let current = read
-                try await stream(head: buffer, isChunked: false, generation: information.generation) {
+                try await stream(head: buffer, isChunked: false) {
                     if let first = piece {
                         piece = nil
                         return first
@@ -343,9 +365,9 @@ struct Exchange: Sendable {
     }
 
     private func log(_ read: MediaRead, _ code: Int, _ status: CacheStatus) {
-        service.logger.info(
-            "request",
-            metadata: [
+        service.log(
+            .info, "request",
+            [
                 "method": "\(isHead ? "HEAD" : "GET")", "url": "\(resource.url.redacted)",
                 "range": "\(head.value("range") ?? "-")",
                 "status": "\(read.passedThrough?.status.code ?? code)", "cache": "\(status)",

@@ -6,10 +6,14 @@ import NIOCore
 /// Lets interim responses (1xx) through to the client as they come (RFC 9110 §15.2), until the final head is written:
 /// after that a fetch that this request causes must not write between the bytes of its body.
 final class InterimGate: Sendable {
-    private let isOpen = Mutex(true)
+    private let isOpen: Mutex<Bool>
     private let channel: any Channel
 
-    init(_ channel: any Channel) { self.channel = channel }
+    /// `isOpen` is false for clients of HTTP/1.0, which know no interim responses.
+    init(_ channel: any Channel, isOpen: Bool) {
+        self.channel = channel
+        self.isOpen = Mutex(isOpen)
+    }
 
     func pass(_ response: HTTPResponse) {
         var buffer = ByteBuffer()

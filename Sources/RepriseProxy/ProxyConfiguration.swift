@@ -16,14 +16,22 @@ public struct ProxyConfiguration: Sendable {
     public var token: String?
     /// If not empty, only these origin hosts are served; an entry that begins with a dot also means every subdomain.
     public var allowedHosts: [String] = []
-    /// Most connections at once; further ones are closed.
+    /// Most connections at once; further ones get 503 with `Retry-After`.
     ///
     /// 1,024 by default.
     public var maximumConnections = 1024
-    /// How long a client may take to send a request head, in seconds; 15 by default.
-    public var headTimeout = 15
-    /// How long an idle connection is kept, in seconds; 75 by default.
-    public var idleTimeout = 75
+    /// How long a client may take to send its first request; 15 s by default.
+    public var headTimeout = Duration.seconds(15)
+    /// How long a connection without a request is kept, from the moment at which the kernel has the last byte of the last
+    /// answer; 75 s by default.
+    ///
+    /// A further request has to be complete within that time.
+    public var idleTimeout = Duration.seconds(75)
+    /// How long a client may leave the bytes of an answer untouched; 10 minutes by default.
+    ///
+    /// A client that takes any bytes in that time may take as long as it likes for all of them. One that takes none, such as
+    /// a player that is paused, has to ask for the rest with a range.
+    public var stallTimeout = Duration.seconds(600)
     /// Event loop threads; half the cores by default, 1 to 4.
     public var threads = min(4, max(1, System.coreCount / 2))
     /// How long a response waits when it first comes from stored bytes to a hole, in case the client only wanted what is
@@ -40,6 +48,15 @@ public struct ProxyConfiguration: Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// How long a client may take to close its side after the last answer; what it still sends meanwhile is dropped.
+    private static let farewellTimeout = Duration.seconds(5)
+
+    var deadlines: ConnectionDeadline.Limits {
+        ConnectionDeadline.Limits(
+            firstRequest: headTimeout, request: idleTimeout, client: stallTimeout,
+            farewell: min(Self.farewellTimeout, idleTimeout))
+    }
 
     /// Whether ``host`` can be reached from this machine only.
     public var isLoopback: Bool {

@@ -60,22 +60,34 @@ public final class ProxyServer: Sendable {
     }
 
     private static func bootstrap(_ service: ProxyService, _ group: MultiThreadedEventLoopGroup) -> ServerBootstrap {
-        ServerBootstrap(group: group)
+        let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 512)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            // Not writable while a single byte waits for the client.
+            .childChannelOption(.writeBufferWaterMark, value: .init(low: 1, high: 1))
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    guard service.add(channel) else {
-                        channel.close(promise: nil)
-                        return
-                    }
-                    try channel.pipeline.syncOperations.addHandler(ConnectionHandler(service: service))
+                    let admission = service.add(channel)
+                    if case .refused = admission { return channel.close(promise: nil) }
+                    let isSurplus = if case .surplus = admission { true } else { false }
+                    try channel.pipeline.syncOperations.addHandler(
+                        ConnectionHandler(
+                            service: service, watch: service.watch(on: channel.eventLoop), isSurplus: isSurplus))
                 }
             }
+        return SocketOptions.apply(to: bootstrap, stall: service.configuration.stallTimeout)
     }
 
     /// Requests that are being answered, other than from what is stored and at hand.
     package var exchangesUnderWay: Int { service.exchangesUnderWay }
+
+    /// Regions that were not in the system's memory when they were to be sent.
+    package var coldReads: Int { service.coldReads.withLock { $0 } }
+
+    /// Connections that are open.
+    package var connections: Int { service.connections }
 
     /// Stops listening, breaks off what is being sent, and returns when all is closed.
     ///
@@ -93,6 +105,7 @@ public final class ProxyServer: Sendable {
         try? await channel.close().get()
         for channel in service.beginClosing() { try? await channel.close().get() }
         await service.endExchanges()
+        await service.drainLog()
         try? await group.shutdownGracefully()
     }
 }

@@ -9,13 +9,16 @@ import Locks
 final class ProxyService: Sendable {
     let cache: MediaCache
     let configuration: ProxyConfiguration
-    let logger: Logger
+    private let logs: LogQueue
+    /// Whether requests that are answered have their line in the log.
+    let isLoggingRequests: Bool
     var wallClock: @Sendable () -> Double { configuration.clock.wallClock }
 
     private struct State {
         var channels: [ObjectIdentifier: any Channel] = [:]
         var exchanges: [UInt64: Task<Void, Never>] = [:]
         var nextExchange: UInt64 = 0
+        var watches: [ObjectIdentifier: NIOLoopBound<ConnectionWatch>] = [:]
         var isClosing = false
     }
 
@@ -24,23 +27,64 @@ final class ProxyService: Sendable {
     init(cache: MediaCache, configuration: ProxyConfiguration) {
         self.cache = cache
         self.configuration = configuration
-        logger = configuration.logger
+        logs = LogQueue(configuration.logger)
+        isLoggingRequests = configuration.logger.logLevel <= .info
     }
 
-    /// Takes in a connection; false when there are too many or the proxy is closing.
-    func add(_ channel: any Channel) -> Bool {
-        let isAdded = state.withLock { state in
-            guard !state.isClosing, state.channels.count < configuration.maximumConnections else { return false }
-            state.channels[ObjectIdentifier(channel)] = channel
-            return true
-        }
-        if isAdded {
-            channel.closeFuture.whenComplete { _ in
-                self.state.withLock { _ = $0.channels.removeValue(forKey: ObjectIdentifier(channel)) }
-            }
-        }
-        return isAdded
+    /// What becomes of a new connection.
+    enum Admission {
+        case admitted
+        /// There are too many: it is told so.
+        case surplus
+        /// There are too many to tell it, or the proxy is closing.
+        case refused
     }
+
+    /// Connections beyond the limit that are told so at the same time.
+    private static let surplusConnections = 64
+
+    /// Takes in a connection.
+    func add(_ channel: any Channel) -> Admission {
+        let admission = state.withLock { state -> Admission in
+            let surplus = state.channels.count - configuration.maximumConnections
+            guard !state.isClosing, surplus < Self.surplusConnections else { return .refused }
+            state.channels[ObjectIdentifier(channel)] = channel
+            return surplus < 0 ? .admitted : .surplus
+        }
+        if case .refused = admission { return admission }
+        channel.closeFuture.whenComplete { _ in
+            self.state.withLock { _ = $0.channels.removeValue(forKey: ObjectIdentifier(channel)) }
+        }
+        return admission
+    }
+
+    /// The watch of `loop`; called on it.
+    func watch(on loop: any EventLoop) -> ConnectionWatch {
+        let id = ObjectIdentifier(loop)
+        if let watch = state.withLock({ $0.watches[id] }) { return watch.value }
+        let watch = ConnectionWatch(on: loop, limits: configuration.deadlines, clock: configuration.clock)
+        let bound = NIOLoopBound(watch, eventLoop: loop)
+        state.withLock { $0.watches[id] = bound }
+        return watch
+    }
+
+    /// Reads `region` from the disk on a thread that may wait for it.
+    func warm(_ region: StoredRegion) async {
+        coldReads.withLock { $0 += 1 }
+        await withTaskExecutorPreference(DiskExecutor.shared) { region.warm() }
+    }
+
+    /// Regions that had to be read from the disk before they were sent.
+    let coldReads = Mutex(0)
+
+    /// Notes `message` in the log, without waiting for whatever reads it.
+    func log(_ level: Logger.Level, _ message: Logger.Message, _ metadata: @autoclosure () -> Logger.Metadata) {
+        guard configuration.logger.logLevel <= level else { return }
+        logs.log(level, message, metadata())
+    }
+
+    /// Returns when what was logged so far is written, or after a second.
+    func drainLog() async { await logs.drain() }
 
     /// Runs `body` in a task that ``endExchanges()`` waits for.
     func startExchange(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
@@ -57,6 +101,7 @@ final class ProxyService: Sendable {
     }
 
     var exchangesUnderWay: Int { state.withLock { $0.exchanges.count } }
+    var connections: Int { state.withLock { $0.channels.count } }
 
     /// Waits until no exchange is under way: they use their event loop to the last.
     func endExchanges() async {

@@ -149,12 +149,12 @@ enum ResponseHead {
 }
 
 extension ByteBuffer {
-    /// Reads the bytes of `region` into the buffer.
-    mutating func writeBytes(of region: StoredRegion) throws {
+    /// Reads the bytes of `region` into the buffer if no disk is needed for that; false otherwise.
+    mutating func writeResidentBytes(of region: StoredRegion) throws -> Bool {
         try writeWithUnsafeMutableBytes(minimumWritableBytes: region.count) { room in
-            try region.read(into: UnsafeMutableRawBufferPointer(rebasing: room[..<region.count]))
-            return region.count
-        }
+            try region.readResident(into: UnsafeMutableRawBufferPointer(rebasing: room[..<region.count]))
+                ? region.count : 0
+        } == region.count
     }
 
     /// Writes `number`, which is not negative, in decimal digits.

@@ -100,25 +100,45 @@ extension GenerationCore {
         }
     }
 
-    /// All of `spec` if it is stored and verified: the path on which nothing waits.
+    /// The beginning of `spec`, at most `count` bytes, if all of `spec` is stored and verified: the path on which nothing
+    /// waits.
     ///
     /// `isUsable` says that it may be used whatever its age.
-    func storedRegion(_ spec: RangeSpec?, isUsable: Bool) -> (region: StoredRegion, information: ContentInformation)? {
+    func storedRegion(_ spec: RangeSpec?, atMost count: Int64, isUsable: Bool) -> StoredHit? {
         let policy = engine.configuration.reuse
         let now = engine.configuration.clock.elapsed()
         let wallClock = engine.configuration.clock.now()
-        let found = state.withLock { state -> (region: StoredRegion, information: ContentInformation)? in
+        let found = state.withLock { state -> StoredHit? in
             guard sealer == nil, !state.machine.isFrozen, let length = state.machine.completeLength,
                 isUsable || state.isFresh(wallClock) || Self.isInPlay(state, policy, now: now),
                 let extent = Self.extent(of: spec, completeLength: length), let end = extent.end, end > extent.start,
                 state.machine.verified.contains(extent.start..<end)
             else { return nil }
             state.lastUsed = now
-            return (StoredRegion(range: extent.start..<end, of: self), state.information())
+            let first = extent.start..<extent.start + min(count, end - extent.start)
+            return StoredHit(
+                region: StoredRegion(range: first, of: self), range: extent.start..<end,
+                information: state.information())
         }
-        guard let found, !found.region.isPresent else { return found }
-        found.region.reportUnreadable()
-        return nil
+        return found.flatMap { isPresent($0.region) ? $0 : nil }
+    }
+
+    /// `range`, if it is stored and verified.
+    func storedRegion(_ range: Range<Int64>) -> StoredRegion? {
+        let now = engine.configuration.clock.elapsed()
+        let region = state.withLock { state -> StoredRegion? in
+            guard !range.isEmpty, state.machine.verified.contains(range) else { return nil }
+            state.lastUsed = now
+            return StoredRegion(range: range, of: self)
+        }
+        return region.flatMap { isPresent($0) ? $0 : nil }
+    }
+
+    /// Whether the file reaches as far as `region` does; its bytes are a hole otherwise.
+    private func isPresent(_ region: StoredRegion) -> Bool {
+        if region.isPresent { return true }
+        region.reportUnreadable()
+        return false
     }
 
     /// Whether the next byte for `reader` is not on disk yet.

@@ -100,6 +100,9 @@ final class GenerationCore: Sendable {
         }
     }
 
+    /// Opened bytes lie in memory until the client has taken them, twice over while they are handed to its socket.
+    private static let largestOpenedPiece: Int64 = 2 * Chunk.alignment
+
     let id: Int64
     let key: CacheKey
     let url: ResourceURL
@@ -135,8 +138,9 @@ final class GenerationCore: Sendable {
         }
         let stored = ledger.ranges
         allocation = Allocation(stored)
-        let machine = GenerationMachine(
+        var machine = GenerationMachine(
             completeLength: record.completeLength, rangesSupported: record.rangesSupported, stored: stored)
+        if sealer != nil { machine.largestPiece = Self.largestOpenedPiece }
         let now = engine.configuration.clock.elapsed()
         state = Mutex(
             State(

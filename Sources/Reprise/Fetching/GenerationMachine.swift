@@ -17,6 +17,8 @@ struct GenerationMachine: Sendable {
     /// A fetch that nobody wants any more and that lacks less than this is let finish: the connection stays usable.
     static let finishThreshold: Int64 = 64 << 10
 
+    /// Largest piece of this generation; smaller where pieces are held in memory while a slow client takes them.
+    var largestPiece = Self.maximumPiece
     private(set) var completeLength: Int64?
     private(set) var rangesSupported: Bool?
     /// Changed elsewhere only by eviction (`GenerationMachine+Extents`).
@@ -95,7 +97,7 @@ extension GenerationMachine {
     private mutating func piece(_ id: ReaderID, _ prefix: Range<Int64>, end: Int64?) -> Next {
         guard let reader = readers[id] else { return .end }
         let position = prefix.lowerBound
-        var upper = min(prefix.upperBound, end ?? .max, position + Self.maximumPiece)
+        var upper = min(prefix.upperBound, end ?? .max, position + largestPiece)
         let checked = verified.storedPrefix(from: position)
         guard !checked.isEmpty else { return .verify(position..<upper) }
         upper = min(upper, checked.upperBound)

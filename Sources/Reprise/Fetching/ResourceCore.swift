@@ -110,16 +110,14 @@ final class ResourceCore: Sendable {
         return try engine.resource(key, signpost: try signpost?.current())
     }
 
-    /// All of `spec`, if it is stored, verified, and may be used without asking.
+    /// The beginning of `spec`, at most `count` bytes, if all of it is stored, verified, and may be used without asking.
     ///
     /// Never waits.
-    func storedRegion(_ spec: RangeSpec?, _ directives: CacheControl?)
-        -> (region: StoredRegion, information: ContentInformation)?
-    {
+    func storedRegion(_ spec: RangeSpec?, atMost count: Int64, _ directives: CacheControl?) -> StoredHit? {
         guard let generation = liveGeneration else { return nil }
         if let directives, generation.reuse(for: directives) != .serve { return nil }
         let isAlwaysUsable = policy.isOffline || engine.configuration.generationPolicy == .immutable
-        return generation.storedRegion(spec, isUsable: directives != nil || isAlwaysUsable)
+        return generation.storedRegion(spec, atMost: count, isUsable: directives != nil || isAlwaysUsable)
     }
 
     /// The generation, if a request with these directives may be answered with it without asking.

@@ -81,6 +81,24 @@ package final class DataFile: Sendable {
         return count
     }
 
+    /// Fills `buffer` with the bytes at `offset` if all of them are in memory; false if the disk would have to be waited
+    /// for, or the file is shorter.
+    func readResident(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(RepriseError) -> Bool {
+        var count = 0
+        while count < buffer.count {
+            do throws(SystemError) {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+                guard let got = try file.readResident(into: rest, at: offset + Int64(count)), got > 0 else {
+                    return false
+                }
+                count += got
+            } catch {
+                throw RepriseError(.storageUnavailable, "Cannot read \(path).", cause: error)
+            }
+        }
+        return true
+    }
+
     /// Gives the blocks in `range` back to the disk; false if the file system cannot.
     func punch(_ range: Range<Int64>) -> Bool {
         do throws(SystemError) { try file.punch(range) } catch { return false }

@@ -28,12 +28,24 @@ package protocol OpenFile: AnyObject, Sendable {
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) -> Int
     /// Reads up to `buffer.count` bytes; 0 at the end of the file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int
+    /// Reads as ``read(into:at:)`` does, but only what is in memory; `nil` if the disk would have to be waited for.
+    ///
+    /// May return fewer bytes for that reason. Where the system cannot tell, it reads and may wait.
+    func readResident(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int?
     /// Gives the blocks that lie wholly in `range` back; the range reads as zeros afterwards.
     func punch(_ range: Range<Int64>) throws(SystemError)
     /// Cuts the file off at `length`.
     func truncate(to length: Int64) throws(SystemError)
     /// What is known of the file.
     func status() throws(SystemError) -> FileStatus
+}
+
+extension OpenFile {
+    package func readResident(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+    ) throws(SystemError) -> Int? {
+        try read(into: buffer, at: offset)
+    }
 }
 
 /// Sizes of a file.

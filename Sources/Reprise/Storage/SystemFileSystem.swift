@@ -1,4 +1,4 @@
-import CFileHoles
+import CFiles
 
 #if canImport(Darwin)
     import Darwin
@@ -102,6 +102,16 @@ private final class SystemFile: OpenFile {
             let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
             if count >= 0 { return count }
             if errno != EINTR { throw SystemError(errno) }
+        }
+    }
+
+    func readResident(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int? {
+        let count = reprise_read_resident(descriptor, buffer.baseAddress, buffer.count, offset)
+        if count >= 0 { return count }
+        switch errno {
+        case EAGAIN: return nil
+        case EOPNOTSUPP, ENOSYS, EINVAL: return try read(into: buffer, at: offset)
+        case let code: throw SystemError(code)
         }
     }
 

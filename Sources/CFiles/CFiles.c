@@ -1,11 +1,12 @@
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
-#include "CFileHoles.h"
+#include "CFiles.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/uio.h>
 
 int reprise_punch_hole(int descriptor, int64_t offset, int64_t length) {
     int result;
@@ -23,4 +24,18 @@ int reprise_punch_hole(int descriptor, int64_t offset, int64_t length) {
 #endif
     } while (result != 0 && errno == EINTR);
     return result == 0 ? 0 : errno;
+}
+
+ptrdiff_t reprise_read_resident(int descriptor, void *buffer, size_t count, int64_t offset) {
+#if defined(__linux__) && defined(RWF_NOWAIT)
+    struct iovec vector = {.iov_base = buffer, .iov_len = count};
+    ptrdiff_t result;
+    do {
+        result = preadv2(descriptor, &vector, 1, offset, RWF_NOWAIT);
+    } while (result < 0 && errno == EINTR);
+    return result;
+#else
+    errno = EOPNOTSUPP;
+    return -1;
+#endif
 }

@@ -1,0 +1,47 @@
+import NIOCore
+import Reprise
+
+/// Looks at the connections of one event loop again and again: a timer for all of them.
+///
+/// Everything here runs on that loop.
+final class ConnectionWatch {
+    private let loop: any EventLoop
+    private let interval: TimeAmount
+    private let clock: CacheClock
+    private var handlers: [ObjectIdentifier: ConnectionHandler] = [:]
+    private var timer: Scheduled<Void>?
+
+    /// The longest and the shortest time between two looks, in milliseconds.
+    private static let intervals: ClosedRange<Int64> = 10...1000
+
+    /// A deadline is noticed late by a quarter of the shortest one, at most by a second.
+    init(on loop: any EventLoop, limits: ConnectionDeadline.Limits, clock: CacheClock) {
+        self.loop = loop
+        self.clock = clock
+        let quarter = Int64(limits.shortest / .milliseconds(4))
+        interval = .milliseconds(min(max(quarter, Self.intervals.lowerBound), Self.intervals.upperBound))
+    }
+
+    func add(_ handler: ConnectionHandler) {
+        handlers[ObjectIdentifier(handler)] = handler
+        if timer == nil { arm() }
+    }
+
+    func remove(_ handler: ConnectionHandler) {
+        handlers[ObjectIdentifier(handler)] = nil
+        guard handlers.isEmpty else { return }
+        timer?.cancel()
+        timer = nil
+    }
+
+    private func arm() {
+        timer = loop.assumeIsolated().scheduleTask(in: interval) { [weak self] in self?.look() }
+    }
+
+    private func look() {
+        timer = nil
+        let now = clock.elapsed()
+        for handler in Array(handlers.values) { handler.look(at: now) }
+        if !handlers.isEmpty { arm() }
+    }
+}

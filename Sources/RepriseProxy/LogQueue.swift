@@ -1,0 +1,69 @@
+import Dispatch
+import Locks
+import Logging
+
+/// Writes log lines on a queue of its own: a terminal or a pipe that is not read must not stop an event loop.
+///
+/// Lines that find too many others waiting are dropped, and their number is logged later.
+final class LogQueue: Sendable {
+    private struct Backlog {
+        var waiting = 0
+        var dropped = 0
+    }
+
+    /// Lines that wait at most.
+    private static let capacity = 4096
+    /// How long ``drain()`` waits.
+    private static let patience = DispatchTimeInterval.seconds(1)
+
+    private let logger: Logger
+    private let queue = DispatchQueue(label: "reprise.log", qos: .utility)
+    private let backlog = Mutex(Backlog())
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    func log(_ level: Logger.Level, _ message: Logger.Message, _ metadata: Logger.Metadata) {
+        let isAdmitted = backlog.withLock { backlog in
+            guard backlog.waiting < Self.capacity else {
+                backlog.dropped += 1
+                return false
+            }
+            backlog.waiting += 1
+            return true
+        }
+        guard isAdmitted else { return }
+        queue.async { [self] in
+            logger.log(level: level, message, metadata: metadata)
+            let dropped = backlog.withLock { backlog in
+                backlog.waiting -= 1
+                defer { backlog.dropped = 0 }
+                return backlog.dropped
+            }
+            if dropped > 0 { logger.warning("log lines were dropped", metadata: ["count": "\(dropped)"]) }
+        }
+    }
+
+    /// Returns when the lines so far are written, or after a second: whatever reads them may have stopped for good.
+    func drain() async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let once = Once(continuation)
+            queue.async { once.resume() }
+            DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) { once.resume() }
+        }
+    }
+
+    /// A continuation that two may want to resume.
+    private final class Once: Sendable {
+        private let continuation: Mutex<CheckedContinuation<Void, Never>?>
+
+        init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = Mutex(continuation) }
+
+        func resume() {
+            let taken = continuation.withLock { continuation in
+                defer { continuation = nil }
+                return continuation
+            }
+            taken?.resume()
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import NIOCore
+import Reprise
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+extension Error {
+    /// Whether a `sendfile` failed for the file's sake, not the socket's.
+    var isOfDisk: Bool { (self as? IOError).map { [EIO, ENXIO, ESTALE].contains($0.errnoCode) } ?? false }
+}
+
+/// A stored region as NIO wants it: a handle that borrows the data file's own descriptor.
+///
+/// Must live until its write is over. It keeps the data file open, and eviction off the bytes.
+final class RegionFile: Sendable {
+    let stored: StoredRegion
+    private let handle: NIOFileHandle
+
+    init(_ stored: StoredRegion) {
+        self.stored = stored
+        handle = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: stored.fileDescriptor)
+    }
+
+    deinit {
+        // Fails only while a write is under way, which this object outlives.
+        _ = try? handle.takeDescriptorOwnership()
+    }
+
+    var region: FileRegion {
+        FileRegion(
+            fileHandle: handle, readerIndex: Int(stored.range.lowerBound), endIndex: Int(stored.range.upperBound))
+    }
+}

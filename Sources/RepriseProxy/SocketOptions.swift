@@ -1,0 +1,56 @@
+import NIOCore
+import NIOPosix
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// What the kernel is asked for on each client connection.
+enum SocketOptions {
+    /// Seconds of silence after which the kernel asks whether the client is still there, and between two such questions.
+    private static let keepAlive = (idle: 60, interval: 15, count: 4)
+
+    /// Finds clients that vanished: by probes where nothing is sent, and after `stall` where something is.
+    static func apply(to bootstrap: ServerBootstrap, stall: Duration) -> ServerBootstrap {
+        var bootstrap = bootstrap.childChannelOption(.socketOption(.so_keepalive), value: 1)
+        #if os(Linux)
+            let userTimeout = Int(clamping: Int64(min(stall, .seconds(86_400)) / .milliseconds(1)))
+            let options: [(Int32, Int)] = [
+                (TCP_KEEPIDLE, keepAlive.idle), (TCP_KEEPINTVL, keepAlive.interval), (TCP_KEEPCNT, keepAlive.count),
+                (TCP_USER_TIMEOUT, userTimeout),
+            ]
+        #else
+            let options: [(Int32, Int)] = [
+                (TCP_KEEPALIVE, keepAlive.idle), (TCP_KEEPINTVL, keepAlive.interval), (TCP_KEEPCNT, keepAlive.count),
+                (TCP_RXT_CONNDROPTIME, Int(clamping: stall.components.seconds)),
+            ]
+        #endif
+        for (name, value) in options {
+            let option = ChannelOptions.Types.SocketOption(level: .tcp, name: NIOBSDSocket.Option(rawValue: name))
+            bootstrap = bootstrap.childChannelOption(option, value: SocketOptionValue(value))
+        }
+        return bootstrap
+    }
+
+    /// Bytes that the kernel has of ours and that the client has not acknowledged; 0 if it cannot tell.
+    ///
+    /// Called on the channel's loop.
+    static func unacknowledged(_ context: ChannelHandlerContext) -> Int {
+        let pending = try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+            of: NIOBSDSocket.Handle.self, unacknowledged)
+        return pending ?? 0
+    }
+
+    private static func unacknowledged(_ socket: NIOBSDSocket.Handle) -> Int {
+        var count: CInt = 0
+        #if os(Linux)
+            let result = ioctl(socket, UInt(TIOCOUTQ), &count)
+        #else
+            var size = socklen_t(MemoryLayout<CInt>.size)
+            let result = getsockopt(socket, SOL_SOCKET, SO_NWRITE, &count, &size)
+        #endif
+        return result == 0 ? Int(count) : 0
+    }
+}
