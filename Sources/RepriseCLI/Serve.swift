@@ -51,7 +51,19 @@ struct Serve: AsyncParsableCommand {
             valueName: "name"))
     var forceCache: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "Most clients at once; further ones get 503. (default: as many as the limit of open files allows, at most 10000)",
+            valueName: "count"))
+    var maxConnections: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a client may take nothing of an answer, such as 10m. (default: 10m)", valueName: "time"))
+    var stallTimeout: TimeSpan?
+
     func validate() throws {
+        if let maxConnections, maxConnections < 1 { throw ValidationError("--max-connections must be at least 1.") }
         if let port, !(0...65_535).contains(port) { throw ValidationError("--port must be 0 to 65535.") }
         if let token, token.isEmpty || token.contains("/") {
             throw ValidationError("--token must not be empty or hold \"/\".")
@@ -66,6 +78,9 @@ struct Serve: AsyncParsableCommand {
         configuration.token = try token ?? environmentToken()
         configuration.allowedHosts = allowHost.map { $0.lowercased() }
         configuration.logger = logger
+        let budget = DescriptorBudget.raised()
+        configuration.maximumConnections = Self.connections(maxConnections, budget, logger)
+        if let stallTimeout { configuration.stallTimeout = stallTimeout.duration }
         var settings = try store.configuration(cache)
         settings.reuse.isShared = shared
         settings.reuse.isOffline = offline
@@ -74,6 +89,17 @@ struct Serve: AsyncParsableCommand {
         try await Failure.reporting {
             try await serve(configuration, settings, logger)
         }
+    }
+
+    /// Warns when there is room for few, or for fewer than were asked for.
+    private static func connections(_ wanted: Int?, _ budget: DescriptorBudget, _ logger: Logger) -> Int {
+        let count = min(wanted ?? budget.connections, budget.connections)
+        if count < wanted ?? 0 || budget.total < DescriptorBudget.few {
+            logger.warning(
+                "few file descriptors: raise the limit of open files (ulimit -n)",
+                metadata: ["descriptors": "\(budget.total)", "connections": "\(count)"])
+        }
+        return count
     }
 
     private func environmentToken() throws -> String? {

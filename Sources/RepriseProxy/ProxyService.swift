@@ -41,13 +41,13 @@ final class ProxyService: Sendable {
     }
 
     /// Connections beyond the limit that are told so at the same time.
-    private static let surplusConnections = 64
+    private var surplusConnections: Int { min(64, max(2, configuration.maximumConnections / 4)) }
 
     /// Takes in a connection.
     func add(_ channel: any Channel) -> Admission {
         let admission = state.withLock { state -> Admission in
             let surplus = state.channels.count - configuration.maximumConnections
-            guard !state.isClosing, surplus < Self.surplusConnections else { return .refused }
+            guard !state.isClosing, surplus < surplusConnections else { return .refused }
             state.channels[ObjectIdentifier(channel)] = channel
             return surplus < 0 ? .admitted : .surplus
         }

@@ -132,6 +132,41 @@ public final class RawClient: Sendable {
         }
     }
 
+    /// Sends as much of `text` as the kernel takes without waiting; returns how many bytes that is.
+    public func sendAvailable(_ text: String) async throws -> Int {
+        try await run { [descriptor] in
+            let bytes = Array(text.utf8)
+            var done = 0
+            while done < bytes.count {
+                let count = bytes[done...].withUnsafeBytes {
+                    Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT))
+                }
+                guard count > 0 else { break }
+                done += count
+            }
+            return done
+        }
+    }
+
+    /// Whether the connection is open and nothing comes within 10 ms.
+    public func receivesNothing() async throws -> Bool {
+        try await run { [descriptor] in
+            var events = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            return poll(&events, 1, 10) == 0
+        }
+    }
+
+    /// Whether the kernel takes more within `milliseconds`; false too if the connection is gone.
+    public func canSend(within milliseconds: Int32) async throws -> Bool {
+        try await run { [descriptor] in
+            var events = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            return poll(&events, 1, milliseconds) == 1 && events.revents == Int16(POLLOUT)
+        }
+    }
+
+    /// Says that no further request comes; answers can still be read.
+    public func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
     /// Ends the connection now; the kernel tells the other side.
     public func disconnect() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 

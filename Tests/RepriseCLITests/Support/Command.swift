@@ -91,13 +91,17 @@ struct Serving {
     let port: Int
 
     /// Starts `reprise serve`, waits until it says where it listens, runs `body`, ends it with SIGTERM.
+    ///
+    /// `descriptors` is the most that it may have open.
     @discardableResult
     static func run(
-        _ arguments: [String], environment: [String: String] = [:], _ body: (Serving) async throws -> Void
+        _ arguments: [String], environment: [String: String] = [:], descriptors: Int? = nil,
+        _ body: (Serving) async throws -> Void
     ) async throws -> ChildProcess.Outcome {
+        var command = [try Command.path, "serve"] + arguments
+        if let descriptors { command = ["/bin/sh", "-c", "ulimit -n \(descriptors); exec \"$0\" \"$@\""] + command }
         let child = try ChildProcess(
-            try Command.path, ["serve"] + arguments, environment: Command.environment(environment), limit: .seconds(100)
-        )
+            command[0], Array(command.dropFirst()), environment: Command.environment(environment), limit: .seconds(100))
         do {
             let text = await child.output.wait { $0.contains("/film.mp4\n") }
             let port = text.firstMatch(of: /listening on http:\/\/127\.0\.0\.1:(\d+)\n/).flatMap { Int($0.1) }

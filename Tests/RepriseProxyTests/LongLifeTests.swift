@@ -1,0 +1,128 @@
+import Reprise
+import RepriseProxy
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+/// Plays that last for hours and pauses that last for a night, on real sockets: only the clock is moved on by hand.
+@Suite(.limit(minutes: 2)) struct LongLifeTests {
+    private static let length: Int64 = 24 << 20
+    private static let step = 64 << 10
+
+    /// A proxy on one event loop whose clock is `clock`.
+    private static func run(
+        _ clock: ShiftableClock, publish: (Bench) -> Void = { $0.publish("/film.mp4", length: length) },
+        _ body: (ProxyBench) async throws -> Void
+    ) async throws {
+        try await ProxyBench.run(
+            configureProxy: {
+                $0.clock = clock.cacheClock
+                $0.threads = 1
+                // The loop looks at its connections every ten milliseconds.
+                $0.headTimeout = .milliseconds(40)
+            },
+            configure: { $0.clock = clock.cacheClock }
+        ) { proxy async throws in
+            publish(proxy.bench)
+            try await body(proxy)
+        }
+    }
+
+    /// Lets `time` pass, and returns when the proxy has looked at its connections since: a connection without a request is
+    /// closed then.
+    private static func pass(_ time: Duration, _ clock: ShiftableClock, _ proxy: ProxyBench) async throws {
+        let silent = try RawClient(port: proxy.server.port)
+        // Seen once before the time passes, or it would begin afterwards.
+        try await silent.send("GET")
+        clock.shift(by: time)
+        // In steps of its deadline: it may be seen for the first time only now.
+        while try await silent.receivesNothing() { clock.shift(by: .milliseconds(40)) }
+    }
+
+    @Test(
+        "a film of ten hours, read as it plays, is whole: stored or not, kept alive or not",
+        arguments: [true, false], ["keep-alive", "close"])
+    func tenHours(isStored: Bool, connection: String) async throws {
+        let clock = ShiftableClock()
+        try await Self.run(clock) { proxy async throws in
+            if isStored { _ = try await proxy.bench.bytes("/film.mp4") }
+            let player = try RawClient(port: proxy.server.port, receiveBufferSize: 32 << 10)
+            try await player.get(proxy.target("/film.mp4"), ["Connection: \(connection)"])
+            #expect(try await player.head().length == Int(Self.length))
+            var position = Int64(0)
+            for _ in 0..<144 {
+                let bytes = try await player.body(Self.step)
+                #expect(bytes == TestPattern.bytes(in: position..<position + Int64(Self.step), seed: 1))
+                position += Int64(Self.step)
+                try await Self.pass(.seconds(250), clock, proxy)
+            }
+            let rest = Int(Self.length - position)
+            #expect(try await player.skip(rest) == rest)
+        }
+    }
+
+    @Test(
+        "a player that is paused for a night is let go, and goes on with a range", arguments: [true, false])
+    func night(isStored: Bool) async throws {
+        let clock = ShiftableClock()
+        try await Self.run(clock) { proxy async throws in
+            if isStored { _ = try await proxy.bench.bytes("/film.mp4") }
+            let player = try RawClient(port: proxy.server.port, receiveBufferSize: 32 << 10)
+            try await player.get(proxy.target("/film.mp4"))
+            #expect(try await player.head().status == 200)
+            #expect(try await player.body(Self.step).count == Self.step)
+            // Within ten minutes it may go on.
+            try await Self.pass(.seconds(550), clock, proxy)
+            while proxy.server.connections != 1 { await Task.yield() }
+            for _ in 0..<36 { try await Self.pass(.seconds(1000), clock, proxy) }
+            while proxy.server.connections > 0 { await Task.yield() }
+            // What the kernel had still comes.
+            let had = try await player.skip(Int(Self.length))
+            #expect(had < Int(Self.length) - Self.step)
+            let position = Int64(Self.step + had)
+            let rest = try await proxy.get("/film.mp4", ["Range: bytes=\(position)-"])
+            #expect(rest.head.status == 206)
+            let isRight = rest.body == TestPattern.bytes(in: position..<Self.length, seed: 1)
+            #expect(isRight, "all the rest, and of the same film")
+        }
+    }
+
+    @Test("real time: a hit that takes longer than the idle time of a second is whole")
+    func aHitLongerThanTheIdleTime() async throws {
+        try await ProxyBench.run(configureProxy: {
+            $0.idleTimeout = .seconds(1)
+            $0.headTimeout = .seconds(1)
+        }) { proxy async throws in
+            proxy.bench.publish("/film.mp4", length: Self.length)
+            _ = try await proxy.bench.bytes("/film.mp4")
+            let player = try RawClient(port: proxy.server.port, receiveBufferSize: 32 << 10)
+            try await player.get(proxy.target("/film.mp4"))
+            #expect(try await player.head().length == Int(Self.length))
+            for _ in 0..<3 {
+                #expect(try await player.skip(Self.step) == Self.step)
+                // Closed after a second.
+                #expect(try await RawClient(port: proxy.server.port).upTo(1).isEmpty)
+            }
+            let rest = Int(Self.length) - 3 * Self.step
+            #expect(try await player.skip(rest) == rest)
+            #expect(try await player.upTo(1).isEmpty, "and closed when it is idle")
+        }
+    }
+
+    @Test(
+        "a client that takes nothing is let go, hit or miss, kept alive or not",
+        arguments: [true, false], ["keep-alive", "close"])
+    func nothingTaken(isStored: Bool, connection: String) async throws {
+        try await ProxyBench.run(configureProxy: { $0.stallTimeout = .milliseconds(200) }) { proxy async throws in
+            proxy.bench.publish("/film.mp4", length: Self.length)
+            if isStored { _ = try await proxy.bench.bytes("/film.mp4") }
+            let client = try RawClient(port: proxy.server.port, receiveBufferSize: 32 << 10)
+            try await client.get(proxy.target("/film.mp4"), ["Connection: \(connection)"])
+            #expect(try await client.head().status == 200)
+            while proxy.server.connections > 0 { await Task.yield() }
+            #expect(try await client.skip(Int(Self.length)) < Int(Self.length))
+            await proxy.becomeIdle()
+        }
+    }
+}
