@@ -206,7 +206,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         guard case .none = work, context.channel.isWritable else { return }
         switch ending {
         case .open: if isInputClosed { context.close(promise: nil) }
-        case .lastAnswer: sayFarewell(context)
+        case .lastAnswer: if isSurplus { context.close(promise: nil) } else { sayFarewell(context) }
         case .farewell: if isInputClosed { context.close(promise: nil) }
         }
     }
