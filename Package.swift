@@ -177,7 +177,9 @@ if Context.environment["REPRISE_FUZZ"] == "1" {
     package.products.append(.executable(name: "reprise-fuzz", targets: ["RepriseFuzz"]))
     package.targets.append(
         .executableTarget(
-            name: "RepriseFuzz", dependencies: ["HTTPSemantics", "RepriseProxy", httpTypes] + nio, path: "Fuzz/Targets",
+            name: "RepriseFuzz",
+            dependencies: ["ByteRanges", "HTTPSemantics", "Reprise", "RepriseProxy", httpTypes] + nio,
+            path: "Fuzz/Targets",
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
 }
 

@@ -29,7 +29,7 @@ private let targets: [String: @Sendable ([UInt8]) -> Void] = [
         // What was understood is printed in a form that is understood the same way.
         precondition(RangeField(field.description) == field)
         for spec in field.specs {
-            for length in [0, 1, 1000, Int64.max] {
+            for length in [0, 1, 1000, Int64.largestPosition] {
                 guard let range = spec.resolve(completeLength: length) else { continue }
                 precondition(range.lowerBound >= 0 && range.lowerBound < range.upperBound && range.upperBound <= length)
             }
@@ -38,7 +38,17 @@ private let targets: [String: @Sendable ([UInt8]) -> Void] = [
     "content-range": { bytes in
         guard let range = ContentRange(text(bytes)) else { return }
         precondition(ContentRange(range.description) == range)
+        switch range {
+        case .satisfied(let range, let length):
+            precondition(range.lowerBound >= 0 && range.upperBound <= length ?? .largestPosition)
+            precondition(length ?? 0 <= .largestPosition)
+        case .unsatisfied(let length): precondition((0...Int64.largestPosition).contains(length))
+        }
     },
+    "response": { bytes in ResponseTargets.validate(text(bytes)) },
+    "multipart": { bytes in ResponseTargets.multipart(text(bytes)) },
+    "cut": { bytes in ChunkTargets.cut(bytes) },
+    "chunk-record": { bytes in ChunkTargets.read(bytes) },
     "etag": { bytes in
         let value = text(bytes)
         if let tag = EntityTag(value) { precondition(EntityTag(tag.description) == tag) }

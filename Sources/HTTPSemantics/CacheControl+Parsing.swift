@@ -63,12 +63,16 @@ extension CacheControl {
         }
     }
 
-    /// Delta-seconds (RFC 9111 §1.2.2); anything else is 0.
-    private static func deltaSeconds(_ argument: String?) -> Int64 {
-        guard let argument, var scanner = FieldScanner(argument), let number = Decimal(scanning: &scanner),
-            scanner.isAtEnd
-        else { return 0 }
+    /// Delta-seconds (RFC 9111 §1.2.2), at most ``longestTime``; `nil` for anything else.
+    package static func seconds(_ value: String) -> Int64? {
+        guard var scanner = FieldScanner(value), let number = Decimal(scanning: &scanner), scanner.isAtEnd else {
+            return nil
+        }
         return number.clamped(to: longestTime)
+    }
+
+    private static func deltaSeconds(_ argument: String?) -> Int64 {
+        argument.flatMap { seconds($0) } ?? 0
     }
 
     /// With field names the directive concerns these; without any, or with none that is valid, the whole response.

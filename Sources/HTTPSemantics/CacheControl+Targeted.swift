@@ -19,10 +19,10 @@ extension CacheControl {
 
     private mutating func apply(_ key: String, _ value: StructuredDictionary.Value) {
         switch (key, value) {
-        case ("max-age", .integer(let seconds)): maxAge = min(max(0, seconds), Self.longestTime)
-        case ("s-maxage", .integer(let seconds)): sharedMaxAge = min(max(0, seconds), Self.longestTime)
-        case ("stale-while-revalidate", .integer(let seconds)): staleWhileRevalidate = max(0, seconds)
-        case ("stale-if-error", .integer(let seconds)): staleIfError = max(0, seconds)
+        case ("max-age", .integer(let seconds)): maxAge = Self.clamped(seconds)
+        case ("s-maxage", .integer(let seconds)): sharedMaxAge = Self.clamped(seconds)
+        case ("stale-while-revalidate", .integer(let seconds)): staleWhileRevalidate = Self.clamped(seconds)
+        case ("stale-if-error", .integer(let seconds)): staleIfError = Self.clamped(seconds)
         case ("no-store", .boolean(true)): noStore = true
         case ("no-cache", .boolean(true)): noCache = true
         case ("private", .boolean(true)): isPrivate = true
@@ -34,6 +34,8 @@ extension CacheControl {
         default: break
         }
     }
+
+    private static func clamped(_ seconds: Int64) -> Int64 { min(max(0, seconds), longestTime) }
 }
 
 /// A dictionary of structured fields (RFC 9651 §3.2), as far as Cache-Control needs it: of the values only integers and

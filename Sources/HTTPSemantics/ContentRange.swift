@@ -8,7 +8,7 @@ public enum ContentRange: Sendable, Hashable {
     /// Parses a field value; `nil` if it is invalid, in another unit or over 8 KiB.
     ///
     /// Invalid are a last position below the first and a complete length that is not above the last position (RFC 9110
-    /// §14.4), and numbers that do not fit in `Int64`: they cannot be placed. The unit's case does not matter.
+    /// §14.4), and numbers above 2^53: no file is that large. The unit's case does not matter.
     public init?(_ value: String) {
         guard var scanner = FieldScanner(value), let unit = scanner.token(), unit.lowercased() == "bytes",
             scanner.run(where: { $0 == UInt8(ascii: " ") }) != nil,
@@ -19,19 +19,19 @@ public enum ContentRange: Sendable, Hashable {
 
     private init?(scanning scanner: inout FieldScanner) {
         if scanner.skip("*/") {
-            guard let length = Decimal(scanning: &scanner)?.exactly else { return nil }
+            guard let length = Decimal(scanning: &scanner)?.position else { return nil }
             self = .unsatisfied(completeLength: length)
             return
         }
-        guard let first = Decimal(scanning: &scanner)?.exactly, scanner.skip("-"),
-            let last = Decimal(scanning: &scanner)?.exactly, first <= last, last < .max, scanner.skip("/")
+        guard let first = Decimal(scanning: &scanner)?.position, scanner.skip("-"),
+            let last = Decimal(scanning: &scanner)?.position, first <= last, last < .largestPosition, scanner.skip("/")
         else { return nil }
         let range = first..<last + 1
         if scanner.skip("*") {
             self = .satisfied(range, completeLength: nil)
             return
         }
-        guard let length = Decimal(scanning: &scanner)?.exactly, length >= range.upperBound else { return nil }
+        guard let length = Decimal(scanning: &scanner)?.position, length >= range.upperBound else { return nil }
         self = .satisfied(range, completeLength: length)
     }
 }

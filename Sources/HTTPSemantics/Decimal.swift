@@ -9,8 +9,13 @@ struct Decimal: Comparable {
         digits = run.drop { $0 == UInt8(ascii: "0") }
     }
 
+    /// The number as an offset or a length in bytes; `nil` above ``Swift/Int64/largestPosition``.
+    var position: Int64? {
+        exactly.flatMap { $0 <= .largestPosition ? $0 : nil }
+    }
+
     /// The number, if it fits.
-    var exactly: Int64? {
+    private var exactly: Int64? {
         var value: Int64 = 0
         for digit in digits {
             let (tens, overflowed) = value.multipliedReportingOverflow(by: 10)

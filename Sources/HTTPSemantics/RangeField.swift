@@ -13,7 +13,7 @@ public struct RangeField: Sendable, Hashable {
     ///
     /// That is so for another range unit, for invalid syntax, for a first position above the last one (RFC 9110
     /// §14.1.1, §14.2), for more than ``mostSpecs`` parts and for more than 8 KiB. The unit's case does not matter. Empty
-    /// list elements are passed over (§5.6.1.2). Numbers above `Int64.max` saturate.
+    /// list elements are passed over (§5.6.1.2). Numbers above 2^53 count as 2^53.
     public init?(_ value: String) {
         guard var scanner = FieldScanner(value), let unit = scanner.token(), unit.lowercased() == "bytes",
             scanner.skip("=")

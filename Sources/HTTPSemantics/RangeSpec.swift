@@ -34,24 +34,41 @@ public enum RangeSpec: Sendable, Hashable {
         }
     }
 
+    /// The same spec with its numbers clipped to 2^53, beyond which no representation reaches; `nil` if it is empty or
+    /// negative, so that no Range field can say it.
+    package var clipped: RangeSpec? {
+        guard isPrintable else { return nil }
+        switch self {
+        case .bounded(let range):
+            guard range.lowerBound < .largestPosition else { return .from(.largestPosition) }
+            return .bounded(range.lowerBound..<min(range.upperBound, .largestPosition))
+        case .from(let start): return .from(min(start, .largestPosition))
+        case .suffix(let length): return .suffix(min(length, .largestPosition))
+        }
+    }
+
     /// Reads `first-last`, `first-` or `-length`.
     ///
-    /// The largest representable end is `Int64.max`, exclusive; a larger last position means the same. A first position
-    /// that large lies beyond every representation, hence `.from(.max)`, which nothing satisfies.
+    /// The largest end is 2^53, exclusive; a larger last position means the same (RFC 9110 §14.1.2). A first position that
+    /// large lies beyond every representation, hence `.from(1 << 53)`, which nothing satisfies.
     init?(scanning scanner: inout FieldScanner) {
         guard let first = Decimal(scanning: &scanner) else {
             guard scanner.skip("-"), let length = Decimal(scanning: &scanner) else { return nil }
-            self = .suffix(length.clamped(to: .max))
+            self = .suffix(length.clamped(to: .largestPosition))
             return
         }
         guard scanner.skip("-") else { return nil }
-        let start = first.clamped(to: .max)
+        let start = first.clamped(to: .largestPosition)
         guard let last = Decimal(scanning: &scanner) else {
             self = .from(start)
             return
         }
         guard first <= last else { return nil }
-        self = start == .max ? .from(.max) : .bounded(start..<last.clamped(to: .max - 1) + 1)
+        guard start < .largestPosition else {
+            self = .from(start)
+            return
+        }
+        self = .bounded(start..<last.clamped(to: .largestPosition - 1) + 1)
     }
 }
 

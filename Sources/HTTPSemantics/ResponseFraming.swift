@@ -6,7 +6,7 @@ enum ResponseFraming {
     case declared(Int64)
     /// Chunked, or ended by the connection.
     case open
-    /// A Content-Length that is no number, does not fit, or comes in different values.
+    /// A Content-Length that is no number, is above 2^53, or comes in different values.
     case invalid
 
     /// Reads both fields: Transfer-Encoding overrides Content-Length, which may be repeated with the same value.
@@ -15,20 +15,20 @@ enum ResponseFraming {
             self = .open
             return
         }
-        guard var scanner = FieldScanner(value) else {
-            self = .invalid
-            return
-        }
-        var lengths: Set<Int64> = []
-        let isValid = scanner.list { scanner in
-            guard let length = Decimal(scanning: &scanner)?.exactly else { return false }
-            lengths.insert(length)
-            return true
-        }
-        guard isValid, lengths.count == 1, let length = lengths.first else {
-            self = .invalid
-            return
-        }
-        self = .declared(length)
+        self = contentLength(value).map { .declared($0) } ?? .invalid
     }
+}
+
+/// The value of Content-Length in bytes; `nil` if it is no number, above 2^53, or a list of different ones.
+///
+/// A list of equal numbers counts as that number (RFC 9110 §8.6).
+package func contentLength(_ value: String) -> Int64? {
+    guard var scanner = FieldScanner(value) else { return nil }
+    var lengths: Set<Int64> = []
+    let isValid = scanner.list { scanner in
+        guard let length = Decimal(scanning: &scanner)?.position else { return false }
+        lengths.insert(length)
+        return true
+    }
+    return isValid && lengths.count == 1 ? lengths.first : nil
 }

@@ -7,9 +7,9 @@ extension MediaCache {
         ///
         /// Before it is reached the least recently used entries go; it is exceeded by less than 1 MiB at any time, or,
         /// after it was lowered, from the next write on. Below 8 MiB a representation larger than it is not stored at
-        /// all. 2 GB (2,000,000,000 bytes) by default.
+        /// all. 2 GB (2,000,000,000 bytes) by default; a negative number counts as 0, one above 2^53 as 2^53.
         public var limit: Int64 = 2_000_000_000 { didSet { isLimitGiven = true } }
-        /// Bytes that stay free on the disk, whatever the limit says; 200 MB by default.
+        /// Bytes that stay free on the disk, whatever the limit says; 200 MB by default, none if it is negative.
         public var minimumFree: Int64 = 200_000_000
         /// Most bytes that one entry may occupy; what is larger streams past the store.
         ///

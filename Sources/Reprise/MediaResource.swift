@@ -29,15 +29,28 @@ public struct MediaResource: Sendable {
     /// but stale is validated first (RFC 9111 §4.3), as ``ReusePolicy`` says. `onInterim` is called with the interim
     /// responses (1xx) that precede the origin's answer to this read, should it be asked.
     ///
-    /// Throws ``RepriseError``: `rangeNotSatisfiable` (RFC 9110 §15.5.17), `originRefused` with the origin's response,
-    /// `notStored` if the origin must not be asked, any other `origin…` code; or `CancellationError`.
+    /// An end beyond the representation is clipped, as RFC 9110 §14.1.2 says; so are offsets and lengths above 2^53.
+    ///
+    /// Throws ``RepriseError``: `invalidArgument` for a range that is empty or negative, `rangeNotSatisfiable` for one that
+    /// lies outside the representation (RFC 9110 §15.5.17), `originRefused` with the origin's response, `notStored` if the
+    /// origin must not be asked, any other `origin…` code; or `CancellationError`.
     public func read(
         _ range: RangeSpec? = nil, fields extra: HTTPFields = [:], directives: CacheControl = CacheControl(),
         onInterim: (@Sendable (HTTPResponse) -> Void)? = nil
     ) async throws -> MediaRead {
         var request = request(extra)
         request.onInterim = onInterim
+        let range = try range.map { try Self.checked($0) }
         return try await core.current().open(ReadRequest(range: range, origin: request, directives: directives))
+    }
+
+    /// A range that a request can say, with its numbers clipped to 2^53.
+    private static func checked(_ range: RangeSpec) throws(RepriseError) -> RangeSpec {
+        guard let clipped = range.clipped else {
+            throw RepriseError(
+                .invalidArgument, "A range has at least one byte and begins at 0 or later; \(range) does not.")
+        }
+        return clipped
     }
 
     /// The core in the table, if there is one.
@@ -108,7 +121,8 @@ public struct MediaResource: Sendable {
 
     /// All of `range` in one region, if it is stored, verified, and may be used without asking the origin.
     ///
-    /// Never waits. `directives` as in ``read(_:fields:directives:)``. Not counted in the statistics.
+    /// Never waits; `nil`, too, for a range that is empty, negative or outside the representation. `directives` as in
+    /// ``read(_:fields:directives:onInterim:)``. Not counted in the statistics.
     public func storedRegion(
         _ range: RangeSpec? = nil, directives: CacheControl? = nil
     ) -> (region: StoredRegion, information: ContentInformation)? {

@@ -15,7 +15,9 @@ extension MediaResource {
     /// Stores `amount`, and returns when it is on disk.
     ///
     /// Only holes are fetched. A read that begins meanwhile joins the fetch. Cancelling the task ends it; what arrived
-    /// stays. Throws what ``read(_:fields:)`` throws. Where nothing can be stored it only moves bytes.
+    /// stays. An amount of no bytes is stored at once, whatever else it says. Throws what
+    /// ``read(_:fields:directives:onInterim:)`` throws, `invalidArgument` for a negative offset among it. Where nothing can
+    /// be stored it only moves bytes.
     public func prefetch(_ amount: PrefetchAmount) async throws {
         let read: MediaRead
         switch amount {

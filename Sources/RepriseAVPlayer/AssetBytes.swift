@@ -60,7 +60,7 @@ struct PassedResponse {
         }
         guard head.status == .partialContent else {
             start = 0
-            completeLength = head.headerFields[.contentLength].flatMap { Int64($0) }
+            completeLength = head.headerFields[.contentLength].flatMap { contentLength($0) }
             return
         }
         guard let field = head.headerFields[.contentRange], let range = ContentRange(field),

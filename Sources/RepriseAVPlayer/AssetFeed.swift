@@ -13,7 +13,7 @@ final class AssetFeed: Sendable {
         let request: any LoadingRequest
         var task: Task<Void, Never>?
         var watch: Task<Void, Never>?
-        var lastProgress: Duration
+        var patience: Patience
 
         func cancel() {
             task?.cancel()
@@ -49,11 +49,11 @@ final class AssetFeed: Sendable {
 
     /// AVFoundation asks; `object` is its request.
     func receive(_ request: any LoadingRequest, for object: ObjectIdentifier) {
-        let now = clock.elapsed()
+        let patience = Patience(source.options.timeout, at: clock.reading)
         let (id, actions, isReleased) = state.withLock { state in
             let (id, actions) = state.machine.receive(
                 extent: request.extent, wantsInformation: request.wantsInformation)
-            state.work[id] = Work(request: request, lastProgress: now)
+            state.work[id] = Work(request: request, patience: patience)
             state.ids[object] = id
             return (id, actions, state.isReleased)
         }
@@ -211,9 +211,9 @@ final class AssetFeed: Sendable {
                 return 0
             }
             request.respond(with: count == data.count ? data : Data(data.prefix(count)))
-            let now = clock.elapsed()
+            let now = clock.reading
             let actions = state.withLock { state in
-                state.work[id]?.lastProgress = now
+                state.work[id]?.patience.progressed(at: now)
                 return state.machine.delivered(id, count: count)
             }
             perform(actions)
@@ -224,13 +224,14 @@ final class AssetFeed: Sendable {
 
     /// Fails the request when it has had no byte for too long: AVFoundation would do so later, and say nothing useful.
     private func watch(_ id: LoadingMachine.ID) async {
-        while let last = state.withLock({ $0.work[id]?.lastProgress }) {
-            let left = source.options.timeout - (clock.elapsed() - last)
-            guard left > .zero else {
+        while true {
+            let now = clock.reading
+            guard let step = state.withLock({ $0.work[id]?.patience.step(at: now) }) else { return }
+            guard step > .zero else {
                 let error = RepriseError(.originTimedOut, "No byte came within \(source.options.timeout).")
                 return await onQueue { [self] in fail(id, error) }
             }
-            do { try await clock.sleep(left) } catch { return }
+            do { try await clock.awake.sleep(step) } catch { return }
         }
     }
 }

@@ -9,7 +9,7 @@ final class AssetSource: Sendable {
     let cache: MediaCache
     let url: ResourceURL
     let options: PlaybackOptions
-    private let fields: HTTPFields
+    private let fields: Result<HTTPFields, RepriseError>
     /// A word on the type that wins over everything: the app's, or what AVFoundation asks such a file for.
     private let fileType: String?
 
@@ -33,16 +33,14 @@ final class AssetSource: Sendable {
         self.url = url
         self.options = options
         self.fileType = options.fileType ?? fileType
-        var fields = HTTPFields()
-        for (name, value) in options.headers {
-            guard let name = HTTPField.Name(name) else { preconditionFailure("\(name) is not a field name.") }
-            fields[name] = value
-        }
-        self.fields = fields
+        fields = Result { () throws(RepriseError) in try options.fields() }
     }
 
     /// The resource, looked up anew: after an eviction or a change at the origin the cache has another one.
+    ///
+    /// Throws `invalidArgument` where the options name a field that cannot be sent.
     func resource() throws(RepriseError) -> MediaResource {
+        let fields = try fields.get()
         var resource =
             if let key = options.cacheKey {
                 try cache.resource(for: url, key: key, fields: fields)
@@ -159,7 +157,7 @@ final class AssetSource: Sendable {
             condition[.ifNoneMatch] = known.validators.etag?.description
             group.addTask { [condition] in try? await resource.head(fields: condition) }
             group.addTask {
-                try? await cache.clock.sleep(Self.checkTimeout)
+                try? await cache.clock.sleepWhileRunning(Self.checkTimeout)
                 return nil
             }
             let first = await group.next() ?? nil

@@ -6,7 +6,7 @@ extension MediaCache {
     ///
     /// False for URLs that are not http or https. `options` must be those with which it is played.
     public func isCached(_ url: URL, options: PlaybackOptions = PlaybackOptions()) async -> Bool {
-        guard let resource = AssetSource.resource(self, url, options) else { return false }
+        guard let resource = try? AssetSource.resource(self, url, options) else { return false }
         return await resource.storedProgress().isComplete
     }
 
@@ -16,9 +16,9 @@ extension MediaCache {
     /// for await progress in cache.progress(of: url) { bar.spans = progress.fractions }
     /// ```
     /// At most one element in 100 ms; ends when the task is cancelled or the cache closed, and at once for URLs that are
-    /// not http or https.
+    /// not http or https and for options whose headers cannot be sent.
     public func progress(of url: URL, options: PlaybackOptions = PlaybackOptions()) -> PlaybackProgress {
-        PlaybackProgress(updates: AssetSource.resource(self, url, options)?.storedProgressUpdates())
+        PlaybackProgress(updates: (try? AssetSource.resource(self, url, options))?.storedProgressUpdates())
     }
 
     /// Begins to fetch `amount` of the media at `url`, in the background.
@@ -28,10 +28,10 @@ extension MediaCache {
     public func prefetch(
         _ url: URL, _ amount: PrefetchAmount = .first(1 << 20), options: PlaybackOptions = PlaybackOptions()
     ) -> Prefetch {
-        let resource = AssetSource.resource(self, url, options)
+        let resource = Result { () throws(RepriseError) in try AssetSource.resource(self, url, options) }
         return Prefetch(
             Task(executorPreference: DiskExecutor.shared) {
-                guard let resource else {
+                guard let resource = try resource.get() else {
                     throw RepriseError(.invalidURL, "Only http and https URLs of single files can be fetched ahead.")
                 }
                 try await resource.prefetch(amount)
@@ -40,9 +40,9 @@ extension MediaCache {
 
     /// Writes all of the media at `url` to a new file, fetching what is missing.
     ///
-    /// Throws ``RepriseError`` or `CancellationError`.
+    /// Throws ``RepriseError``, `invalidArgument` for headers that cannot be sent among it, or `CancellationError`.
     public func export(_ url: URL, to file: URL, options: PlaybackOptions = PlaybackOptions()) async throws {
-        guard let resource = AssetSource.resource(self, url, options) else {
+        guard let resource = try AssetSource.resource(self, url, options) else {
             throw RepriseError(.invalidURL, "Only http and https URLs of single files can be exported.")
         }
         try await resource.export(to: file.path)
@@ -53,16 +53,20 @@ extension MediaCache {
     /// Returns the bytes freed.
     @discardableResult
     public func remove(_ url: URL, options: PlaybackOptions = PlaybackOptions()) async throws -> Int64 {
-        guard let resource = AssetSource.resource(self, url, options) else { return 0 }
+        guard let resource = try AssetSource.resource(self, url, options) else { return 0 }
         return try await remove(resource.key)
     }
 }
 
 extension AssetSource {
     /// The resource that plays at `url`; `nil` for what is not cached.
-    static func resource(_ cache: MediaCache, _ url: URL, _ options: PlaybackOptions) -> MediaResource? {
+    ///
+    /// Throws `invalidArgument` for headers that cannot be sent, and `closed`.
+    static func resource(
+        _ cache: MediaCache, _ url: URL, _ options: PlaybackOptions
+    ) throws(RepriseError) -> MediaResource? {
         guard case .cached(let resourceURL, _) = SourceURL(url) else { return nil }
-        return try? AssetSource(cache, resourceURL, options).resource()
+        return try AssetSource(cache, resourceURL, options).resource()
     }
 }
 

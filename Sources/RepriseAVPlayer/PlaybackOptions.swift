@@ -1,3 +1,4 @@
+import HTTPTypes
 public import Reprise
 
 /// How one item is loaded; the defaults suit most.
@@ -14,7 +15,9 @@ public struct PlaybackOptions: Sendable {
 
     /// Fields of every request for the item, such as `Authorization`; none by default.
     ///
-    /// Names must be tokens (RFC 9110 §5.1). They are not part of the cache key.
+    /// Names must be tokens (RFC 9110 §5.1), values must hold no line breaks and no white space at their ends (§5.5).
+    /// Where one does not, nothing is requested: loading fails with `invalidArgument` under `NSURLErrorBadURL`. They are
+    /// not part of the cache key.
     public var headers: [String: String] = [:]
     /// The key under which the item is stored; `nil`, the default, for the cache's key policy.
     public var cacheKey: CacheKey?
@@ -30,9 +33,28 @@ public struct PlaybackOptions: Sendable {
     public var networkPolicy = NetworkPolicy.any
     /// Longest time without a byte before a request fails with `NSURLErrorTimedOut`; 60 s by default.
     ///
+    /// Time in which the device sleeps does not count. After the app was suspended the whole time begins again.
     /// AVFoundation itself gives up after 120 s, with an error that tells nothing.
     public var timeout = Duration.seconds(60)
 
     /// The defaults.
     public init() {}
+
+    /// ``headers`` as they are sent.
+    ///
+    /// Throws `invalidArgument` for one that cannot be; the message names it, without its value.
+    func fields() throws(RepriseError) -> HTTPFields {
+        var fields = HTTPFields()
+        for (name, value) in headers {
+            guard let fieldName = HTTPField.Name(name) else {
+                throw RepriseError(.invalidArgument, "\"\(name)\" is not a field name (RFC 9110 §5.1).")
+            }
+            guard HTTPField.isValidValue(value) else {
+                throw RepriseError(
+                    .invalidArgument, "The value of \(name) has line breaks, or white space at an end (RFC 9110 §5.5).")
+            }
+            fields[fieldName] = value
+        }
+        return fields
+    }
 }

@@ -29,7 +29,7 @@ struct Representation: Sendable {
         if let mine = validators.etag, let other = now.etag { return !mine.weaklyMatches(other) }
         if let mine = validators.lastModified, let other = now.lastModified { return mine != other }
         guard head.headerFields[.contentEncoding] == nil, let field = head.headerFields[.contentLength],
-            let length = Int64(field), length > 0
+            let length = contentLength(field), length > 0
         else { return false }
         return length != completeLength
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTPSemantics
 
 /// A number of bytes as people write it: `2GB`, `500 MB`, `1.5GiB`, `4096`.
 struct ByteCount: ExpressibleByArgument, Sendable, Equatable, CustomStringConvertible {
@@ -14,7 +15,7 @@ struct ByteCount: ExpressibleByArgument, Sendable, Equatable, CustomStringConver
             return nil
         }
         let bytes = value * unit
-        guard bytes < Double(Int64.max) else { return nil }
+        guard bytes <= Double(Int64.largestPosition) else { return nil }
         self.bytes = Int64(bytes)
     }
 

@@ -1,3 +1,4 @@
+import HTTPSemantics
 import HTTPTypes
 import NIOHTTP1
 import Reprise
@@ -15,7 +16,8 @@ enum BodyFraming: Equatable {
 
     /// Reads the framing from a head that the parser has let pass.
     ///
-    /// Throws `originMisbehaved` for transfer codings that nobody asked for: their bytes are not the media's.
+    /// Throws `originMisbehaved` for transfer codings that nobody asked for, because their bytes are not the media's, and
+    /// for a Content-Length above 2^53.
     init(method: HTTPMethod, status: Int, headers: HTTPHeaders) throws(RepriseError) {
         let codings = headers[canonicalForm: "transfer-encoding"].map { $0.lowercased() }.filter { $0 != "identity" }
         if method == .HEAD || status == 204 || status == 304 {
@@ -27,8 +29,9 @@ enum BodyFraming: Equatable {
                 .originMisbehaved,
                 "The origin used a transfer coding that was not asked for; only chunked is understood.")
         } else if let text = headers.first(name: "content-length") {
-            guard let length = Int64(text), length >= 0 else {
-                throw RepriseError(.originMisbehaved, "The origin sent a Content-Length that is not a number.")
+            guard let length = contentLength(text) else {
+                throw RepriseError(
+                    .originMisbehaved, "The origin sent a Content-Length that is not a number up to 2^53.")
             }
             self = .length(length)
         } else {

@@ -33,6 +33,8 @@ struct BodyMachine {
     enum Delivery: Equatable {
         case piece(ByteBuffer)
         case ending(Ending)
+        /// Nothing: another call of the consumer waits already.
+        case busy
     }
 
     /// What the loop has to do about a wait that may have become too long.
@@ -75,7 +77,7 @@ struct BodyMachine {
     ///
     /// `wakesLoop`: the window has opened again, and the loop does not know yet.
     mutating func take() -> (delivery: Delivery, wakesLoop: Bool)? {
-        precondition(waitingSince == nil, "next() was called while another call of it was waiting; one consumer only")
+        if waitingSince != nil { return (.busy, false) }
         if let piece = queue.popFirst() { return (.piece(piece), reopenWindow()) }
         guard case .ended(let ending) = state else { return nil }
         return (.ending(ending), false)

@@ -26,6 +26,8 @@ final class ResponseStream: Sendable {
             case .ending(.complete), .ending(.cancelled(byTask: false)): .success(nil)
             case .ending(.cancelled(byTask: true)): .failure(CancellationError())
             case .ending(.failed(let code)): .failure(failure ?? RepriseError(code, "The transfer failed."))
+            case .busy:
+                .failure(RepriseError(.invalidArgument, "A body has one consumer: another call of next() waits."))
             }
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSemantics
 import HTTPTypes
 import Reprise
 
@@ -17,8 +18,8 @@ struct ResponseHead {
 
     /// Reads what the system made of the head.
     ///
-    /// Throws `originMisbehaved` for what is no HTTP response, and for media that the system decodes: its ranges and
-    /// lengths count other bytes than those that come. An error page is handed on without the fields that became untrue.
+    /// Throws `originMisbehaved` for what is no HTTP response, for a Content-Length above 2^53, and for media that the system
+    /// decodes: its ranges and lengths count other bytes than those that come. An error page is handed on without the fields that became untrue.
     init(_ urlResponse: URLResponse, to request: OriginRequest) throws(RepriseError) {
         guard let urlResponse = urlResponse as? HTTPURLResponse, (200...999).contains(urlResponse.statusCode) else {
             throw Failures.misbehaved(request.url, "is no final HTTP response")
@@ -35,7 +36,14 @@ struct ResponseHead {
             fields[.contentLength] = nil
         }
         let isCounted = hasBody && fields[.transferEncoding] == nil && fields[.contentEncoding] == nil
-        declaredLength = isCounted ? fields[.contentLength].flatMap { Int64($0) } : nil
+        if isCounted, let value = fields[.contentLength] {
+            guard let length = contentLength(value) else {
+                throw Failures.misbehaved(request.url, "has a Content-Length that is not a number up to 2^53")
+            }
+            declaredLength = length
+        } else {
+            declaredLength = nil
+        }
         response = HTTPResponse(status: status, headerFields: fields)
     }
 

@@ -207,6 +207,7 @@ final class Transfer: Sendable {
         case .piece(let piece): .success(piece)
         case .ending(.complete), .ending(.cancelled(byTask: false)): .success(nil)
         case .ending(let ending): .failure(error(of: ending))
+        case .busy: .failure(RepriseError(.invalidArgument, "A body has one consumer: another call of next() waits."))
         }
     }
 

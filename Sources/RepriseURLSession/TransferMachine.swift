@@ -36,6 +36,8 @@ struct TransferMachine {
     enum Delivery: Equatable {
         case piece(Data)
         case ending(Ending)
+        /// Nothing: another call of the consumer waits already.
+        case busy
     }
 
     /// What a head means.
@@ -88,7 +90,7 @@ struct TransferMachine {
     ///
     /// `nil` says that it must wait: ``wait(now:)`` comes next.
     mutating func take() -> Delivery? {
-        precondition(waitingSince == nil, "next() was called while another call of it was waiting; one consumer only")
+        if waitingSince != nil { return .busy }
         if let piece = queue.popFirst() { return .piece(piece) }
         guard case .ended(let ending) = state else { return nil }
         return .ending(ending)

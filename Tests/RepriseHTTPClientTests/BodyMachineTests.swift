@@ -17,6 +17,7 @@ struct BodyMachineTests {
         switch delivery {
         case .piece(let piece): String(buffer: piece)
         case .ending(let ending): "\(ending)"
+        case .busy: "busy"
         case nil: "wait"
         }
     }
@@ -39,6 +40,16 @@ struct BodyMachineTests {
         #expect(text(machine.received(&pieces)) == "abc")
         #expect(machine.waitingSince == nil)
         #expect(machine.readCompleted() == true)
+    }
+
+    @Test func aSecondConsumerIsToldThatAnotherOneWaits() {
+        var machine = BodyMachine(window: 100)
+        #expect(machine.take()?.delivery == nil)
+        _ = machine.wait(now: .now())
+        #expect(text(machine.take()?.delivery) == "busy")
+        var pieces = queue(piece("abc"))
+        #expect(text(machine.received(&pieces)) == "abc", "the first one is served all the same")
+        #expect(machine.take()?.delivery == nil)
     }
 
     @Test func readingStopsAtTheWindowAndTheTakeThatOpensItWakesTheLoopOnce() {

@@ -33,6 +33,7 @@ struct OddOriginTests {
             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc",
             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\nab",
+            "HTTP/1.1 200 OK\r\nContent-Length: 9007199254740993\r\n\r\nab",
             "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nab",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
             "HTTP/1.1 200 OK\r\nBad Name: 1\r\n\r\n", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
@@ -42,6 +43,21 @@ struct OddOriginTests {
         try await ScriptedServer.run({ _, _ in [.send(response), .close] }) { server in
             try await withClient { client in
                 #expect(await failureCode { try await client.get(server.url("/")).body.bytes() } == .originMisbehaved)
+            }
+        }
+    }
+
+    @Test func theSecondOfTwoConsumersOfABodyGetsAnError() async throws {
+        try await ScriptedServer.run({ _, _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")] }) { server in
+            try await withClient { client in
+                let body = try await client.get(server.url("/")).body
+                await withTaskGroup(of: RepriseError.Code?.self) { group in
+                    for _ in 0..<2 { group.addTask { await failureCode { try await body.next() } } }
+                    // Nothing has come: the first one waits, whichever it is.
+                    #expect(await group.next() == .some(.invalidArgument))
+                    try? await server.send("ok", on: 0)
+                    #expect(await group.next() == .some(nil))
+                }
             }
         }
     }

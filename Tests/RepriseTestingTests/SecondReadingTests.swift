@@ -17,7 +17,7 @@ struct SecondReadingTests {
             let ours = RangeHeader(field)
             let theirs = RangeField(field)?.single
             #expect((ours == nil) == (theirs == nil), "\(field)")
-            for length in [0, 1, 100, Int64.max] as [Int64] {
+            for length in [0, 1, 100, 1 << 53] as [Int64] {
                 let mine = ours?.resolve(length: length)
                 #expect(mine == theirs?.resolve(completeLength: length), "\(field) of \(length)")
             }

@@ -40,6 +40,15 @@ struct TransferMachineTests {
         #expect(machine.finished(.complete) == .ending(.complete))
     }
 
+    @Test func aSecondConsumerIsToldThatAnotherOneWaits() {
+        var machine = open()
+        #expect(machine.take() == nil)
+        _ = machine.wait(now: start)
+        #expect(machine.take() == .busy)
+        #expect(machine.received(piece(5)) == .piece(piece(5)), "the first one is served all the same")
+        #expect(machine.take() == nil)
+    }
+
     @Test func theTaskIsSuspendedAboveOneBoundAndResumedBelowTheOther() {
         var machine = open()
         _ = machine.received(piece(100))

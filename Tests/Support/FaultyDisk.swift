@@ -37,6 +37,7 @@ package final class FaultyDisk: FileSystem {
         var journal: [Write] = []
         var freeBytes: (@Sendable () -> Int64)?
         var canPunch = true
+        var openFileStatus: FileStatus?
     }
 
     fileprivate let state = Mutex(State())
@@ -64,6 +65,9 @@ package final class FaultyDisk: FileSystem {
 
     /// What the disk says is free; `nil` = the truth.
     package func setFreeBytes(_ bytes: (@Sendable () -> Int64)?) { state.withLock { $0.freeBytes = bytes } }
+
+    /// What every open file says of itself; `nil` = the truth.
+    package func setOpenFileStatus(_ status: FileStatus?) { state.withLock { $0.openFileStatus = status } }
 
     /// Holes cannot be punched, as on exFAT.
     package func forbidPunching() { state.withLock { $0.canPunch = false } }
@@ -185,5 +189,8 @@ private final class FaultyFile: OpenFile {
     }
 
     func truncate(to length: Int64) throws(SystemError) { try real.truncate(to: length) }
-    func status() throws(SystemError) -> FileStatus { try real.status() }
+    func status() throws(SystemError) -> FileStatus {
+        if let status = disk.state.withLock({ $0.openFileStatus }) { return status }
+        return try real.status()
+    }
 }

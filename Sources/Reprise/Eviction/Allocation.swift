@@ -67,8 +67,6 @@ final class Allocation: Sendable {
     }
 
     private static func outward(_ range: Range<Int64>) -> Range<Int64> {
-        let lower = range.lowerBound / blockSize * blockSize
-        guard range.upperBound <= .max - blockSize else { return lower..<range.upperBound }
-        return lower..<(range.upperBound + blockSize - 1) / blockSize * blockSize
+        range.lowerBound / blockSize * blockSize..<(range.upperBound + blockSize - 1) / blockSize * blockSize
     }
 }

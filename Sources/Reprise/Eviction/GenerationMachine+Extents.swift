@@ -21,8 +21,8 @@ extension GenerationMachine {
     /// to read or a fetch to write.
     func extents(freeing bytes: Int64, leased: [Range<Int64>]) -> [Range<Int64>] {
         let needed =
-            leased + readers.values.map { $0.consumed..<Self.sum($0.delivered, Self.readerWindow) }
-            + fetches.values.map { max(0, $0.cursor - 1)..<Self.sum($0.cursor, Self.extent + 1) }
+            leased + readers.values.map { $0.consumed..<$0.delivered + Self.readerWindow }
+            + fetches.values.map { max(0, $0.cursor - 1)..<$0.cursor + Self.extent + 1 }
         let behind = readers.values.map(\.consumed).min() ?? .max
         var candidates: [(rank: Rank, extent: Range<Int64>, stored: Int64)] = []
         for extent in storedExtents where !needed.contains(where: { $0.overlaps(extent) }) {
@@ -70,10 +70,5 @@ extension GenerationMachine {
             }
         }
         return extents
-    }
-
-    private static func sum(_ position: Int64, _ more: Int64) -> Int64 {
-        let (sum, overflow) = position.addingReportingOverflow(more)
-        return overflow ? .max : sum
     }
 }

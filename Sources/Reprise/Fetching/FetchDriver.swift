@@ -129,7 +129,7 @@ struct FetchDriver: Sendable {
     /// Pulls the body, writes it, publishes it; as fast as readers want it.
     private func drain(_ source: FetchResponse, _ writer: inout ChunkWriter) async throws -> Outcome {
         let body = source.response.body
-        var position = source.placement.start
+        var cursor = BodyCursor(start: source.placement.start, end: source.placement.end)
         var reading = Duration.zero
         let startBytes = writer.received
         defer { engine.timings.noteRate(bytes: writer.received - startBytes, in: reading, from: core.url.authority) }
@@ -137,13 +137,13 @@ struct FetchDriver: Sendable {
             let before = engine.configuration.clock.elapsed()
             guard let chunk = try await body.next() else { break }
             reading += engine.configuration.clock.elapsed() - before
-            let range = position..<position + Int64(chunk.count)
-            position = range.upperBound
+            let range = try cursor.advance(by: chunk.count)
+            if cursor.hasSurplus { body.cancel() }
             engine.journal.count { $0.bytesFetched += Int64(chunk.count) }
             writer.received += Int64(chunk.count)
             switch try await store(chunk, range, &writer) {
             case .finished:
-                if position < source.placement.end ?? .max { body.cancel() }
+                if cursor.position < source.placement.end ?? .max { body.cancel() }
                 _ = try? await body.next()
                 return .done(reachedEnd: false)
             case .pause: await waitForDemand()
@@ -151,12 +151,12 @@ struct FetchDriver: Sendable {
             }
         }
         guard !core.isCancelled(id) else { return .done(reachedEnd: false) }
-        if let end = source.placement.end, position < end {
+        if let end = source.placement.end, cursor.isShort {
             throw RepriseError(
-                .originBodyTruncated, "The origin ended the body after \(position) of \(end) bytes.",
-                range: position..<end)
+                .originBodyTruncated, "The origin ended the body after \(cursor.position) of \(end) bytes.",
+                range: cursor.position..<end)
         }
-        return .done(reachedEnd: source.placement.end == nil || position == core.record.completeLength)
+        return .done(reachedEnd: source.placement.end == nil || cursor.position == core.record.completeLength)
     }
 
     private func waitForDemand() async {

@@ -207,7 +207,7 @@ extension ResourceCore {
         response.body.cancel()
         if response.head.status == .ok, let generation = liveGeneration {
             let fields = response.head.headerFields
-            let length = fields[.contentLength].flatMap { Int64($0) }
+            let length = fields[.contentLength].flatMap { contentLength($0) }
             let identity = generation.record.identity
             if identity.contradicts(Validators(fields))
                 || length != nil && identity.completeLength != nil && length != identity.completeLength

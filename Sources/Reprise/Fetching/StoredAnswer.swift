@@ -65,7 +65,7 @@ struct StoredAnswer: Sendable {
 
     /// Whether the response may be kept for others at all, judged before its body is read.
     static func isWorthKeeping(_ head: HTTPResponse) -> Bool {
-        let isSmall = head.headerFields[.contentLength].flatMap { Int($0) }.map { $0 <= maximumBody }
+        let isSmall = head.headerFields[.contentLength].flatMap { contentLength($0) }.map { $0 <= maximumBody }
         guard isSmall ?? (head.status.code == 204) else { return false }
         let control = CacheControl(head.headerFields)
         let isExplicit = control.maxAge != nil || control.sharedMaxAge != nil || head.headerFields[.expires] != nil

@@ -60,7 +60,8 @@ public struct OriginResponse: Sendable {
 
 /// A response body with back-pressure: nothing is read from the network that nobody asked for.
 ///
-/// One consumer calls ``next()``, one call at a time; ``cancel()`` may come from anywhere.
+/// One consumer calls ``next()``, one call at a time; ``cancel()`` may come from anywhere. Where ``next()`` is called while
+/// another call waits, the clients of this package throw `invalidArgument`.
 public protocol OriginBody: AnyObject, Sendable {
     /// The next piece, or `nil` at the clean end of the body (declared length reached, last chunk, or after ``cancel()``).
     ///

@@ -1,3 +1,4 @@
+import HTTPSemantics
 public import HTTPTypes
 
 /// A final response that is no media: 3xx without a target, 4xx, 5xx.
@@ -19,7 +20,7 @@ public struct OriginRefusal: Sendable {
 
     /// `Retry-After` in seconds, where the origin gave one (RFC 9110 §10.2.3).
     var retryAfter: Duration? {
-        guard let value = head.headerFields[.retryAfter], let seconds = Int(value), seconds >= 0 else { return nil }
+        guard let value = head.headerFields[.retryAfter], let seconds = CacheControl.seconds(value) else { return nil }
         return .seconds(min(seconds, 86_400))
     }
 

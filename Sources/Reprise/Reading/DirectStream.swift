@@ -7,47 +7,48 @@ final class DirectStream: Sendable {
     private let body: any OriginBody
     private let from: Int64
     private let to: Int64?
-    private let expectedEnd: Int64?
     private let journal: Journal
-    /// Offset of the next byte that the body will give.
+    /// Where the next byte lies that the body will give.
     ///
     /// A lock only because classes need one: there is one consumer.
-    private let position: Mutex<Int64>
+    private let cursor: Mutex<BodyCursor>
 
-    /// `start` is where the body begins; bytes before `from` are dropped, those from `to` on are not read.
+    /// `start` is where the body begins, `expectedEnd` where it ends as declared; bytes before `from` are dropped, those
+    /// from `to` on are not read.
     init(_ response: OriginResponse, start: Int64, from: Int64, to: Int64?, expectedEnd: Int64?, journal: Journal) {
         body = response.body
         self.from = from
         self.to = to
-        self.expectedEnd = expectedEnd
         self.journal = journal
-        position = Mutex(start)
+        cursor = Mutex(BodyCursor(start: start, end: expectedEnd))
     }
 
     /// The next bytes; `nil` at the end of the range or the body.
     func next() async throws -> (any ByteChunk)? {
         while true {
-            if let to, position.withLock({ $0 }) >= to {
+            if let to, cursor.withLock({ $0.position }) >= to {
                 body.cancel()
                 return nil
             }
             guard let chunk = try await body.next() else {
-                let reached = position.withLock { $0 }
+                let cursor = cursor.withLock { $0 }
                 // A part that is shorter than asked for is no end of what was promised to the reader.
-                if reached < max(expectedEnd ?? 0, to ?? 0), !Task.isCancelled {
-                    throw RepriseError(.originBodyTruncated, "The origin ended the body after \(reached) bytes.")
+                if cursor.isShort || cursor.position < to ?? 0, !Task.isCancelled {
+                    throw RepriseError(
+                        .originBodyTruncated, "The origin ended the body after \(cursor.position) bytes.")
                 }
                 return nil
             }
             journal.count { $0.bytesFetched += Int64(chunk.count) }
-            let start = position.withLock { position in
-                defer { position += Int64(chunk.count) }
-                return position
+            let placed = cursor.withLock { cursor in
+                Result { () throws(RepriseError) in (try cursor.advance(by: chunk.count), cursor.hasSurplus) }
             }
-            let lower = min(max(from - start, 0), Int64(chunk.count))
-            let upper = min(max((to ?? .max) - start, lower), Int64(chunk.count))
-            guard lower < upper else { continue }
-            if upper - lower == chunk.count { return chunk }
+            let (range, hasSurplus) = try placed.get()
+            if hasSurplus { body.cancel() }
+            let wanted = range.clamped(to: from..<max(from, to ?? .max))
+            guard !wanted.isEmpty else { continue }
+            if wanted.upperBound - wanted.lowerBound == chunk.count { return chunk }
+            let (lower, upper) = (wanted.lowerBound - range.lowerBound, wanted.upperBound - range.lowerBound)
             return ChunkSlice(base: chunk, range: Int(lower)..<Int(upper))
         }
     }

@@ -2,7 +2,7 @@ public import HTTPSemantics
 public import HTTPTypes
 import Locks
 
-/// The bytes of one read, in order, pulled by one consumer.
+/// The bytes of one read, in order, pulled by one consumer; several share them, each piece goes to one.
 ///
 /// Nothing is fetched that the consumer does not ask for, beyond a small lead. Ends with an error of type ``RepriseError``
 /// (`validatorChanged` when the representation changed and a hole remains, `originBodyTruncated`, …) or
@@ -52,6 +52,8 @@ public final class MediaRead: AsyncSequence, Sendable {
     }
 
     private let state: Mutex<State>
+    /// One consumer at a time takes a piece.
+    private let turn = Turn()
     private let resource: ResourceCore
     private let request: OriginRequest
 
@@ -151,8 +153,15 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     /// The next piece; `nil` at the end of the read.
     ///
-    /// One call at a time.
+    /// A call during another one waits for its turn.
     public func next() async throws -> MediaPiece? {
+        try await turn.take()
+        defer { turn.leave() }
+        return try await advance()
+    }
+
+    /// The next piece, for the consumer whose turn it is.
+    private func advance() async throws -> MediaPiece? {
         do {
             let piece = try await step()
             if piece == nil { cancel() }
@@ -165,10 +174,12 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     /// The bytes of the next piece; `nil` at the end of the read.
     ///
-    /// Reads them from disk, off the cooperative pool; what the disk does not give is fetched. One call at a time, and not
-    /// while another asks ``next()``. Throws as that does.
+    /// Reads them from disk, off the cooperative pool; what the disk does not give is fetched. A call during another one,
+    /// or during ``next()``, waits for its turn. Throws as that does.
     public func nextBytes() async throws -> [UInt8]? {
-        while let piece = try await next() {
+        try await turn.take()
+        defer { turn.leave() }
+        while let piece = try await advance() {
             guard case .stored(let region) = piece else { return try piece.bytes() }
             do {
                 return try await withTaskExecutorPreference(DiskExecutor.shared) { try region.bytes() }

@@ -1,4 +1,5 @@
 import ByteRanges
+import HTTPSemantics
 import Locks
 
 /// What is recorded, or about to be, of one generation: its chunks, by blocks of 1 MiB, a catalogue row each.
@@ -118,15 +119,16 @@ extension [Chunk] {
     /// Reads the catalogue's form; records that make no sense are left out, and their bytes count as holes.
     init(packed bytes: [UInt8], block: Int64, isSealed: Bool = false) {
         self = []
-        guard block >= 0, block < Int64.max / ChunkLedger.blockSize - 1 else { return }
+        guard (0..<Int64.largestPosition / ChunkLedger.blockSize).contains(block) else { return }
         let recordLength = Self.recordLength(isSealed: isSealed)
         bytes.withUnsafeBytes { raw in
             for start in stride(from: 0, through: raw.count - recordLength, by: recordLength) {
                 let offset = UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: start, as: UInt32.self))
                 let length = Int32(littleEndian: raw.loadUnaligned(fromByteOffset: start + 4, as: Int32.self))
-                guard Int64(offset) < ChunkLedger.blockSize, (1...Int32(Chunk.alignment)).contains(length) else {
-                    continue
-                }
+                // No chunk reaches into the next block.
+                guard (1...Int32(Chunk.alignment)).contains(length),
+                    Int64(offset) + Int64(length) <= ChunkLedger.blockSize
+                else { continue }
                 let position = block * ChunkLedger.blockSize + Int64(offset)
                 let proof = start + 8
                 if isSealed {

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSemantics
 import HTTPTypes
 
 /// Turns what is known of a generation into the catalogue's `record` and back.
@@ -42,7 +43,7 @@ struct RecordCodec: Sendable {
 
     func decode(_ data: Data, id: Int64, name: String, salt: [UInt8]) -> GenerationRecord? {
         guard let fields: Fields = open(data, salt: salt, context: Self.context(name, id)),
-            let url = try? ResourceURL(fields.u), fields.l ?? 0 >= 0
+            let url = try? ResourceURL(fields.u), (0...Int64.largestPosition).contains(fields.l ?? 0)
         else { return nil }
         var headers = HTTPFields()
         for pair in fields.f where pair.count == 2 {

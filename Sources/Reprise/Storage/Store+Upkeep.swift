@@ -1,4 +1,5 @@
 import ByteRanges
+import HTTPSemantics
 import Locks
 
 /// What is done beside the reads: putting right what a crash left, and what has grown too old.
@@ -98,7 +99,9 @@ extension Store {
         guard isUnclean, let status = file.status else { return }
         guard status.allocated > Allocation(stored).usage.allocated else { return }
         let block = Allocation.blockSize
-        let size = (max(status.size, stored.bounds?.upperBound ?? 0) / block + 1) * block
+        // A file may be made longer from outside, up to 2^63 - 1 bytes.
+        let length = min(max(status.size, stored.bounds?.upperBound ?? 0), .largestPosition)
+        let size = (length / block + 1) * block
         for hole in stored.holes(in: 0..<size) {
             let lower = (hole.lowerBound + block - 1) / block * block
             let upper = hole.upperBound / block * block

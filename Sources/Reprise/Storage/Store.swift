@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSemantics
 import Locks
 
 /// The disk side of a cache: directory, lock, index, quota.
@@ -56,7 +57,8 @@ final class Store: Sendable {
         if opening.session.isWrongKey { journal.tell(.keyChanged) }
         let recorded = configuration.usesRecordedLimit ? opening.session.limit : nil
         quota = Quota(
-            limit: recorded ?? configuration.limit, used: try catalogue.usage(), floor: configuration.minimumFree
+            limit: min(max(0, recorded ?? configuration.limit), .largestPosition), used: try catalogue.usage(),
+            floor: max(0, configuration.minimumFree)
         ) {
             try? fileSystem.freeBytes(at: directory)
         }

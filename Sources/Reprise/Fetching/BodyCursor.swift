@@ -1,0 +1,37 @@
+import HTTPSemantics
+
+/// Where the bytes of a body lie in the representation, as they come.
+///
+/// Pure. A body may bring more bytes than its head declared: this surplus has no place and is dropped.
+struct BodyCursor: Sendable {
+    /// Offset of the next byte; never beyond ``end``.
+    private(set) var position: Int64
+    /// Offset after the last byte, as declared; `nil` if only the end of the body will tell.
+    let end: Int64?
+    /// Whether bytes came after the declared end.
+    private(set) var hasSurplus = false
+
+    init(start: Int64, end: Int64?) {
+        position = start
+        self.end = end
+    }
+
+    /// Whether declared bytes are missing.
+    var isShort: Bool { position < end ?? 0 }
+
+    /// The place of the next `count` bytes, of which the first are meant if they are more than have one.
+    ///
+    /// Throws `originMisbehaved` for a body of undeclared length that goes beyond 2^53.
+    mutating func advance(by count: Int) throws(RepriseError) -> Range<Int64> {
+        let start = position
+        let room = (end ?? .largestPosition) - start
+        if Int64(count) > room {
+            guard end != nil else {
+                throw RepriseError(.originMisbehaved, "The origin's body does not end: it has more than 2^53 bytes.")
+            }
+            hasSurplus = true
+        }
+        position += min(Int64(count), max(room, 0))
+        return start..<position
+    }
+}

@@ -1,0 +1,63 @@
+import Locks
+
+/// Lets one caller in at a time, in the order in which they came.
+///
+/// The lock is a leaf; continuations are resumed outside it.
+final class Turn: Sendable {
+    private struct State {
+        var isTaken = false
+        var lastNumber: UInt64 = 0
+        var waiting: [(number: UInt64, continuation: CheckedContinuation<Void, any Error>)] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Waits until no other caller is in; ``leave()`` comes next.
+    ///
+    /// Throws `CancellationError` when the task is cancelled while it waits.
+    func take() async throws {
+        let number = state.withLock { state -> UInt64? in
+            guard state.isTaken else {
+                state.isTaken = true
+                return nil
+            }
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        guard let number else { return }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { wait($0, number) }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
+            }
+            waiter?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    private func wait(_ continuation: CheckedContinuation<Void, any Error>, _ number: UInt64) {
+        let result = state.withLock { state -> Result<Void, any Error>? in
+            // A cancellation from here on finds the caller among those that wait; an earlier one is seen here.
+            if Task.isCancelled { return .failure(CancellationError()) }
+            guard state.isTaken else {
+                state.isTaken = true
+                return .success(())
+            }
+            state.waiting.append((number, continuation))
+            return nil
+        }
+        if let result { continuation.resume(with: result) }
+    }
+
+    /// Lets the next caller in.
+    func leave() {
+        let next = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+            guard !state.waiting.isEmpty else {
+                state.isTaken = false
+                return nil
+            }
+            return state.waiting.removeFirst().continuation
+        }
+        next?.resume()
+    }
+}
