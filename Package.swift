@@ -114,6 +114,10 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Benchmarks/Store", swiftSettings: strict),
+        .executableTarget(
+            name: "Soak",
+            dependencies: ["ByteRanges", "HTTPSemantics", "Locks", "RepriseTesting", argumentParser],
+            path: "Benchmarks/Soak", swiftSettings: strict),
         // The program that the crash tests kill.
         .executableTarget(
             name: "CrashChild",

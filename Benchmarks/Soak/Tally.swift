@@ -1,0 +1,71 @@
+import ByteRanges
+import Foundation
+import Locks
+
+/// What the clients of a stage have seen.
+final class Tally: Sendable {
+    /// Why a response ended before its end, or was an error.
+    enum Reason: String, CaseIterable, Sendable {
+        /// An answer of the origin for this file was faulty just before.
+        case fault
+        /// The origin was away just before.
+        case restart
+        /// The file changed, and the response was of another version.
+        case change
+        /// The file has no strong validator or no ranges, so that a response cannot be continued.
+        case unjoinable
+        /// None of these.
+        case unexplained
+    }
+
+    /// Counts since the beginning of a stage.
+    struct Counts: Sendable {
+        var requests = 0
+        var servedBytes: Int64 = 0
+        var wrongBytes = 0
+        /// Answers that must not be: wrong bytes in them, a wrong head, a version that was over.
+        var wrongAnswers = 0
+        var brokenOff: [Reason: Int] = [:]
+        /// Requests that got no byte for too long.
+        var silent = 0
+        /// Connections that were not accepted.
+        var refusedConnections = 0
+        /// What was wrong or unexplained, by what the client was doing.
+        var complaints: [String: Int] = [:]
+
+        var explained: Int { brokenOff.reduce(0) { $0 + ($1.key == .unexplained ? 0 : $1.value) } }
+        var unexplained: Int { brokenOff[.unexplained] ?? 0 }
+    }
+
+    private static let shownComplaints = 60
+    private let counts = Mutex(Counts())
+    /// Bytes that clients got at least once, by file and version, where that is counted.
+    private let distinct: Mutex<[String: ByteRangeSet]>?
+    private let began = Uptime.seconds
+
+    init(countsDistinct: Bool) { distinct = countsDistinct ? Mutex([:]) : nil }
+
+    var now: Counts { counts.withLock { $0 } }
+
+    func change(_ body: (inout Counts) -> Void) { counts.withLock { body(&$0) } }
+
+    /// Counts something that must not be, and tells the first ones.
+    func complain(_ what: String, doing: String, _ detail: String) {
+        let number = counts.withLock { counts in
+            counts.complaints["\(what), \(doing)", default: 0] += 1
+            return counts.complaints.values.reduce(0, +)
+        }
+        guard number <= Self.shownComplaints else { return }
+        let seconds = Int(Uptime.seconds - began)
+        FileHandle.standardError.write(Data("soak: \(seconds) s: \(what), \(doing): \(detail)\n".utf8))
+    }
+
+    /// Counts bytes that a client got.
+    func delivered(_ range: Range<Int64>, file: Int, version: Int) {
+        guard let distinct, !range.isEmpty else { return }
+        _ = distinct.withLock { $0["\(file)/\(version)", default: ByteRangeSet()].insert(range) }
+    }
+
+    /// Bytes that clients got at least once.
+    var distinctBytes: Int64 { distinct?.withLock { $0.values.reduce(0) { $0 + $1.byteCount } } ?? 0 }
+}
