@@ -172,6 +172,7 @@ let package = Package(
             name: "RepriseTestingTests",
             dependencies: ["ByteRanges", "HTTPSemantics", "Locks", "RepriseTesting", "TestLimits", httpTypes] + nio,
             swiftSettings: strict),
+        .testTarget(name: "SoakTests", dependencies: ["RepriseTesting", "Soak", "TestLimits"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -203,6 +204,6 @@ if hasStandIn {
     // What the adapter's tests do not need is not built a second time.
     package.products.removeAll { $0.name == "reprise" }
     package.targets.removeAll { target in
-        target.name == "RepriseCLI" || target.type == .test && target.name != "RepriseAVPlayerTests"
+        ["RepriseCLI", "Soak"].contains(target.name) || target.type == .test && target.name != "RepriseAVPlayerTests"
     }
 }

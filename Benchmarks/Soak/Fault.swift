@@ -16,8 +16,8 @@ enum Fault: Equatable, Sendable {
     case status(Int)
     /// A Content-Range that names other bytes than those that were asked for.
     case shiftedRange
-    /// A Content-Range whose complete length is another one.
-    case wrongLength
+    /// A Content-Range whose complete length ends before its bytes do.
+    case shortLength
     /// So many bytes a second.
     case slow(bytesPerSecond: Double)
 
@@ -65,7 +65,7 @@ final class FaultPlan: Sendable {
                 state.burstEnd = time + .random(in: 0.5...3, using: &state.random)
                 return .status(503)
             case 8: return .shiftedRange
-            case 9: return .wrongLength
+            case 9: return .shortLength
             default: return .slow(bytesPerSecond: .random(in: 16_384...131_072, using: &state.random))
             }
         }

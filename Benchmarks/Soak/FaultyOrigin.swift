@@ -16,6 +16,8 @@ final class FaultyOrigin: Sendable {
         var sentBytes: Int64 = 0
         var requests = 0
         var lastRestart = -Double.infinity
+        /// `nil` while the origin is away. The only reference: with it goes the port.
+        var listener: Socket?
         var connections: [Int: Socket] = [:]
         var nextConnection = 0
     }
@@ -45,16 +47,18 @@ final class FaultyOrigin: Sendable {
             port = Int.random(in: 10_240..<30_000, using: &random)
             listener = try? Socket.listen(port: port)
         }
-        guard let listener else { throw SoakError("no port for an origin") }
+        guard listener != nil else { throw SoakError("no port for an origin") }
         let origin = FaultyOrigin(port, library, faults, ending)
+        origin.state.withLock { $0.listener = listener }
+        listener = nil
         threads.start { [random] in
             var random = random
-            origin.listen(listener, restarts, &random, threads)
+            origin.listen(restarts, &random, threads)
         }
         return origin
     }
 
-    /// Body bytes that were given to the kernel, and requests.
+    /// Body bytes that were sent, and requests.
     var counts: (bytes: Int64, requests: Int) { state.withLock { ($0.sentBytes, $0.requests) } }
 
     /// Whether the origin was away at that time or later.
@@ -62,33 +66,39 @@ final class FaultyOrigin: Sendable {
 
     // MARK: Listening
 
-    private func listen(
-        _ first: Socket, _ restarts: Restarts?, _ random: inout SeededGenerator, _ threads: Threads
-    ) {
-        var listener: Socket? = first
+    private func listen(_ restarts: Restarts?, _ random: inout SeededGenerator, _ threads: Threads) {
         while !ending.hasCome {
             let restart = restarts.map { Uptime.seconds + .random(in: $0.interval, using: &random) } ?? .infinity
             while !ending.hasCome, Uptime.seconds < restart {
-                guard let socket = listener?.accept(sendBuffer: 64 << 10) else { continue }
+                guard let socket = state.withLock({ $0.listener })?.accept(sendBuffer: 16 << 10) else { continue }
                 threads.start { [self] in serve(socket) }
             }
-            listener = nil
-            cutAll()
-            let absence = restarts.map { Double.random(in: $0.absence, using: &random) } ?? 0
-            let end = Uptime.seconds + absence
-            state.withLock { $0.lastRestart = end }
-            ending.wait(absence)
-            while listener == nil, !ending.hasCome {
-                listener = try? Socket.listen(port: port)
-                state.withLock { $0.lastRestart = Uptime.seconds }
-                if listener == nil { ending.wait(0.05) }
-            }
+            close()
+            if let restarts { comeBack(after: .random(in: restarts.absence, using: &random)) }
         }
-        cutAll()
+        close()
     }
 
-    private func cutAll() {
-        let sockets = state.withLock { Array($0.connections.values) }
+    private func comeBack(after absence: Double) {
+        ending.wait(absence)
+        while !ending.hasCome {
+            let listener = try? Socket.listen(port: port)
+            state.withLock { state in
+                state.listener = listener
+                state.lastRestart = Uptime.seconds
+            }
+            if listener != nil { return }
+            ending.wait(0.05)
+        }
+    }
+
+    /// Gives the port back and cuts all connections.
+    private func close() {
+        let sockets = state.withLock { state in
+            state.listener = nil
+            state.lastRestart = .infinity
+            return Array(state.connections.values)
+        }
         for socket in sockets { socket.cut() }
     }
 
@@ -128,7 +138,9 @@ final class FaultyOrigin: Sendable {
     private func send(
         _ representation: Representation, _ answer: OriginAnswer, _ fault: Fault, on socket: Socket
     ) -> Bool {
-        var buffer = [UInt8](repeating: 0, count: 32 << 10)
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        // What the kernel still has when the connection fails was not sent.
+        var unsent = 0
         var place = FaultPlace(fault, answer.range)
         var position = answer.range.lowerBound
         let began = Uptime.seconds
@@ -148,8 +160,12 @@ final class FaultyOrigin: Sendable {
                 TestPattern.fill(piece, from: position, seed: representation.seed)
                 return send(UnsafeRawBufferPointer(piece), isChunked: answer.isChunked, on: socket)
             }
+            guard sent == count else {
+                state.withLock { $0.sentBytes += Int64(sent - unsent) }
+                return false
+            }
             state.withLock { $0.sentBytes += Int64(sent) }
-            guard sent == count else { return false }
+            unsent = socket.unsentBytes
             position += Int64(count)
         }
         return !answer.isChunked || socket.send("0\r\n\r\n")

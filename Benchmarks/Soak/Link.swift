@@ -41,9 +41,13 @@ struct Link {
     private struct Progress {
         var taken: Int64?
         var version: Int?
+        /// Whether the body has several parts.
+        var hasParts = false
 
         var description: String {
-            taken.map { $0 > 0 ? "closed in the middle" : "closed before the body" } ?? "closed without an answer"
+            if hasParts { return "closed before the last part" }
+            return taken.map { $0 > 0 ? "closed in the middle" : "closed before the body" }
+                ?? "closed without an answer"
         }
     }
 
@@ -88,6 +92,7 @@ struct Link {
                 let tag = try verdict(check, head, ask)
                 return (.whole, tag, isOpen && framing != .untilClose)
             case .parts(let boundary, let candidates):
+                progress.hasParts = true
                 var body: [UInt8] = []
                 try reader.body(framing, most: 64 << 10) { body += $0 }
                 stage.tally.change { [count = body.count] in $0.servedBytes += Int64(count) }
@@ -106,7 +111,10 @@ struct Link {
         } catch {
             // The server is stopped at the end of a stage.
             guard stage.ending.wait(0.2) else { return (.over, nil, false) }
-            return (.broken(progress.description, stage.reason(ask, version: progress.version)), nil, false)
+            let reason = stage.reason(ask, version: progress.version)
+            // Parts of what cannot be joined are not to be promised.
+            let isUnexplained = reason == .unjoinable && progress.hasParts
+            return (.broken(progress.description, isUnexplained ? .unexplained : reason), nil, false)
         }
     }
 

@@ -91,7 +91,7 @@ struct OriginAnswer {
         status = 206
         range = wanted
         let shift: Int64 = fault == .shiftedRange ? 1 : 0
-        let stated = fault == .wrongLength ? length + 1 : length
+        let stated = fault == .shortLength ? wanted.upperBound - 1 : length
         fields.append(
             ("Content-Range", "bytes \(wanted.lowerBound + shift)-\(wanted.upperBound - 1 + shift)/\(stated)"))
     }

@@ -112,7 +112,7 @@ struct Player {
 
     private mutating func askWithCondition() throws(Socket.Failure) {
         let known = Set(tags.keys)
-        let file = pick { known.contains($0.number) }
+        let file = known.isEmpty ? pick() : pick { known.contains($0.number) }
         var conditional = ask(file, Bool.random(using: &random) ? .all : .bounded(range(in: file)))
         conditional.condition = [.ifNoneMatch, .ifMatch, .ifRange].randomElement(using: &random) ?? .ifRange
         conditional.tag = tags[file.number]
@@ -210,7 +210,7 @@ struct Player {
             stage.tally.complain("no answer", doing: manner.name, "\(ask.description), \(age)")
         case .wrong(let what):
             stage.tally.change { $0.wrongAnswers += 1 }
-            stage.tally.complain("wrong", doing: manner.name, "\(ask.description): \(what)")
+            stage.tally.complain(what, doing: manner.name, "\(ask.description), \(age)")
         }
     }
 }

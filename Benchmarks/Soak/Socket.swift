@@ -73,6 +73,18 @@ final class Socket: Sendable {
         return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? .nothingInTime : .end
     }
 
+    /// Bytes that the kernel has taken and not put on the wire.
+    var unsentBytes: Int {
+        var count: Int32 = 0
+        #if canImport(Darwin)
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            return getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &count, &size) == 0 ? Int(count) : 0
+        #else
+            // SIOCOUTQNSD of <linux/sockios.h>, which Swift does not import.
+            return ioctl(descriptor, 0x894B, &count) == 0 ? Int(count) : 0
+        #endif
+    }
+
     /// Sends FIN: there are no further requests.
     func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 

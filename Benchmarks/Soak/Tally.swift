@@ -37,7 +37,8 @@ final class Tally: Sendable {
         var unexplained: Int { brokenOff[.unexplained] ?? 0 }
     }
 
-    private static let shownComplaints = 60
+    /// How many of a kind are told at once.
+    private static let shownComplaints = 3
     private let counts = Mutex(Counts())
     /// Bytes that clients got at least once, by file and version, where that is counted.
     private let distinct: Mutex<[String: ByteRangeSet]>?
@@ -49,11 +50,13 @@ final class Tally: Sendable {
 
     func change(_ body: (inout Counts) -> Void) { counts.withLock { body(&$0) } }
 
-    /// Counts something that must not be, and tells the first ones.
+    /// Counts something that must not be, and tells the first of each kind.
     func complain(_ what: String, doing: String, _ detail: String) {
+        // Of a kind are those that differ in their numbers only.
+        let kind = what.split { $0.isNumber }.joined(separator: "N") + ", " + doing
         let number = counts.withLock { counts in
-            counts.complaints["\(what), \(doing)", default: 0] += 1
-            return counts.complaints.values.reduce(0, +)
+            counts.complaints[kind, default: 0] += 1
+            return counts.complaints[kind, default: 0]
         }
         guard number <= Self.shownComplaints else { return }
         let seconds = Int(Uptime.seconds - began)
