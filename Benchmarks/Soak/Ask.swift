@@ -137,11 +137,11 @@ enum Promise {
         if let length = head["content-length"], length != "\(stated.range.count)" {
             return .wrong("206 with \(value) and Content-Length \(length)")
         }
-        if ask.condition == .ifRange, let tag = ask.tag {
+        if ask.condition == .ifRange || ask.condition == .ifMatch, let tag = ask.tag {
             let named = candidates.filter { $0.version == tag.version }
-            return named.isEmpty
-                ? .wrong("If-Range with the tag of another version gave 206")
-                : .bytes(from: stated.range.lowerBound, of: named)
+            let isOther = named.isEmpty || head["etag"].map { $0 != tag.text } ?? false
+            if isOther { return .wrong("206 although \(ask.condition) named another version") }
+            return .bytes(from: stated.range.lowerBound, of: named)
         }
         return .bytes(from: stated.range.lowerBound, of: candidates)
     }

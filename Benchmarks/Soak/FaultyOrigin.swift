@@ -25,19 +25,24 @@ final class FaultyOrigin: Sendable {
     let port: Int
     private let library: Library
     private let faults: FaultPlan
+    private let sent: DistinctBytes?
     private let ending: Ending
     private let state = Mutex(State())
 
-    private init(_ port: Int, _ library: Library, _ faults: FaultPlan, _ ending: Ending) {
+    private init(_ port: Int, _ library: Library, _ faults: FaultPlan, _ sent: DistinctBytes?, _ ending: Ending) {
         self.port = port
         self.library = library
         self.faults = faults
+        self.sent = sent
         self.ending = ending
     }
 
-    /// Starts an origin, which ends with `ending`; `restarts` is `nil` for one that stays.
+    /// Starts an origin, which ends with `ending`.
+    ///
+    /// `restarts` is `nil` for one that stays; `sent` takes what it sends, if that is to be counted.
     static func start(
-        _ library: Library, faults: FaultPlan, restarts: Restarts?, seed: UInt64, ending: Ending, threads: Threads
+        _ library: Library, faults: FaultPlan, restarts: Restarts?, sent: DistinctBytes?, seed: UInt64, ending: Ending,
+        threads: Threads
     ) throws -> FaultyOrigin {
         var random = SeededGenerator(seed: seed)
         // Below the ports that systems lend to clients: one of those could be taken while the origin is away.
@@ -48,7 +53,7 @@ final class FaultyOrigin: Sendable {
             listener = try? Socket.listen(port: port)
         }
         guard listener != nil else { throw SoakError("no port for an origin") }
-        let origin = FaultyOrigin(port, library, faults, ending)
+        let origin = FaultyOrigin(port, library, faults, sent, ending)
         origin.state.withLock { $0.listener = listener }
         listener = nil
         threads.start { [random] in
@@ -131,18 +136,21 @@ final class FaultyOrigin: Sendable {
         }
         let answer = OriginAnswer(to: head, method: words[0], path: words[1], file: file, fault: fault)
         guard socket.send(answer.head(now: Int64(Date().timeIntervalSince1970))) else { return false }
-        guard let representation = answer.representation, !answer.range.isEmpty else { return true }
-        return send(representation, answer, fault, on: socket)
+        guard let file, let representation = answer.representation, !answer.range.isEmpty else { return true }
+        return send(file, representation, answer, fault, on: socket)
     }
 
     private func send(
-        _ representation: Representation, _ answer: OriginAnswer, _ fault: Fault, on socket: Socket
+        _ file: MediaFile, _ representation: Representation, _ answer: OriginAnswer, _ fault: Fault, on socket: Socket
     ) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         // What the kernel still has when the connection fails was not sent.
         var unsent = 0
         var place = FaultPlace(fault, answer.range)
         var position = answer.range.lowerBound
+        defer {
+            self.sent?.insert(answer.range.lowerBound..<position, file: file.number, version: representation.version)
+        }
         let began = Uptime.seconds
         while position < answer.range.upperBound {
             if position == place.offset {

@@ -87,7 +87,7 @@ struct Link {
             case .bytes(let start, let candidates):
                 guard ask.method != "HEAD" else { break }
                 var check = BodyCheck(from: start, candidates: candidates)
-                defer { delivered(start, check, ask) }
+                defer { delivered(start, framing, check, ask) }
                 try read(framing, &check, &progress, manner)
                 let tag = try verdict(check, head, ask)
                 return (.whole, tag, isOpen && framing != .untilClose)
@@ -156,11 +156,14 @@ struct Link {
         }
     }
 
-    private func delivered(_ start: Int64, _ check: BodyCheck, _ ask: Ask) {
+    private func delivered(_ start: Int64, _ framing: MessageReader.Framing, _ check: BodyCheck, _ ask: Ask) {
         if check.wrongBytes > 0 {
             stage.tally.change { $0.wrongBytes += check.wrongBytes }
         } else if let file = ask.file, let version = check.version {
-            stage.tally.delivered(start..<check.position, file: file.number, version: version)
+            // What a client leaves in its buffer has come, too.
+            guard case .length(let length) = framing else { return }
+            let end = min(start + length, check.position + Int64(reader.waitingBytes))
+            stage.wanted?.insert(start..<end, file: file.number, version: version)
         }
     }
 

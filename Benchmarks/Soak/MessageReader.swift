@@ -39,6 +39,9 @@ struct MessageReader {
 
     init(_ socket: Socket) { self.socket = socket }
 
+    /// Bytes that have come and were not handed on.
+    var waitingBytes: Int { end - start + socket.waitingBytes }
+
     /// The next head; `nil` if the connection ends before it.
     mutating func head() throws(Failure) -> Head? {
         var searched = 0
@@ -84,9 +87,10 @@ struct MessageReader {
         while left > 0 {
             if start == end { try fill(most) }
             let count = Int(min(left, Int64(min(most, end - start))))
-            try buffer.withUnsafeBytes { try take(UnsafeRawBufferPointer(rebasing: $0[start..<start + count])) }
+            let piece = start..<start + count
             start += count
             left -= Int64(count)
+            try buffer.withUnsafeBytes { try take(UnsafeRawBufferPointer(rebasing: $0[piece])) }
         }
     }
 

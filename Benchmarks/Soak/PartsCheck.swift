@@ -43,6 +43,6 @@ struct PartsCheck {
             }
             index += 1
         }
-        if index == 0 { problem = "no part" }
+        if index < wanted.count { problem = "\(index) of \(wanted.count) parts" }
     }
 }

@@ -191,19 +191,21 @@ struct Player {
             let (end, tag, isOpen) = link.receive(ask, manner)
             if let file = ask.file, let tag { tags[file.number] = tag }
             guard end != .over else { return false }
-            report(end, ask, manner)
+            report(end, ask, manner, age: Uptime.seconds - sent)
             guard isOpen else { return false }
         }
         return true
     }
 
-    private func report(_ end: Link.End, _ ask: Ask, _ manner: Link.Manner) {
+    private mutating func report(_ end: Link.End, _ ask: Ask, _ manner: Link.Manner, age: Double) {
         stage.tally.change { $0.requests += 1 }
-        let age = "after \(Int(Uptime.seconds - ask.sent)) s"
+        let age = "after \(Int(age)) s"
         switch end {
         case .whole, .left, .over: return
         case .broken(let how, let reason):
             stage.tally.change { $0.brokenOff[reason, default: 0] += 1 }
+            // As players do.
+            stage.ending.wait(.random(in: 0.5...3, using: &random))
             if reason == .unexplained { stage.tally.complain(how, doing: manner.name, "\(ask.description), \(age)") }
         case .silent:
             stage.tally.change { $0.silent += 1 }

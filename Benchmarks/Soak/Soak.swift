@@ -51,18 +51,19 @@ struct Soak {
         // Also when something below throws.
         defer { ending.announce() }
         let library = Library(count: command.files, origins: command.origins, seed: seed)
-        let plan = FaultPlan(share: isPlain ? 0 : command.faults, seed: seed)
         let restarts = isPlain ? nil : FaultyOrigin.Restarts(interval: 45...75, absence: 0.3...3)
+        let sent = isPlain ? DistinctBytes() : nil
         let origins = try (0..<command.origins).map { number in
-            try FaultyOrigin.start(
-                library, faults: plan, restarts: restarts, seed: seed &+ UInt64(number), ending: ending,
-                threads: threads)
+            let seed = seed &+ UInt64(number)
+            let faults = FaultPlan(share: isPlain ? 0 : command.faults, seed: seed)
+            return try FaultyOrigin.start(
+                library, faults: faults, restarts: restarts, sent: sent, seed: seed, ending: ending, threads: threads)
         }
         let server = try ServerUnderTest(executable, directory: folder, options: try options(folder, limit: limit))
         defer { server.stop() }
         let stage = Stage(
-            library: library, origins: origins, port: server.port, tally: Tally(countsDistinct: isPlain),
-            ending: ending, meanRate: command.rate * 1e6 / Double(command.clients), isPlain: isPlain)
+            library: library, origins: origins, port: server.port, wanted: isPlain ? DistinctBytes() : nil,
+            ending: ending, meanRate: command.rate * 1e6 / Double(command.clients))
         say(
             """
 
@@ -82,7 +83,7 @@ struct Soak {
         ending.announce()
         server.stop()
         threads.wait(30)
-        summarize(stage)
+        summarize(stage, sent)
         return failures
     }
 
@@ -127,7 +128,7 @@ struct Soak {
         return options
     }
 
-    private func summarize(_ stage: Stage) {
+    private func summarize(_ stage: Stage, _ sent: DistinctBytes?) {
         let counts = stage.tally.now
         let origin = Double(stage.originBytes) / 1e6
         let requests = stage.origins.reduce(0) { $0 + $1.counts.requests }
@@ -137,11 +138,14 @@ struct Soak {
             Total: \(counts.requests) requests, \(counts.servedBytes / 1_000_000) MB served, \
             \(Report.text(origin, 1)) MB from the origins in \(requests) requests.
             """)
-        if stage.isPlain {
-            let distinct = Double(stage.tally.distinctBytes) / 1e6
+        if let wanted = stage.wanted, let sent {
+            let distinct = Double(wanted.count) / 1e6
+            let again = origin - Double(sent.count) / 1e6
             say(
-                "Distinct: \(Report.text(distinct, 1)) MB; origin / distinct: \(Report.text(origin / max(distinct, 0.001), 4))"
-            )
+                """
+                Distinct: \(Report.text(distinct, 1)) MB wanted; origin / distinct \
+                \(Report.text(origin / max(distinct, 0.001), 4)); sent again: \(Report.text(again, 1)) MB.
+                """)
         }
         let reasons = Tally.Reason.allCases.map { "\($0) \(counts.brokenOff[$0] ?? 0)" }.joined(separator: ", ")
         say("Broken off, by reason: \(reasons).")

@@ -85,6 +85,17 @@ final class Socket: Sendable {
         #endif
     }
 
+    /// Bytes that have come and were not received.
+    var waitingBytes: Int {
+        var count: Int32 = 0
+        #if canImport(Darwin)
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            return getsockopt(descriptor, SOL_SOCKET, SO_NREAD, &count, &size) == 0 ? Int(count) : 0
+        #else
+            return ioctl(descriptor, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
+        #endif
+    }
+
     /// Sends FIN: there are no further requests.
     func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 

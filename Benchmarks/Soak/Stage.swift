@@ -4,13 +4,15 @@ struct Stage: Sendable {
     let origins: [FaultyOrigin]
     /// The port of the server under test.
     let port: Int
-    let tally: Tally
+    let tally = Tally()
+    /// What clients got; `nil` where it is not counted.
+    let wanted: DistinctBytes?
     let tags = TagBook()
     let ending: Ending
     /// Bytes a second that one client plays on average.
     let meanRate: Double
     /// Whether only files are asked for whose every byte should come from the origin once.
-    let isPlain: Bool
+    var isPlain: Bool { wanted != nil }
 
     /// How long after a fault a response may still suffer from it, in seconds.
     private static let aftermath = 15.0

@@ -1,4 +1,3 @@
-import ByteRanges
 import Foundation
 import Locks
 
@@ -40,11 +39,7 @@ final class Tally: Sendable {
     /// How many of a kind are told at once.
     private static let shownComplaints = 3
     private let counts = Mutex(Counts())
-    /// Bytes that clients got at least once, by file and version, where that is counted.
-    private let distinct: Mutex<[String: ByteRangeSet]>?
     private let began = Uptime.seconds
-
-    init(countsDistinct: Bool) { distinct = countsDistinct ? Mutex([:]) : nil }
 
     var now: Counts { counts.withLock { $0 } }
 
@@ -52,23 +47,30 @@ final class Tally: Sendable {
 
     /// Counts something that must not be, and tells the first of each kind.
     func complain(_ what: String, doing: String, _ detail: String) {
-        // Of a kind are those that differ in their numbers only.
-        let kind = what.split { $0.isNumber }.joined(separator: "N") + ", " + doing
+        let kind = "\(Self.withoutNumbers(what)), \(doing)"
         let number = counts.withLock { counts in
             counts.complaints[kind, default: 0] += 1
             return counts.complaints[kind, default: 0]
         }
         guard number <= Self.shownComplaints else { return }
         let seconds = Int(Uptime.seconds - began)
-        FileHandle.standardError.write(Data("soak: \(seconds) s: \(what), \(doing): \(detail)\n".utf8))
+        let line = Data("soak: \(seconds) s: \(what), \(doing): \(detail)\n".utf8)
+        // Without a reader the counts remain.
+        try? FileHandle.standardError.write(contentsOf: line)
     }
 
-    /// Counts bytes that a client got.
-    func delivered(_ range: Range<Int64>, file: Int, version: Int) {
-        guard let distinct, !range.isEmpty else { return }
-        _ = distinct.withLock { $0["\(file)/\(version)", default: ByteRangeSet()].insert(range) }
+    /// A complaint without what makes each one different; status codes stay.
+    private static func withoutNumbers(_ text: String) -> String {
+        var result = ""
+        var digits = ""
+        for character in text + " " {
+            if character.isNumber {
+                digits.append(character)
+            } else {
+                result += (digits.count > 3 ? "N" : digits) + String(character)
+                digits = ""
+            }
+        }
+        return String(result.dropLast())
     }
-
-    /// Bytes that clients got at least once.
-    var distinctBytes: Int64 { distinct?.withLock { $0.values.reduce(0) { $0 + $1.byteCount } } ?? 0 }
 }
