@@ -16,7 +16,9 @@ final class FaultyOrigin: Sendable {
         var sentBytes: Int64 = 0
         var requests = 0
         var lastRestart = -Double.infinity
-        /// `nil` while the origin is away. The only reference: with it goes the port.
+        /// `nil` while the origin is away.
+        ///
+        /// The only reference: with it goes the port.
         var listener: Socket?
         var connections: [Int: Socket] = [:]
         var nextConnection = 0
