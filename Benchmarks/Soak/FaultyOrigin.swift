@@ -12,6 +12,11 @@ final class FaultyOrigin: Sendable {
         let absence: ClosedRange<Double>
     }
 
+    /// Seconds from a request to its head, and bytes a second on one connection, as where the traces of players in the
+    /// tests were recorded.
+    private static let delay = 0.02
+    private static let rate = 4e6
+
     private struct State {
         var sentBytes: Int64 = 0
         var requests = 0
@@ -137,7 +142,9 @@ final class FaultyOrigin: Sendable {
             return false
         }
         let answer = OriginAnswer(to: head, method: words[0], path: words[1], file: file, fault: fault)
-        guard socket.send(answer.head(now: Int64(Date().timeIntervalSince1970))) else { return false }
+        guard ending.wait(Self.delay), socket.send(answer.head(now: Int64(Date().timeIntervalSince1970))) else {
+            return false
+        }
         guard let file, let representation = answer.representation, !answer.range.isEmpty else { return true }
         return send(file, representation, answer, fault, on: socket)
     }
@@ -153,18 +160,19 @@ final class FaultyOrigin: Sendable {
         defer {
             self.sent?.insert(answer.range.lowerBound..<position, file: file.number, version: representation.version)
         }
+        var rate = Self.rate
+        if case .slow(let slowRate) = fault { rate = slowRate }
+        let isSlow = rate < Self.rate
         let began = Uptime.seconds
         while position < answer.range.upperBound {
             if position == place.offset {
                 guard pass(place, on: socket) else { return false }
                 place.offset = nil
             }
-            var count = Int(min(Int64(buffer.count), (place.offset ?? answer.range.upperBound) - position))
-            if case .slow(let rate) = fault {
-                count = min(count, 4096)
-                let due = began + Double(position - answer.range.lowerBound) / rate
-                guard ending.wait(due - Uptime.seconds) else { return false }
-            }
+            let count = Int(
+                min(Int64(isSlow ? 2048 : buffer.count), (place.offset ?? answer.range.upperBound) - position))
+            let due = began + Double(position - answer.range.lowerBound) / rate
+            guard ending.wait(due - Uptime.seconds) else { return false }
             let sent = buffer.withUnsafeMutableBytes { bytes in
                 let piece = UnsafeMutableRawBufferPointer(rebasing: bytes[..<count])
                 TestPattern.fill(piece, from: position, seed: representation.seed)
