@@ -114,6 +114,10 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Benchmarks/Store", swiftSettings: strict),
+        .executableTarget(
+            name: "Soak",
+            dependencies: ["ByteRanges", "HTTPSemantics", "Locks", "RepriseTesting", argumentParser],
+            path: "Benchmarks/Soak", swiftSettings: strict),
         // The program that the crash tests kill.
         .executableTarget(
             name: "CrashChild",
@@ -168,6 +172,7 @@ let package = Package(
             name: "RepriseTestingTests",
             dependencies: ["ByteRanges", "HTTPSemantics", "Locks", "RepriseTesting", "TestLimits", httpTypes] + nio,
             swiftSettings: strict),
+        .testTarget(name: "SoakTests", dependencies: ["RepriseTesting", "Soak", "TestLimits"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -201,6 +206,6 @@ if hasStandIn {
     // What the adapter's tests do not need is not built a second time.
     package.products.removeAll { $0.name == "reprise" }
     package.targets.removeAll { target in
-        target.name == "RepriseCLI" || target.type == .test && target.name != "RepriseAVPlayerTests"
+        ["RepriseCLI", "Soak"].contains(target.name) || target.type == .test && target.name != "RepriseAVPlayerTests"
     }
 }

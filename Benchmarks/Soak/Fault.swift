@@ -1,0 +1,73 @@
+import Locks
+import RepriseTesting
+
+/// What goes wrong with one answer of an origin.
+enum Fault: Equatable, Sendable {
+    case none
+    /// FIN after this share of the body, which is cut off there.
+    case close(after: Double)
+    /// RST after this share of the body.
+    case reset(after: Double)
+    /// Nothing for so many seconds after this share of the body.
+    case stall(after: Double, seconds: Double)
+    /// No head for so many seconds, then FIN.
+    case silence(seconds: Double)
+    /// This status instead of the file.
+    case status(Int)
+    /// A Content-Range that names other bytes than those that were asked for.
+    case shiftedRange
+    /// A Content-Range whose complete length ends before its bytes do.
+    case shortLength
+    /// So many bytes a second.
+    case slow(bytesPerSecond: Double)
+
+    /// Whether it may end a client's response.
+    var breaks: Bool {
+        switch self {
+        case .none, .slow: false
+        default: true
+        }
+    }
+}
+
+/// Deals faults to answers, by a seed.
+final class FaultPlan: Sendable {
+    private struct State {
+        var random: SeededGenerator
+        /// Until when everything is answered with 503, in seconds of uptime.
+        var burstEnd = -Double.infinity
+    }
+
+    private let share: Double
+    private let state: Mutex<State>
+
+    /// `share` of all answers get a fault; 0 for an honest origin.
+    init(share: Double, seed: UInt64) {
+        self.share = share
+        state = Mutex(State(random: SeededGenerator(seed: seed)))
+    }
+
+    /// The fault of the next answer.
+    func next(at time: Double) -> Fault {
+        state.withLock { [share] state in
+            if time < state.burstEnd { return .status(503) }
+            guard Double.random(in: 0..<1, using: &state.random) < share else { return .none }
+            let place = Double.random(in: 0..<1, using: &state.random)
+            switch Int.random(in: 0..<12, using: &state.random) {
+            case 0, 1: return .close(after: place)
+            case 2: return .reset(after: place)
+            case 3: return .stall(after: place, seconds: .random(in: 1...20, using: &state.random))
+            // Longer than Reprise waits for bytes.
+            case 4: return .stall(after: place, seconds: 40)
+            case 5: return .silence(seconds: .random(in: 1...10, using: &state.random))
+            case 6: return .status(500)
+            case 7:
+                state.burstEnd = time + .random(in: 0.5...3, using: &state.random)
+                return .status(503)
+            case 8: return .shiftedRange
+            case 9: return .shortLength
+            default: return .slow(bytesPerSecond: .random(in: 16_384...131_072, using: &state.random))
+            }
+        }
+    }
+}

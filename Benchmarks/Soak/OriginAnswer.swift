@@ -1,0 +1,106 @@
+import HTTPSemantics
+
+/// An origin's answer: a head, and which bytes of which representation follow it.
+struct OriginAnswer {
+    var status: Int
+    var fields: [(name: String, value: String)] = []
+    var representation: Representation?
+    /// The bytes of the representation that follow; empty for none.
+    var range: Range<Int64> = 0..<0
+    var isChunked = false
+
+    private static let languages = ["en", "de", "fr"]
+
+    /// The language that a request asks for, as a number.
+    static func language(_ head: MessageReader.Head) -> Int {
+        head["accept-language"].flatMap { languages.firstIndex(of: $0) } ?? 0
+    }
+
+    /// The value of Accept-Language for a number.
+    static func name(ofLanguage number: Int) -> String { languages[number] }
+
+    /// Answers a GET or HEAD for `file`, or for nothing.
+    init(to head: MessageReader.Head, method: String, path: String, file: MediaFile?, fault: Fault) {
+        guard let file else {
+            self.init(status: 404)
+            return
+        }
+        if case .status(let status) = fault {
+            self.init(status: status)
+            return
+        }
+        if path != file.finalPath {
+            self.init(status: 302, fields: [("Location", file.finalPath)])
+            return
+        }
+        let language = file.kind == .varying ? Self.language(head) : 0
+        let current = file.current(language: language)
+        self.init(status: 200, representation: current)
+        describe(file)
+        let validator = fields.first { $0.name == "ETag" } ?? fields.first { $0.name == "Last-Modified" }
+        if let known = head["if-none-match"] ?? head["if-modified-since"], known == validator?.value {
+            status = 304
+            return
+        }
+        isChunked = file.kind == .chunked
+        let ignoresRange = file.kind == .rangeless || file.kind == .chunked
+        let condition = head["if-range"]
+        if method == "GET", !ignoresRange, condition == nil || condition == validator?.value,
+            let spec = head["range"].flatMap({ RangeField($0) })?.specs.first
+        {
+            answerRange(spec.resolve(completeLength: current.length), current.length, fault)
+        } else {
+            range = 0..<current.length
+        }
+        if !isChunked { fields.append(("Content-Length", "\(range.count)")) }
+        if method == "HEAD" { range = 0..<0 }
+    }
+
+    private init(
+        status: Int, fields: [(name: String, value: String)] = [], representation: Representation? = nil
+    ) {
+        self.status = status
+        self.fields = fields
+        self.representation = representation
+        if representation == nil { self.fields.append(("Content-Length", "0")) }
+    }
+
+    private mutating func describe(_ file: MediaFile) {
+        guard let representation else { return }
+        let tag = "\"v\(representation.version)-\(representation.seed)\""
+        // An hour between two versions: a date that is older than the response is a strong validator.
+        let date = HTTPDate(secondsSince1970: 1_735_689_600 + Int64(representation.version) * 3600)
+        switch file.kind {
+        case .strong, .moved, .rangeless, .chunked: fields.append(("ETag", tag))
+        case .dated: fields.append(("Last-Modified", "\(date)"))
+        case .weak: fields.append(("ETag", "W/\(tag)"))
+        case .bare: break
+        case .unstored: fields += [("ETag", tag), ("Cache-Control", "no-store")]
+        case .varying: fields += [("ETag", tag), ("Vary", "Accept-Language")]
+        case .playlist: fields += [("ETag", tag), ("Cache-Control", "no-cache")]
+        }
+        fields.append(("Content-Type", file.kind == .playlist ? "application/vnd.apple.mpegurl" : "video/mp4"))
+    }
+
+    private mutating func answerRange(_ wanted: Range<Int64>?, _ length: Int64, _ fault: Fault) {
+        guard let wanted else {
+            status = 416
+            fields.append(("Content-Range", "bytes */\(length)"))
+            return
+        }
+        status = 206
+        range = wanted
+        let shift: Int64 = fault == .shiftedRange ? 1 : 0
+        let stated = fault == .shortLength ? wanted.upperBound - 1 : length
+        fields.append(
+            ("Content-Range", "bytes \(wanted.lowerBound + shift)-\(wanted.upperBound - 1 + shift)/\(stated)"))
+    }
+
+    /// The head as it is sent.
+    func head(now: Int64) -> String {
+        var all = fields
+        all.append(("Date", "\(HTTPDate(secondsSince1970: now))"))
+        if isChunked { all.append(("Transfer-Encoding", "chunked")) }
+        return "HTTP/1.1 \(status) -\r\n" + all.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n"
+    }
+}

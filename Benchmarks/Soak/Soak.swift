@@ -1,0 +1,173 @@
+@preconcurrency import Dispatch
+import Foundation
+import RepriseTesting
+
+/// Runs the stages of a soak.
+struct Soak {
+    private let command: SoakCommand
+    private let seed: UInt64
+    private let executable: String
+
+    /// `executable` is the `reprise` to test.
+    init(_ command: SoakCommand, seed: UInt64, executable: String) {
+        self.command = command
+        self.seed = seed
+        self.executable = executable
+    }
+
+    /// Runs both stages; returns what failed, a line each.
+    ///
+    /// The folder with the log of the server stays if something did.
+    func run() throws -> [String] {
+        let folder = FileManager.default.temporaryDirectory.path + "/reprise-soak-\(UUID().uuidString)"
+        var failures: [String] = []
+        let interruption = Interruption()
+        if command.plainSeconds > 0 {
+            let seconds = command.plainSeconds
+            failures += try stage(folder + "/plain", limit: 1 << 40, seconds: seconds, isPlain: true, interruption)
+        }
+        if !interruption.hasCome {
+            let limit = Int64(command.limit) * 1_000_000
+            let seconds = command.minutes * 60
+            failures += try stage(folder + "/faulty", limit: limit, seconds: seconds, isPlain: false, interruption)
+        }
+        if failures.isEmpty {
+            try FileManager.default.removeItem(atPath: folder)
+        } else {
+            for cache in ["plain/cache", "faulty/cache"] {
+                try? FileManager.default.removeItem(atPath: "\(folder)/\(cache)")
+            }
+            say("The log of the server is in \(folder).")
+        }
+        return failures
+    }
+
+    private func stage(
+        _ folder: String, limit: Int64, seconds: Double, isPlain: Bool, _ interruption: Interruption
+    ) throws -> [String] {
+        let ending = Ending()
+        let threads = Threads()
+        interruption.ends(ending)
+        // Also when something below throws.
+        defer { ending.announce() }
+        let library = Library(count: command.files, origins: command.origins, seed: seed)
+        let restarts = isPlain ? nil : FaultyOrigin.Restarts(interval: 45...75, absence: 0.3...3)
+        let sent = isPlain ? DistinctBytes() : nil
+        let origins = try (0..<command.origins).map { number in
+            let seed = seed &+ UInt64(number)
+            let faults = FaultPlan(share: isPlain ? 0 : command.faults, seed: seed)
+            return try FaultyOrigin.start(
+                library, faults: faults, restarts: restarts, sent: sent, seed: seed, ending: ending, threads: threads)
+        }
+        let server = try ServerUnderTest(executable, directory: folder, options: try options(folder, limit: limit))
+        defer { server.stop() }
+        let stage = Stage(
+            library: library, origins: origins, port: server.port, wanted: isPlain ? DistinctBytes() : nil,
+            ending: ending, meanRate: command.rate * 1e6 / Double(command.clients))
+        say(
+            """
+
+            \(isPlain ? "Honest origins, no eviction" : "Faults, changes, restarts, eviction"): \(command.files) files, \
+            \(library.bytes / 1_000_000) MB\(isPlain ? "" : ", limit \(limit / 1_000_000) MB")
+            \(Report.heading)
+            """)
+        for number in 0..<command.clients {
+            let seed = seed
+            threads.start {
+                var player = Player(stage, number: number, seed: seed)
+                player.run()
+            }
+        }
+        if !isPlain { change(library, ending, threads) }
+        let failures = watch(stage, server, limit: limit, seconds: seconds)
+        ending.announce()
+        server.stop()
+        threads.wait(30)
+        summarize(stage, sent)
+        return failures
+    }
+
+    /// Prints the lines; returns what failed.
+    private func watch(_ stage: Stage, _ server: ServerUnderTest, limit: Int64, seconds: Double) -> [String] {
+        let began = Uptime.seconds
+        var report = Report(limit: limit)
+        var nextLine = command.every
+        let pace = min(5, max(0.5, seconds / 120))
+        var time = 0.0
+        while server.isAlive, stage.ending.wait(min(pace, seconds - time)) {
+            time = Uptime.seconds - began
+            report.add(server.sample)
+            if time >= min(nextLine, seconds) {
+                nextLine += command.every
+                say(report.line(at: time, stage.tally.now, originBytes: stage.originBytes))
+            }
+            if time >= seconds { break }
+        }
+        var failures = report.failures(stage.tally.now)
+        if !server.isAlive, !stage.ending.hasCome { failures.append("the server died: \(server.end)") }
+        return failures
+    }
+
+    private func change(_ library: Library, _ ending: Ending, _ threads: Threads) {
+        guard command.changes > 0 else { return }
+        threads.start { [seed, interval = command.changes] in
+            var random = SeededGenerator(seed: ~seed)
+            while ending.wait(interval) { library.changeOne(using: &random) }
+        }
+    }
+
+    private func options(_ folder: String, limit: Int64) throws -> [String] {
+        var options = ["--limit", "\(limit)"]
+        if command.shared { options.append("--shared") }
+        if command.encrypted {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let key = folder + "/key"
+            try Data(TestPattern.bytes(in: 0..<32, seed: seed)).write(to: URL(fileURLWithPath: key))
+            options += ["--encrypt-key-file", key]
+        }
+        return options
+    }
+
+    private func summarize(_ stage: Stage, _ sent: DistinctBytes?) {
+        let counts = stage.tally.now
+        let origin = Double(stage.originBytes) / 1e6
+        let requests = stage.origins.reduce(0) { $0 + $1.counts.requests }
+        say(
+            """
+
+            Total: \(counts.requests) requests, \(counts.servedBytes / 1_000_000) MB served, \
+            \(Report.text(origin, 1)) MB from the origins in \(requests) requests.
+            """)
+        if let wanted = stage.wanted, let sent {
+            let distinct = Double(wanted.count) / 1e6
+            let again = origin - Double(sent.count) / 1e6
+            say(
+                """
+                Distinct: \(Report.text(distinct, 1)) MB wanted; origin / distinct \
+                \(Report.text(origin / max(distinct, 0.001), 4)); sent again: \(Report.text(again, 1)) MB.
+                """)
+        }
+        let reasons = Tally.Reason.allCases.map { "\($0) \(counts.brokenOff[$0] ?? 0)" }.joined(separator: ", ")
+        say("Broken off, by reason: \(reasons).")
+        for (what, count) in counts.complaints.sorted(by: { $0.value > $1.value }) { say("  \(count) × \(what)") }
+    }
+}
+
+/// Ctrl-C, which ends the stage under way.
+final class Interruption: Sendable {
+    private let all = Ending()
+    private let source: any DispatchSourceSignal
+
+    init() {
+        signal(SIGINT, SIG_IGN)
+        source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
+        source.setEventHandler { [all] in all.announce() }
+        source.resume()
+    }
+
+    /// Whether it has come.
+    var hasCome: Bool { all.hasCome }
+
+    /// Ends `ending` when it comes.
+    func ends(_ ending: Ending) { all.whenItComes { ending.announce() } }
+}

@@ -1,0 +1,35 @@
+/// What the clients of one stage share.
+struct Stage: Sendable {
+    let library: Library
+    let origins: [FaultyOrigin]
+    /// The port of the server under test.
+    let port: Int
+    let tally = Tally()
+    /// What clients got; `nil` where it is not counted.
+    let wanted: DistinctBytes?
+    let tags = TagBook()
+    let ending: Ending
+    /// Bytes a second that one client plays on average.
+    let meanRate: Double
+    /// Whether only files are asked for whose every byte should come from the origin once.
+    var isPlain: Bool { wanted != nil }
+
+    /// How long after a fault a response may still suffer from it, in seconds.
+    private static let aftermath = 15.0
+
+    /// Body bytes that the origins sent.
+    var originBytes: Int64 { origins.reduce(0) { $0 + $1.counts.bytes } }
+
+    /// Why a response to `ask` ended before its end; `version` is what its bytes were of.
+    func reason(_ ask: Ask, version: Int?) -> Tally.Reason {
+        guard let file = ask.file else { return .unexplained }
+        let now = Uptime.seconds
+        let since = max(ask.sent - Self.aftermath, now - Self.aftermath)
+        if file.hadFault(since: since) { return .fault }
+        if origins[file.origin].wasAway(since: since) { return .restart }
+        let current = file.version(at: now)
+        if let version, version != current { return .change }
+        if version == nil, file.version(at: since) != current { return .change }
+        return file.kind.isJoinable ? .unexplained : .unjoinable
+    }
+}
