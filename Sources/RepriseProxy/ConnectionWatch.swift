@@ -40,7 +40,7 @@ final class ConnectionWatch {
 
     private func look() {
         timer = nil
-        let now = clock.elapsed()
+        let now = clock.awake.elapsed()
         for handler in Array(handlers.values) { handler.look(at: now) }
         if !handlers.isEmpty { arm() }
     }
