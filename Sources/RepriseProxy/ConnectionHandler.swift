@@ -13,8 +13,6 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     /// Bytes of further requests that may wait while one is answered.
     private static let maximumBacklog = 128 << 10
-    /// Largest body of a request that is passed on, in bytes.
-    private static let maximumBody = 1 << 20
     /// Targets remembered per connection.
     private static let memory = 64
 
@@ -23,7 +21,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var exchange: Task<Void, Never>?
     private var isClosing = false
     /// A request whose body has not come yet.
-    private var unfinished: (head: RequestHead, length: Int)?
+    private var unfinished: (head: RequestHead, body: RequestBody)?
     private var wantsContinue = false
     /// When the connection is closed if nothing happens; `nil` while a request is answered.
     private var deadline: NIODeadline?
@@ -39,6 +37,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         /// Changes when the response was freshened, and its fields with it.
         var responseTime: Int64?
         var hitFields = ByteBuffer()
+        var audience = Audience.player
         var file: SharedFile?
 
         init(_ resource: MediaResource) { self.resource = resource }
@@ -104,32 +103,17 @@ final class ConnectionHandler: ChannelInboundHandler {
     private func nextRequest() throws(RequestParser.Refusal) -> RequestHead? {
         if unfinished == nil {
             guard let head = try parser.next() else { return nil }
-            guard let length = try Self.bodyLength(head) else { return head }
+            guard let body = try RequestBody(of: head) else { return head }
             if head.value("expect")?.lowercased() == "100-continue" { wantsContinue = true }
-            unfinished = (head, length)
+            unfinished = (head, body)
         }
-        guard let (head, length) = unfinished, let body = parser.body(length) else { return nil }
-        unfinished = nil
-        var request = head
-        request.body = body
+        guard var (request, body) = unfinished.take() else { return nil }
+        guard let bytes = try parser.take(&body) else {
+            unfinished = (request, body)
+            return nil
+        }
+        request.body = bytes
         return request
-    }
-
-    /// Bytes of the body that follows; `nil` for none.
-    private static func bodyLength(_ head: RequestHead) throws(RequestParser.Refusal) -> Int? {
-        guard head.count("transfer-encoding") == 0 else {
-            throw RequestParser.Refusal(status: 411, reason: "A request body needs a Content-Length.")
-        }
-        guard let value = head.value("content-length") else { return nil }
-        guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let length = Int(value) else {
-            throw RequestParser.Refusal(status: 400, reason: "Content-Length is not a number (RFC 9112 §6.3).")
-        }
-        guard length > 0 else { return nil }
-        guard case .other = head.method, length <= maximumBody else {
-            throw RequestParser.Refusal(
-                status: 413, reason: "A body of that size, or with that method, is not accepted.")
-        }
-        return length
     }
 
     /// Sets the deadline.
@@ -162,29 +146,35 @@ final class ConnectionHandler: ChannelInboundHandler {
             return refuse(403, "Host does not name this machine. Use http://127.0.0.1 or http://localhost.", context)
         }
         acceptedHost = host
+        var head = head
+        switch service.browsers.judge(head) {
+        case .answer(let audience): head.audience = audience
+        case .preflight(let page): return write(ResponseHead.preflight(of: page, head), head, context)
+        case .refuse(let reason): return refuse(403, reason, context)
+        }
         switch head.method {
         case .options:
             return write(
-                ResponseHead.text(204, "", fields: [("Allow", Self.methods)], keepAlive: head.keepsAlive), head, context
-            )
+                ResponseHead.empty(204, fields: [("Allow", Self.methods)], audience: head.audience, head.keepsAlive),
+                head, context)
         case .other(let name) where name == "CONNECT" || name == "TRACE":
             let text = "\(name) is not supported.\n"
             let answer = ResponseHead.text(405, text, fields: [("Allow", Self.methods)], keepAlive: head.keepsAlive)
             return write(answer, head, context)
-        case .other where service.isCrossSite(head):
-            return refuse(403, "A page of another site must not change anything through this cache.", context)
         case .get, .head, .other: break
         }
         do throws(ProxyTarget.Refusal) {
             guard let known = try resolve(head.target) else {
                 let page = ResponseHead.text(
-                    200, service.indexPage, keepAlive: head.keepsAlive, isHead: head.method == .head)
+                    200, service.indexPage, audience: head.audience, keepAlive: head.keepsAlive,
+                    isHead: head.method == .head)
                 return write(page, head, context)
             }
             if !answerFromStore(head, known, context) { begin(head, known.resource, context) }
         } catch {
             let answer = ResponseHead.text(
-                error.status, error.reason + "\n", keepAlive: head.keepsAlive, isHead: head.method == .head)
+                error.status, error.reason + "\n", audience: head.audience, keepAlive: head.keepsAlive,
+                isHead: head.method == .head)
             write(answer, head, context)
         }
     }
@@ -216,7 +206,8 @@ final class ConnectionHandler: ChannelInboundHandler {
         guard !isConditional || stored != nil, ranges.count < 2,
             case .send(let spec) = RequestPlan(head, ranges, stored),
             let (region, information) = known.resource.storedRegion(spec, directives: directives),
-            let file = file(known, region, information)
+            spec == nil || information.completeLength != nil,
+            let file = file(known, region, information, head.audience)
         else { return false }
         let isCopied = region.count <= Self.copiedBytes
         var buffer = ResponseHead.hit(
@@ -241,11 +232,15 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     /// This connection's descriptor for the region's file.
-    private func file(_ known: KnownResource, _ region: StoredRegion, _ information: ContentInformation) -> SharedFile?
-    {
-        if known.responseTime != information.responseTime || known.generation != information.generation {
-            known.hitFields = ResponseHead.hitFields(information)
+    private func file(
+        _ known: KnownResource, _ region: StoredRegion, _ information: ContentInformation, _ audience: Audience
+    ) -> SharedFile? {
+        if known.responseTime != information.responseTime || known.generation != information.generation
+            || known.audience != audience
+        {
+            known.hitFields = ResponseHead.hitFields(information, for: audience)
             known.responseTime = information.responseTime
+            known.audience = audience
         }
         if let file = known.file, known.generation == information.generation { return file }
         guard let file = try? SharedFile(region, generation: information.generation) else { return nil }
