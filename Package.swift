@@ -156,7 +156,7 @@ let package = Package(
         .testTarget(
             name: "RepriseProxyTests",
             dependencies: [
-                "ByteRanges", "HTTPSemantics", "Reprise", "RepriseHTTPClient", "RepriseProxy", "RepriseTesting",
+                "ByteRanges", "HTTPSemantics", "Locks", "Reprise", "RepriseHTTPClient", "RepriseProxy", "RepriseTesting",
                 "TestLimits", "TestSupport", httpTypes, logging,
             ] + nio,
             resources: [.copy("Fixtures")],

@@ -48,6 +48,8 @@ public enum PassThroughReason: Sendable, Hashable {
     case isPrivate
     /// The request carried Authorization, the cache is shared, and nothing allows to store the response (RFC 9111 §3.5).
     case authorization
+    /// The request carried fields that no key holds, the cache is shared, and Vary does not name them (RFC 9111 §4.1).
+    case unkeyedFields
     /// ICY metadata lies between the media bytes.
     case icyMetadata
     /// HTML where media was expected: a captive portal or an error page with status 200.

@@ -118,9 +118,10 @@ struct ResponseValidation {
         if fields[values: .contentEncoding].contains(where: { !isIdentity($0) }), !isCodedText {
             return .contentEncoding
         }
-        if Vary(fields) == nil { return .varyAny }
+        guard let vary = Vary(fields) else { return .varyAny }
         if fields.contains(where: { $0.name.canonicalName == "icy-metaint" }) { return .icyMetadata }
-        if let objection = storage.objection(to: CacheControl(fields, isShared: storage.isShared)) { return objection }
+        let control = CacheControl(fields, isShared: storage.isShared)
+        if let objection = storage.objection(to: control, vary: vary) { return objection }
         return isUnexpectedHTML(continues: continues) ? .unexpectedHTML : nil
     }
 

@@ -10,6 +10,9 @@ public struct StoragePolicy: Sendable, Hashable {
     public var hasAuthorization: Bool
     /// Whether the request said `no-store` (RFC 9111 §5.2.1.5).
     public var requestForbidsStoring: Bool
+    /// Names of request fields, in lower case, that may have changed the response: a shared cache stores it only if its
+    /// Vary names them all.
+    package var unkeyedFields: Set<String> = []
 
     /// Creates a policy; by default that of one user's cache which honours `no-store`.
     public init(
@@ -25,7 +28,11 @@ public struct StoragePolicy: Sendable, Hashable {
     /// Why a response with these directives must not be stored; `nil` if it may.
     ///
     /// `must-understand` with a status that the cache knows takes the place of `no-store` (RFC 9111 §5.2.2.3).
-    public func objection(to control: CacheControl, statusIsUnderstood: Bool = true) -> PassThroughReason? {
+    ///
+    /// `vary` is that of the response.
+    public func objection(
+        to control: CacheControl, vary: Vary? = nil, statusIsUnderstood: Bool = true
+    ) -> PassThroughReason? {
         let overrulesNoStore = control.mustUnderstand && statusIsUnderstood
         if honoursNoStore {
             if requestForbidsStoring || control.noStore && !overrulesNoStore { return .noStore }
@@ -33,6 +40,7 @@ public struct StoragePolicy: Sendable, Hashable {
         }
         guard isShared else { return nil }
         if control.isPrivate { return .isPrivate }
+        if !unkeyedFields.isSubset(of: vary?.names ?? []) { return .unkeyedFields }
         let isAllowed = control.isPublic || control.mustRevalidate || control.sharedMaxAge != nil
         return hasAuthorization && !isAllowed ? .authorization : nil
     }

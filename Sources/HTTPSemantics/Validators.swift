@@ -60,6 +60,18 @@ public struct Validators: Sendable, Hashable {
         }
     }
 
+    /// A strong entity tag that every cache makes alike for one representation: of its strong modification date, its length,
+    /// and its weak tag if it has one.
+    ///
+    /// `nil` where the date is not strong, or the length unknown: then nothing here tells two representations apart for
+    /// certain (RFC 9110 §8.8.1, §8.8.2.2).
+    package func tagOfStrongDate(completeLength: Int64?) -> EntityTag? {
+        guard isLastModifiedStrong, let lastModified, let completeLength else { return nil }
+        let date = String(lastModified.secondsSince1970, radix: 16)
+        let weak = etag.map { "-\($0.opaqueTag)" } ?? ""
+        return EntityTag("\"reprise-\(date)-\(String(completeLength, radix: 16))\(weak)\"")
+    }
+
     private func sharesStrongDate(with other: Validators) -> Bool {
         isLastModifiedStrong && other.isLastModifiedStrong && lastModified == other.lastModified
     }

@@ -112,9 +112,20 @@ final class Engine: Sendable {
 
     /// Which restrictions on storing a response to `request` are kept.
     func storage(for request: OriginRequest, _ directives: CacheControl = CacheControl()) -> StoragePolicy {
-        StoragePolicy(
+        var storage = StoragePolicy(
             honoursNoStore: !configuration.reuse.forces(request.url.host), isShared: configuration.reuse.isShared,
             hasAuthorization: request.fields[.authorization] != nil, requestForbidsStoring: directives.noStore)
+        if storage.isShared { storage.unkeyedFields = request.fields.unkeyed }
+        return storage
+    }
+
+    /// `request` for what others get, too: in a shared cache without fields that may change the response and are not part
+    /// of the key of the stored one, whose fields are `stored`.
+    func impersonal(_ request: OriginRequest, _ stored: HTTPFields) -> OriginRequest {
+        guard configuration.reuse.isShared else { return request }
+        var request = request
+        request.fields = request.fields.withoutUnkeyed(by: Vary(stored))
+        return request
     }
 
     /// How failed requests are retried.
@@ -150,7 +161,11 @@ final class Engine: Sendable {
         let requestTime = Int64(configuration.clock.now())
         let start = configuration.clock.elapsed()
         journal.count { $0.originRequests += 1 }
-        let response = try await origin.send(request)
+        var response = try await origin.send(request)
+        if response.url.scheme != request.url.scheme || response.url.authority != request.url.authority {
+            // After a redirect: the cookies of another server would be taken for those of the one that was asked.
+            response.head.headerFields[.setCookie] = nil
+        }
         timings.noteFirstByte(configuration.clock.elapsed() - start, from: request.url.authority)
         return (response, requestTime)
     }

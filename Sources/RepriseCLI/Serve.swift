@@ -16,6 +16,7 @@ struct Serve: AsyncParsableCommand {
               reprise serve --port 8090 --limit 20GB
               reprise serve --host 0.0.0.0 --allow-host media.example.com
               reprise serve --encrypt-key-file ~/.config/reprise.key
+              reprise serve --allow-page http://localhost:8000
               reprise serve --offline
               reprise serve --shared --force-cache media.example.com
 
@@ -38,6 +39,12 @@ struct Serve: AsyncParsableCommand {
         help: ArgumentHelp(
             "Origin host that may be asked; may be repeated. With a leading dot, subdomains too.", valueName: "name"))
     var allowHost: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Web page's origin that may read through the proxy, as http://host:port; may be repeated.",
+            valueName: "origin"))
+    var allowPage: [String] = []
 
     @Flag(help: "Serve several users by the rules of a shared cache (RFC 9111): nothing private is stored.")
     var shared = false
@@ -68,6 +75,9 @@ struct Serve: AsyncParsableCommand {
         if let token, token.isEmpty || token.contains("/") {
             throw ValidationError("--token must not be empty or hold \"/\".")
         }
+        for page in allowPage where PageOrigin(page) == nil {
+            throw ValidationError("--allow-page is \"\(page)\"; give an origin: http://host:port or https://host.")
+        }
     }
 
     func run() async throws {
@@ -76,6 +86,7 @@ struct Serve: AsyncParsableCommand {
         configuration.host = host
         configuration.port = try port ?? environmentPort() ?? 8090
         configuration.token = try token ?? environmentToken()
+        configuration.allowedPages = allowPage
         configuration.allowedHosts = allowHost.map { $0.lowercased() }
         configuration.logger = logger
         let budget = DescriptorBudget.raised()

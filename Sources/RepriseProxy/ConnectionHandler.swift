@@ -18,8 +18,6 @@ final class ConnectionHandler: ChannelInboundHandler {
     private static let backlogSlack = 256 << 10
     /// Bytes that a client may send after our end of the connection before it is cut off.
     private static let maximumSurplus = 4 << 20
-    /// Largest body of a request that is passed on, in bytes.
-    private static let maximumBody = 1 << 20
     /// Answers made before their bytes are handed to the kernel.
     private static let answersAtOnce = 2
     /// Targets remembered per connection.
@@ -32,7 +30,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var parser = RequestParser()
     /// A request whose body has not come yet.
-    private var unfinished: (head: RequestHead, length: Int)?
+    private var unfinished: (head: RequestHead, body: RequestBody)?
     private var wantsContinue = false
     private var work = Work.none
     private var ending = Ending.open
@@ -74,14 +72,19 @@ final class ConnectionHandler: ChannelInboundHandler {
         /// Changes when the response was freshened, and its fields with it.
         var responseTime: Int64?
         var hitFields = ByteBuffer()
+        var audience = Audience.player
 
         init(_ resource: MediaResource) { self.resource = resource }
 
-        func note(_ information: ContentInformation) {
-            guard responseTime != information.responseTime || generation != information.generation else { return }
-            hitFields = ResponseHead.hitFields(information)
+        func note(_ information: ContentInformation, for audience: Audience) {
+            guard
+                responseTime != information.responseTime || generation != information.generation
+                    || self.audience != audience
+            else { return }
+            hitFields = ResponseHead.hitFields(information, for: audience)
             responseTime = information.responseTime
             generation = information.generation
+            self.audience = audience
         }
     }
 
@@ -257,32 +260,17 @@ final class ConnectionHandler: ChannelInboundHandler {
     private func nextRequest() throws(RequestParser.Refusal) -> RequestHead? {
         if unfinished == nil {
             guard let head = try parser.next() else { return nil }
-            guard let length = try Self.bodyLength(head) else { return head }
+            guard let body = try RequestBody(of: head) else { return head }
             if head.value("expect")?.lowercased() == "100-continue" { wantsContinue = true }
-            unfinished = (head, length)
+            unfinished = (head, body)
         }
-        guard let (head, length) = unfinished, let body = parser.body(length) else { return nil }
-        unfinished = nil
-        var request = head
-        request.body = body
+        guard var (request, body) = unfinished.take() else { return nil }
+        guard let bytes = try parser.take(&body) else {
+            unfinished = (request, body)
+            return nil
+        }
+        request.body = bytes
         return request
-    }
-
-    /// Bytes of the body that follows; `nil` for none.
-    private static func bodyLength(_ head: RequestHead) throws(RequestParser.Refusal) -> Int? {
-        guard head.count("transfer-encoding") == 0 else {
-            throw RequestParser.Refusal(status: 411, reason: "A request body needs a Content-Length.")
-        }
-        guard let value = head.value("content-length") else { return nil }
-        guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let length = Int(value) else {
-            throw RequestParser.Refusal(status: 400, reason: "Content-Length is not a number (RFC 9112 §6.3).")
-        }
-        guard length > 0 else { return nil }
-        guard case .other = head.method, length <= maximumBody else {
-            throw RequestParser.Refusal(
-                status: 413, reason: "A body of that size, or with that method, is not accepted.")
-        }
-        return length
     }
 
     // MARK: - One request
@@ -299,29 +287,35 @@ final class ConnectionHandler: ChannelInboundHandler {
             return refuse(403, "Host does not name this machine. Use http://127.0.0.1 or http://localhost.", context)
         }
         acceptedHost = host
+        var head = head
+        switch service.browsers.judge(head) {
+        case .answer(let audience): head.audience = audience
+        case .preflight(let page): return write(ResponseHead.preflight(of: page, head), head, context)
+        case .refuse(let reason): return refuse(403, reason, context)
+        }
         switch head.method {
         case .options:
             return write(
-                ResponseHead.text(204, "", fields: [("Allow", Self.methods)], keepAlive: head.keepsAlive), head, context
-            )
+                ResponseHead.empty(204, fields: [("Allow", Self.methods)], audience: head.audience, head.keepsAlive),
+                head, context)
         case .other(let name) where name == "CONNECT" || name == "TRACE":
             let text = "\(name) is not supported.\n"
             let answer = ResponseHead.text(405, text, fields: [("Allow", Self.methods)], keepAlive: head.keepsAlive)
             return write(answer, head, context)
-        case .other where service.isCrossSite(head):
-            return refuse(403, "A page of another site must not change anything through this cache.", context)
         case .get, .head, .other: break
         }
         do throws(ProxyTarget.Refusal) {
             guard let known = try resolve(head.target) else {
                 let page = ResponseHead.text(
-                    200, service.indexPage, keepAlive: head.keepsAlive, isHead: head.method == .head)
+                    200, service.indexPage, audience: head.audience, keepAlive: head.keepsAlive,
+                    isHead: head.method == .head)
                 return write(page, head, context)
             }
             if !answerFromStore(head, known, context) { begin(head, known.resource, context) }
         } catch {
             let answer = ResponseHead.text(
-                error.status, error.reason + "\n", keepAlive: head.keepsAlive, isHead: head.method == .head)
+                error.status, error.reason + "\n", audience: head.audience, keepAlive: head.keepsAlive,
+                isHead: head.method == .head)
             write(answer, head, context)
         }
     }
@@ -354,7 +348,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             case .send(let spec) = RequestPlan(head, ranges, stored),
             let hit = known.resource.storedHit(spec, atMost: OutgoingHit.firstRegion, directives: directives)
         else { return false }
-        known.note(hit.information)
+        known.note(hit.information, for: head.audience)
         let count = Int(hit.range.upperBound - hit.range.lowerBound)
         let isCopied = count <= Self.copiedBytes
         var buffer = ResponseHead.hit(

@@ -34,8 +34,8 @@ extension Exchange {
         let isLocal = [.notStored, .closed, .invalidArgument].contains(error.code)
         let cache = CacheStatus(isLocal ? .unanswered : .forwarded(missReason), detail: "\(error.code)")
         return ResponseHead.text(
-            status, "\(error.message)\n", fields: [("Cache-Status", "\(cache)")], keepAlive: head.keepsAlive,
-            isHead: head.method == .head)
+            status, "\(error.message)\n", fields: [("Cache-Status", "\(cache)")], audience: head.audience,
+            keepAlive: head.keepsAlive, isHead: head.method == .head)
     }
 
     /// Why the origin was asked, where that did not come to a response of media.
@@ -47,20 +47,20 @@ extension Exchange {
         var fields = length.map { [("Content-Range", "bytes */\($0)")] } ?? []
         let isKnown = resource.usableInformation(head.directives) != nil
         fields.append(("Cache-Status", "\(CacheStatus(isKnown ? .hit : .forwarded(missReason)))"))
-        return ResponseHead.text(416, "\(error.message)\n", fields: fields, keepAlive: head.keepsAlive)
+        return ResponseHead.text(
+            416, "\(error.message)\n", fields: fields, audience: head.audience, keepAlive: head.keepsAlive)
     }
 
-    /// The origin's own answer, as it came.
+    /// The origin's own answer, as it came; without its cookies, as it may have come for another client.
     private func relay(_ error: RepriseError) -> ByteBuffer {
         guard let refusal = error.refusal else { return text(502, error) }
         var buffer = ByteBuffer()
-        ResponseHead.writeStatus(refusal.head.status.code, to: &buffer)
-        var fields = refusal.head.headerFields.endToEnd
-        if refusal.head.status.code == 204 || refusal.head.status.code == 304 {
-            fields[.contentLength] = nil
-        } else {
-            fields[.contentLength] = "\(refusal.body.count)"
-        }
+        let code = refusal.head.status.code
+        ResponseHead.writeStatus(code, to: &buffer)
+        var fields = refusal.head.headerFields.endToEnd.handedOn(to: head.audience)
+        fields[.setCookie] = nil
+        fields[.contentLength] = "\(refusal.body.count)"
+        ResponseHead.frame(&fields, status: code)
         if let age = refusal.age {
             fields[.age] = "\(age)"
             fields.append(CacheStatus(.hit))
@@ -69,8 +69,9 @@ extension Exchange {
         }
         fields.addOwn(receivedAt: Int64(service.wallClock()) - (refusal.age ?? 0))
         for field in fields { ResponseHead.write(field, to: &buffer) }
+        head.audience.writeGuards(beside: fields, to: &buffer)
         buffer.writeString(head.keepsAlive ? "\r\n" : "Connection: close\r\n\r\n")
-        if head.method != .head { buffer.writeBytes(refusal.body) }
+        if head.method != .head, ResponseHead.mayHaveBody(code) { buffer.writeBytes(refusal.body) }
         return buffer
     }
 }

@@ -69,10 +69,10 @@ struct Exchange: Sendable {
                 ranges = range.map { [$0] } ?? []
             }
         }
-        if read.end == nil, !ranges.isEmpty, read.passedThrough == nil {
+        if read.information.completeLength == nil, !ranges.isEmpty, read.passedThrough == nil {
             // No Content-Range can be given while the length is unknown, and players break on `a-b/*`: send all of it.
             ranges = []
-            if read.start > 0 { read = try await self.read(nil) }
+            if read.start > 0 || read.end != nil { read = try await self.read(nil) }
         }
         return try await send(read, isPartial: !ranges.isEmpty)
     }
@@ -81,14 +81,14 @@ struct Exchange: Sendable {
         let pass: @Sendable (HTTPResponse) -> Void = { [interim] response in interim.pass(response) }
         return try await resource.read(
             range, fields: service.originFields(head), directives: head.directives,
-            onInterim: head.isHTTP11 ? pass : nil)
+            onInterim: head.isHTTP11 && head.audience == .player ? pass : nil)
     }
 
     /// 304 or 412 (RFC 9110 §15.4.5, §15.5.13).
     private func answer(_ code: Int, _ information: ContentInformation, _ status: CacheStatus) async throws -> Bool {
         var buffer = ByteBuffer()
         ResponseHead.writeStatus(code, to: &buffer)
-        buffer.writeImmutableBuffer(ResponseHead.commonFields(information))
+        buffer.writeImmutableBuffer(ResponseHead.commonFields(information, for: head.audience))
         if let age = ResponseHead.age(information, service.wallClock()) { buffer.writeString("Age: \(age)\r\n") }
         buffer.writeString("Cache-Status: \(status)\r\n")
         if code != 304 { buffer.writeString("Content-Length: 0\r\n") }
@@ -106,9 +106,10 @@ struct Exchange: Sendable {
         case .preconditionFailed: return try await answer(412, information, CacheStatus(.hit))
         case .send, .sendParts:
             let buffer = ResponseHead.media(
-                ResponseHead.commonFields(information), isPartial: false, range: (0, information.completeLength),
-                completeLength: information.completeLength, status: CacheStatus(.hit), information: information,
-                keepAlive: head.keepsAlive, now: service.wallClock())
+                ResponseHead.commonFields(information, for: head.audience), isPartial: false,
+                range: (0, information.completeLength), completeLength: information.completeLength,
+                status: CacheStatus(.hit), information: information, keepAlive: head.keepsAlive,
+                now: service.wallClock())
             try await finish(buffer)
             return head.keepsAlive
         }
@@ -132,19 +133,17 @@ struct Exchange: Sendable {
             throw RepriseError(.invalidArgument, "The method is not a token (RFC 9110 §9.1).")
         }
         let response = try await resource.send(method, fields: service.originFields(head), body: head.body)
-        let isChunked = response.head.headerFields[.contentLength] == nil && head.isHTTP11 && response.head.mayHaveBody
-        let keepAlive =
-            head.keepsAlive
-            && (isChunked || response.head.headerFields[.contentLength] != nil
-                || !response.head.mayHaveBody)
+        let (isChunked, keepAlive) = framing(response.head)
         let status = CacheStatus(.forwarded(.method, status: response.head.status.code))
         var buffer = passedHead(response.head, status: status, keepAlive: keepAlive)
         if isChunked { buffer.writeStaticString("Transfer-Encoding: chunked\r\n") }
         buffer.writeStaticString("\r\n")
         do {
             try await stream(head: buffer, isChunked: isChunked) {
-                try await response.body.next().map { .memory($0) }
+                guard ResponseHead.mayHaveBody(response.head.status.code) else { return nil }
+                return try await response.body.next().map { .memory($0) }
             }
+            if !ResponseHead.mayHaveBody(response.head.status.code) { response.body.cancel() }
         } catch {
             response.body.cancel()
             return false
@@ -161,16 +160,19 @@ struct Exchange: Sendable {
         let isChunked: Bool
         let keepAlive: Bool
         if let passed = read.passedThrough {
-            isChunked = passed.headerFields[.contentLength] == nil && head.isHTTP11
-            keepAlive = head.keepsAlive && (isChunked || passed.headerFields[.contentLength] != nil)
+            (isChunked, keepAlive) = framing(passed)
+            if !ResponseHead.mayHaveBody(passed.status.code) { read.cancel() }
             buffer = passedHead(passed, status: status, keepAlive: keepAlive)
         } else {
             isChunked = read.end == nil && head.isHTTP11
             keepAlive = head.keepsAlive && (read.end != nil || isChunked)
             buffer = ResponseHead.media(
-                ResponseHead.commonFields(read.information), isPartial: isPartial, range: (read.start, read.end),
-                completeLength: read.information.completeLength, status: status, information: read.information,
-                keepAlive: keepAlive, now: service.wallClock())
+                ResponseHead.commonFields(read.information, for: head.audience), isPartial: isPartial,
+                range: (read.start, read.end), completeLength: read.information.completeLength, status: status,
+                information: read.information, keepAlive: keepAlive, now: service.wallClock())
+            if read.isOwnAnswer {
+                for cookie in cookies(read.information.fields) { ResponseHead.write(cookie, to: &buffer) }
+            }
         }
         if isChunked { buffer.writeStaticString("Transfer-Encoding: chunked\r\n") }
         buffer.writeStaticString("\r\n")
@@ -199,6 +201,22 @@ struct Exchange: Sendable {
             return false
         }
         return keepAlive
+    }
+
+    /// Whether the body of a response that is handed on goes out in chunks, and whether the connection stays.
+    private func framing(_ response: HTTPResponse) -> (isChunked: Bool, keepAlive: Bool) {
+        guard ResponseHead.mayHaveBody(response.status.code) else { return (false, head.keepsAlive) }
+        let hasLength = response.headerFields[.contentLength] != nil
+        return (!hasLength && head.isHTTP11, head.keepsAlive && (hasLength || head.isHTTP11))
+    }
+
+    /// The origin's cookies for this client's jar.
+    private func cookies(_ fields: HTTPFields) -> [HTTPField] {
+        guard head.audience == .player, fields[.setCookie] != nil,
+            let scope = CookieScope(target: head.target, url: resource.url)
+        else { return [] }
+        return fields[values: .setCookie].compactMap { scope.scoped($0) }
+            .map { HTTPField(name: .setCookie, value: $0) }
     }
 
     /// The head is out: only a broken connection tells the client that the body is not whole (RFC 9112 §8).
@@ -287,14 +305,18 @@ struct Exchange: Sendable {
     /// `first` is a read of the first one.
     private func send(_ parts: [RangeSpec], _ first: MediaRead) async throws -> Bool {
         let information = first.information
-        guard let length = information.completeLength else {
+        let length = information.completeLength ?? 0
+        let ranges = parts.compactMap { $0.resolve(completeLength: length) }
+        guard ranges.count == parts.count, canJoin(parts, information) else {
+            first.cancel()
             return try await send(try await read(nil), isPartial: false)
         }
-        let multipart = Multipart(parts.compactMap { $0.resolve(completeLength: length) }, information, length)
+        let multipart = Multipart(ranges, information, length)
         let status = status(of: first)
         log(first, 206, status)
         var buffer = ResponseHead.multipart(
-            multipart, information, status: status, keepAlive: head.keepsAlive, now: service.wallClock())
+            multipart, information, for: head.audience, status: status, keepAlive: head.keepsAlive,
+            now: service.wallClock())
         var read = first
         // Until the first byte is there an error can still be told with a status of its own.
         var piece = try await first.next()
@@ -325,6 +347,14 @@ struct Exchange: Sendable {
         return head.keepsAlive
     }
 
+    /// Whether reads one after the other are sure to give parts of one representation: a strong validator joins them
+    /// (RFC 9110 §15.3.7.3), or all of them are stored.
+    private func canJoin(_ parts: [RangeSpec], _ information: ContentInformation) -> Bool {
+        guard !information.generation.isEmpty else { return false }
+        return information.validators.ifRangeValue != nil
+            || parts.allSatisfy { resource.storedRegion($0)?.information.generation == information.generation }
+    }
+
     private func status(of read: MediaRead) -> CacheStatus {
         let isStored = read.originStatus != 304
         func forwarded(_ reason: CacheStatus.ForwardReason) -> CacheStatus.Handling {
@@ -349,10 +379,13 @@ struct Exchange: Sendable {
     private func passedHead(_ response: HTTPResponse, status: CacheStatus, keepAlive: Bool? = nil) -> ByteBuffer {
         var buffer = ByteBuffer()
         ResponseHead.writeStatus(response.status.code, to: &buffer)
-        var fields = response.headerFields.endToEnd
+        var fields = response.headerFields.endToEnd.handedOn(to: head.audience)
+        fields[fields: .setCookie] = cookies(fields)
+        ResponseHead.frame(&fields, status: response.status.code)
         fields.append(status)
         fields.addOwn(receivedAt: Int64(service.wallClock()))
         for field in fields { ResponseHead.write(field, to: &buffer) }
+        head.audience.writeGuards(beside: fields, to: &buffer)
         if !(keepAlive ?? head.keepsAlive) { buffer.writeStaticString("Connection: close\r\n") }
         return buffer
     }
@@ -375,7 +408,13 @@ struct Exchange: Sendable {
     }
 }
 
-extension HTTPResponse {
-    /// RFC 9112 §6.3.
-    fileprivate var mayHaveBody: Bool { status.code != 204 && status.code != 304 && status.code >= 200 }
+extension MediaRead {
+    /// Whether the response came to this reader's own request, and to no other's.
+    fileprivate var isOwnAnswer: Bool {
+        switch disposition {
+        case .bypass: true
+        case .unknown: !isCollapsed
+        case .hit, .validated, .partial, .miss: false
+        }
+    }
 }

@@ -16,6 +16,12 @@ public struct ProxyConfiguration: Sendable {
     public var token: String?
     /// If not empty, only these origin hosts are served; an entry that begins with a dot also means every subdomain.
     public var allowedHosts: [String] = []
+    /// Origins of web pages that may read through the proxy, each `http://host[:port]` or `https://host[:port]`; none by
+    /// default.
+    ///
+    /// Pages of other sites get 403. An allowed page reads whatever the proxy can fetch, with a token in the path too,
+    /// and changes nothing: other methods than GET and HEAD are refused. See `docs/proxy-security.md`.
+    public var allowedPages: [String] = []
     /// Most connections at once; further ones get 503 with `Retry-After`.
     ///
     /// 1,024 by default.

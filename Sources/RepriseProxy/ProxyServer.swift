@@ -31,7 +31,7 @@ public final class ProxyServer: Sendable {
     /// Starts serving `cache`.
     ///
     /// Throws ``RepriseError``: `invalidArgument` when the address reaches beyond this machine without a token or a list
-    /// of hosts, or is none of this machine's, or the port is taken.
+    /// of hosts, or is none of this machine's, or the port is taken, or an allowed page is no origin.
     public static func start(
         _ cache: MediaCache, configuration: ProxyConfiguration = ProxyConfiguration()
     ) async throws -> ProxyServer {
@@ -40,7 +40,7 @@ public final class ProxyServer: Sendable {
                 .invalidArgument,
                 "Listening on \(configuration.host) would let others use this proxy. Give a token or a list of hosts.")
         }
-        let service = ProxyService(cache: cache, configuration: configuration)
+        let service = try ProxyService(cache: cache, configuration: configuration)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, configuration.threads))
         do {
             let channel = try await bootstrap(service, group).bind(host: configuration.host, port: configuration.port)

@@ -12,6 +12,7 @@ final class ProxyService: Sendable {
     private let logs: LogQueue
     /// Whether requests that are answered have their line in the log.
     let isLoggingRequests: Bool
+    let browsers: BrowserRules
     var wallClock: @Sendable () -> Double { configuration.clock.wallClock }
 
     private struct State {
@@ -24,7 +25,16 @@ final class ProxyService: Sendable {
 
     private let state = Mutex(State())
 
-    init(cache: MediaCache, configuration: ProxyConfiguration) {
+    init(cache: MediaCache, configuration: ProxyConfiguration) throws(RepriseError) {
+        var pages: Set<String> = []
+        for text in configuration.allowedPages {
+            guard let page = PageOrigin(text) else {
+                throw RepriseError(
+                    .invalidArgument, "\"\(text)\" is no page's origin; give it as http://host:port or https://host.")
+            }
+            pages.insert(page.text)
+        }
+        browsers = BrowserRules(allowedPages: pages)
         self.cache = cache
         self.configuration = configuration
         logs = LogQueue(configuration.logger)
@@ -142,18 +152,15 @@ final class ProxyService: Sendable {
             || name.hasPrefix("127.") && name.allSatisfy { $0.isNumber || $0 == "." }
     }
 
-    /// Whether a page of another site sends this request from a browser (Fetch standard: such requests carry Origin).
+    /// Fields of the client's request that go to the origin: end-to-end ones, without those that are the cache's business
+    /// and those that pass for another address, client or method.
     ///
-    /// Reading is harmless without credentials; anything else is refused.
-    func isCrossSite(_ head: RequestHead) -> Bool {
-        guard configuration.token == nil, let origin = head.value("origin") else { return false }
-        return origin.lowercased() != "http://\(head.value("host")?.lowercased() ?? "")"
-    }
-
-    /// Fields of the client's request that go to the origin: end-to-end ones, without those that are the cache's business.
+    /// A browser's cookies stay here: its jar holds those of all origins, and of other servers on this machine, as one
+    /// site's.
     func originFields(_ head: RequestHead) -> HTTPFields {
-        var fields = head.fields.endToEnd
+        var fields = head.fields.endToEnd.filter { !$0.name.speaksForAnotherHop }
         for name in Self.notForwarded { fields[name] = nil }
+        if head.audience != .player { fields[.cookie] = nil }
         if case .other = head.method {
             // Nothing is cached here: the conditions are the origin's business.
             for name in Self.conditions { fields[values: name] = head.fields[values: name] }
@@ -173,8 +180,7 @@ final class ProxyService: Sendable {
     /// `Icy-MetaData` would have metadata interleaved into the bytes; conditions are evaluated here.
     private static let notForwarded = [
         "Host", "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
-        "Accept-Encoding", "Icy-MetaData", "Content-Length", "Expect", "Forwarded", "X-Forwarded-For", "Origin",
-        "Referer",
+        "Accept-Encoding", "Icy-MetaData", "Content-Length", "Expect", "Origin", "Referer",
     ].compactMap { HTTPField.Name($0) }
 
     /// The page at `/`.

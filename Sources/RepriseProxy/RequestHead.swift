@@ -20,6 +20,8 @@ package struct RequestHead: Sendable {
     private let places: [Place]
     /// The request's body, complete; empty for most.
     var body: [UInt8] = []
+    /// Who reads the answer.
+    var audience = Audience.player
 
     struct Place: Sendable {
         let nameStart: Int, nameEnd: Int, valueStart: Int, valueEnd: Int
@@ -76,6 +78,28 @@ package struct RequestHead: Sendable {
                 fields.append(HTTPField(name: name, value: value))
             }
             return fields
+        }
+    }
+
+    /// Whether a browser sent this, or a program that passes for one.
+    ///
+    /// Fetch metadata and `Origin` come from browsers only; older ones, and all where the connection is not trusted, are
+    /// known by the word with which every browser's name begins.
+    var isFromBrowser: Bool {
+        bytes.withUnsafeReadableBytes { raw in
+            places.contains { place in
+                let name = raw[place.nameStart..<place.nameEnd]
+                switch name.count {
+                case 6: return Self.equal(name, "origin")
+                case 10:
+                    let product = raw[place.valueStart..<min(place.valueEnd, place.valueStart + 8)]
+                    return Self.equal(product, "mozilla/") && Self.equal(name, "user-agent")
+                case 14:
+                    return Self.equal(name, "sec-fetch-site") || Self.equal(name, "sec-fetch-dest")
+                        || Self.equal(name, "service-worker")
+                default: return false
+                }
+            }
         }
     }
 

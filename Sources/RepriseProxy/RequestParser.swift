@@ -53,12 +53,21 @@ package struct RequestParser: Sendable {
         return try Self.parse(head)
     }
 
-    /// The next `count` bytes, or `nil` until they have come.
-    mutating func body(_ count: Int) -> [UInt8]? {
-        guard let bytes = buffer.readBytes(length: count) else { return nil }
-        searched = 0
-        buffer.discardReadBytes()
-        return bytes
+    /// The whole of a body, or `nil` until it has come; `body` keeps what has.
+    mutating func take(_ body: inout RequestBody) throws(Refusal) -> [UInt8]? {
+        defer {
+            searched = 0
+            buffer.discardReadBytes()
+        }
+        switch body {
+        case .sized(let count): return buffer.readBytes(length: count)
+        case .chunked(var chunks):
+            // Not kept twice: a second owner would have each piece copy all that came before.
+            body = .sized(0)
+            let isComplete = try chunks.take(from: &buffer)
+            body = .chunked(chunks)
+            return isComplete ? chunks.bytes : nil
+        }
     }
 
     /// RFC 9112 §2.2: a server should ignore at least one empty line before the request line.

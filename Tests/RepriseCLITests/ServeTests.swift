@@ -90,6 +90,21 @@ import Testing
         }
     }
 
+    @Test func aPageThatIsNamedMayRead() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 100)
+            let pages = ["--allow-page", "http://localhost:8000", "--allow-page", "https://app.example"]
+            try await Serving.run(site.directory, pages) { serving async throws in
+                for (page, status) in [("https://app.example", 200), ("http://evil.example", 403)] {
+                    let fields = ["Origin: \(page)", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: empty"]
+                    let answer = try await serving.get(site.target("/a.mp4"), fields)
+                    #expect(answer.head.status == status)
+                    #expect(answer.head.fields["access-control-allow-origin"] == (status == 200 ? page : nil))
+                }
+            }
+        }
+    }
+
     @Test func listeningForOthersNeedsATokenOrAList() async throws {
         let directory = try TemporaryDirectory()
         let outcome = try await Command.run("serve", directory, ["--port", "0", "--host", "0.0.0.0"])

@@ -78,6 +78,7 @@ struct FetchDriver: Sendable {
         let spec: RangeSpec? =
             record.rangesSupported == false ? nil : isRest ? .from(range.lowerBound) : .bounded(range)
         let ifRange = spec == nil ? nil : record.identity.validators.ifRangeValue
+        let request = engine.impersonal(request, record.fields)
         let (response, requestTime) = try await engine.send(request, range: spec, ifRange: ifRange)
         // Cancelled while the request was under way: what has arrived already is stored all the same.
         if !core.attach(response.body, to: id) { response.body.cancel() }

@@ -11,8 +11,11 @@ extension ResourceCore {
         guard case .newGeneration(let placement, _) = exchange.action, let store = engine.store,
             admits(placement.completeLength, store)
         else {
-            if case .passThrough = exchange.action {
-                state.withLock { $0.phase = .bypass(until: engine.configuration.clock.elapsed() + Self.bypassTime) }
+            if case .passThrough(let reason) = exchange.action {
+                // What a request's own fields forbid is no property of the resource.
+                if reason != .unkeyedFields {
+                    state.withLock { $0.phase = .bypass(until: engine.configuration.clock.elapsed() + Self.bypassTime) }
+                }
                 if let replaced, let store = engine.store { await retire(replaced, store) }
             }
             return .read(try MediaRead(exchange, spec: wanted.range, resource: self, request: wanted.origin))

@@ -94,13 +94,14 @@ extension ResourceCore {
     {
         let identity = generation.record.identity
         let hasCondition = identity.validators.etag != nil || identity.validators.lastModified != nil
+        let request = engine.impersonal(wanted.origin, generation.record.fields)
         let (response, time) = try await engine.send(
-            wanted.origin, range: wanted.range, condition: identity.validators)
+            request, range: wanted.range, condition: identity.validators)
         let action = HTTPSemantics.validate(
             FetchRequest(range: wanted.range, sentCondition: hasCondition), against: identity,
             policy: engine.configuration.generationPolicy, response: response.head,
             finalHost: response.head.status == .notModified ? nil : response.url.authority,
-            storage: engine.storage(for: wanted.origin, wanted.directives))
+            storage: engine.storage(for: request, wanted.directives))
         switch action {
         case .notModified, .fill:
             response.body.cancel()
@@ -205,7 +206,9 @@ extension ResourceCore {
     func head(_ request: OriginRequest) async throws -> HTTPResponse {
         let (response, time) = try await engine.send(request, range: nil)
         response.body.cancel()
-        if response.head.status == .ok, let generation = liveGeneration {
+        if response.head.status == .ok, let generation = liveGeneration,
+            engine.storage(for: request).unkeyedFields.isEmpty
+        {
             let fields = response.head.headerFields
             let length = fields[.contentLength].flatMap { contentLength($0) }
             let identity = generation.record.identity

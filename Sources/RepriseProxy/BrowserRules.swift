@@ -1,0 +1,66 @@
+import HTTPTypes
+
+/// Which requests of browsers are answered, and for whom: a pure decision from a request's fields.
+///
+/// Browsers say where a request comes from (Fetch Metadata, W3C) or at least which page sends it (`Origin`, Fetch standard).
+/// Players say neither and are not concerned.
+struct BrowserRules: Sendable {
+    /// Origins of pages that may read, as browsers spell them.
+    let allowedPages: Set<String>
+
+    enum Verdict: Equatable, Sendable {
+        case answer(Audience)
+        /// Answer a preflight of this page (Fetch standard §4.8).
+        case preflight(page: String)
+        case refuse(String)
+    }
+
+    func judge(_ head: RequestHead) -> Verdict {
+        guard head.isFromBrowser else { return .answer(.player) }
+        guard head.count("service-worker") == 0 else {
+            return .refuse("A service worker must not come from this proxy.")
+        }
+        let page = allowedPage(head)
+        switch head.method {
+        case .options where head.count("access-control-request-method") > 0:
+            return page.map { .preflight(page: $0) } ?? .refuse(Self.notAllowed)
+        case .other where head.count("origin") > 0 || head.count("sec-fetch-site") > 0:
+            return .refuse("A page must not change anything through this proxy.")
+        case .get, .head, .options, .other: break
+        }
+        if let destination = head.value("sec-fetch-dest")?.lowercased(), !Self.destinations.contains(destination) {
+            return .refuse("This proxy serves media, not \(destination.prefix(32)) content.")
+        }
+        if let page { return .answer(.page(page)) }
+        return isOwn(head) ? .answer(.browser) : .refuse(Self.notAllowed)
+    }
+
+    /// Whether the request comes from the person, or from the document that a browser makes around a media file.
+    private func isOwn(_ head: RequestHead) -> Bool {
+        switch head.value("sec-fetch-site")?.lowercased() {
+        // No page of this address runs scripts, so that none has a reason to fetch.
+        case "same-origin": head.value("sec-fetch-dest")?.lowercased() != "empty"
+        case "none": true
+        case nil: head.value("origin") == nil
+        // Another port of this machine is the same site.
+        default: false
+        }
+    }
+
+    /// The page that sends the request, if it is allowed to read.
+    private func allowedPage(_ head: RequestHead) -> String? {
+        guard !allowedPages.isEmpty else { return nil }
+        if let origin = head.value("origin") { return allowedPages.contains(origin) ? origin : nil }
+        // An element without `crossorigin`, or a link, sends no Origin.
+        guard let site = head.value("sec-fetch-site")?.lowercased(), site == "cross-site" || site == "same-site",
+            let page = head.value("referer").flatMap({ PageOrigin(ofPage: $0) })?.text, allowedPages.contains(page)
+        else { return nil }
+        return page
+    }
+
+    /// What media elements, players written in JavaScript, and a person's tab ask for.
+    private static let destinations: Set<String> = ["audio", "video", "track", "image", "empty", "document"]
+
+    private static let notAllowed =
+        "A page of another site must not use this proxy. Allow it: reprise serve --allow-page ORIGIN."
+}
