@@ -26,17 +26,19 @@ public struct MediaResource: Sendable {
     /// request. `fields` are added to the resource's own and go to the origin if this read has to fetch.
     ///
     /// `directives` are those of the request that this read serves, where it serves one (RFC 9111 §5.2.1). What is stored
-    /// but stale is validated first (RFC 9111 §4.3), as ``ReusePolicy`` says. `onInterim` is called with the interim
+    /// but stale is validated first (RFC 9111 §4.3), as ``ReusePolicy`` says. `demand` is what the bytes are wanted for: at
+    /// each origin higher classes go first. `onInterim` is called with the interim
     /// responses (1xx) that precede the origin's answer to this read, should it be asked.
     ///
     /// Throws ``RepriseError``: `rangeNotSatisfiable` (RFC 9110 §15.5.17), `originRefused` with the origin's response,
     /// `notStored` if the origin must not be asked, any other `origin…` code; or `CancellationError`.
     public func read(
         _ range: RangeSpec? = nil, fields extra: HTTPFields = [:], directives: CacheControl = CacheControl(),
-        onInterim: (@Sendable (HTTPResponse) -> Void)? = nil
+        demand: Demand = .playing, onInterim: (@Sendable (HTTPResponse) -> Void)? = nil
     ) async throws -> MediaRead {
         var request = request(extra)
         request.onInterim = onInterim
+        request.demand = demand
         return try await core.current().open(ReadRequest(range: range, origin: request, directives: directives))
     }
 

@@ -14,16 +14,16 @@ public enum PrefetchAmount: Sendable, Hashable {
 extension MediaResource {
     /// Stores `amount`, and returns when it is on disk.
     ///
-    /// Only holes are fetched. A read that begins meanwhile joins the fetch. Cancelling the task ends it; what arrived
-    /// stays. Throws what ``read(_:fields:)`` throws. Where nothing can be stored it only moves bytes.
+    /// Only holes are fetched, and not while a reader waits for bytes of the same origin to play them (``Demand``). A read
+    /// that begins meanwhile joins the fetch. Cancelling the task ends it; what arrived stays. Throws what ``read(_:fields:)`` throws. Where nothing can be stored it only moves bytes.
     public func prefetch(_ amount: PrefetchAmount) async throws {
         let read: MediaRead
         switch amount {
         case .first(let count) where count <= 0: return
         case .range(let range) where range.isEmpty: return
-        case .first(let count): read = try await self.read(.bounded(0..<count))
-        case .range(let range): read = try await self.read(.bounded(range))
-        case .all: read = try await self.read()
+        case .first(let count): read = try await self.read(.bounded(0..<count), demand: .preload)
+        case .range(let range): read = try await self.read(.bounded(range), demand: .preload)
+        case .all: read = try await self.read(demand: .preload)
         }
         while try await read.next() != nil {}
     }
