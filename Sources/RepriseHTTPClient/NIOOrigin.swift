@@ -30,8 +30,9 @@ public final class NIOOrigin: Origin {
         let group = group ?? MultiThreadedEventLoopGroup.singleton
         self.pool = ConnectionPool(
             limits: .init(
-                connections: max(1, configuration.maximumConnectionsPerHost), parked: configuration.maximumParkedPerHost,
-                idle: configuration.maximumIdlePerHost, queueTimeout: TimeAmount(configuration.queueTimeout)),
+                connections: max(1, configuration.maximumConnectionsPerHost),
+                parked: configuration.maximumParkedPerHost, idle: configuration.maximumIdlePerHost,
+                queueTimeout: TimeAmount(configuration.queueTimeout)),
             group: group)
         self.connector = Connector(configuration: configuration, group: group)
     }

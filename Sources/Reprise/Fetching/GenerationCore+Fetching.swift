@@ -19,6 +19,7 @@ extension GenerationCore {
     /// False when it was cancelled meanwhile.
     func attach(_ body: any OriginBody, to id: GenerationMachine.FetchID) -> Bool {
         state.withLock { state in
+            state.machine.responseArrived(id)
             state.handles[id]?.body = body
             return state.handles[id]?.isCancelled == false
         }

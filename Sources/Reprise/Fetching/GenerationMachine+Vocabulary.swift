@@ -48,6 +48,8 @@ extension GenerationMachine {
         /// The highest class of the readers that want its bytes; `nil` once it only finishes what is nearly done.
         var demand: Demand?
         var phase = Phase.active
+        /// Whether a response to it has come: only then a cancelled one still has something to store.
+        var hasResponse = false
 
         var remaining: Int64 { (limit ?? .max) - cursor }
         /// Whether `position` will be reached if nobody interferes.

@@ -125,7 +125,7 @@ extension GenerationMachine {
     private mutating func wait(_ id: ReaderID, at position: Int64, patience: Int64) -> [Effect] {
         let candidates = fetches.filter { $0.value.covers(position) }
         if let (fetchID, fetch) = candidates.max(by: { $0.value.cursor < $1.value.cursor }),
-            rangesSupported == false || position - fetch.cursor <= (fetch.phase == .ending ? Self.drainLimit : patience)
+            isWorthWaiting(for: fetch, at: position, patience: patience)
         {
             readers[id]?.waitingOn = fetchID
             guard fetch.phase != .ending else { return [] }
@@ -151,6 +151,13 @@ extension GenerationMachine {
         readers[id]?.waitingOn = fetchID
         effects += cancelUnwanted(except: fetchID)
         return effects
+    }
+
+    /// What was cancelled before its response came brings nothing more.
+    private func isWorthWaiting(for fetch: Fetch, at position: Int64, patience: Int64) -> Bool {
+        if fetch.phase == .ending, !fetch.hasResponse { return false }
+        if rangesSupported == false { return true }
+        return position - fetch.cursor <= (fetch.phase == .ending ? Self.drainLimit : patience)
     }
 
     mutating func removeReader(_ id: ReaderID) -> [Effect] {
@@ -188,10 +195,14 @@ extension GenerationMachine {
     mutating func adoptFetch(start: Int64, limit: Int64?, owner: ReaderID?) -> FetchID {
         let id = FetchID(number: makeNumber())
         let demand = owner.flatMap { readers[$0]?.demand } ?? .playing
-        fetches[id] = Fetch(start: start, cursor: start, limit: limit, owner: owner, demand: demand)
+        fetches[id] = Fetch(
+            start: start, cursor: start, limit: limit, owner: owner, demand: demand, hasResponse: true)
         if let owner { readers[owner]?.waitingOn = id }
         return id
     }
+
+    /// The response to the fetch's request is here.
+    mutating func responseArrived(_ id: FetchID) { fetches[id]?.hasResponse = true }
 
     /// `count` bytes at the fetch's cursor are on disk.
     mutating func advance(_ id: FetchID, by count: Int64) -> (Verdict, [Effect]) {

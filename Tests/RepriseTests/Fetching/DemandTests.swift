@@ -162,10 +162,11 @@ import Testing
                 $0.linger = .zero
             }
         ) { bench async throws in
+            let (log, precedence) = (EventLog(bench.cache), bench.cache.engine.precedence)
             bench.publish("/film", length: 256 << 20)
             _ = try await bench.bytes("/film", .bounded(0..<1000))
+            _ = await log.first { if case .fetchStarted = $0 { true } else { false } }
             let film = try bench.cache.resource(for: bench.origin.url("/film"))
-            let (log, precedence) = (EventLog(bench.cache), bench.cache.engine.precedence)
             bench.origin.holdHeads("/film")
             for number in 1...100 {
                 let read = try await film.read(.from(Int64(number) << 20))

@@ -73,6 +73,18 @@ import Testing
         #expect(next(&machine, first).0 == "0..<60 origin")
     }
 
+    @Test func aReaderDoesNotWaitForACancelledFetchWithoutAResponse() throws {
+        let length: Int64 = 10 << 20
+        var machine = Self.machine(length)
+        let old = machine.addReader(0, length)
+        let (dead, _) = try startOf(next(&machine, old).1)
+        _ = machine.removeReader(old)
+        #expect(machine.lingerExpired(dead) == [.cancel(dead)])
+        let new = machine.addReader(1000, length)
+        #expect(try startOf(next(&machine, new).1).1 == 1000..<length)
+        #expect(machine.fetches[dead]?.limit == 1000)
+    }
+
     @Test func aFetchHasTheHighestClassOfItsReaders() throws {
         let length: Int64 = 10 << 20
         var machine = Self.machine(length)
@@ -267,6 +279,7 @@ import Testing
         var machine = Self.machine(length)
         let old = machine.addReader(0, length)
         let (fetch, _) = try startOf(next(&machine, old).1)
+        machine.responseArrived(fetch)
         _ = machine.removeReader(old)
         _ = machine.lingerExpired(fetch)
         let new = machine.addReader(0, length)

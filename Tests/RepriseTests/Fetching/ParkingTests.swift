@@ -8,7 +8,7 @@ import Testing
 
 /// Fetches whose readers stopped reading.
 @Suite(.limit(minutes: 2)) struct ParkingTests {
-    private static let length: Int64 = 4 << 20
+    private static let length: Int64 = 1 << 19
 
     private static func client(connections: Int = 16, parkingTime: Duration) -> NIOOrigin {
         var configuration = NIOOrigin.Configuration()
