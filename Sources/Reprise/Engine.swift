@@ -11,6 +11,7 @@ final class Engine: Sendable {
     let store: Store?
     let journal: Journal
     let timings = OriginTimings()
+    let precedence: Precedence
     let progress = ProgressBoard()
     let removals = RemovalGate()
     /// Fetches that run, those of replaced and removed generations too.
@@ -31,6 +32,7 @@ final class Engine: Sendable {
         self.configuration = configuration
         self.store = store
         self.journal = journal
+        precedence = Precedence(clock: configuration.clock)
     }
 
     /// The one core of `key`; `signpost` is the resource that it is a selection of.
@@ -144,9 +146,13 @@ final class Engine: Sendable {
 
     /// Sends one request for `range` (`nil` = the whole, without a Range field) and measures the time to its head.
     ///
-    /// `condition` makes it conditional on another state than that (RFC 9110 §13.1.2, §13.1.3).
+    /// `condition` makes it conditional on another state than that (RFC 9110 §13.1.2, §13.1.3). `interest` says how much it is
+    /// wanted until its head is here; without one it is wanted as `request` says.
+    ///
+    /// Throws `CancellationError` if nothing wants it any more before it is sent.
     func send(
-        _ request: OriginRequest, range: RangeSpec?, ifRange: String? = nil, condition: Validators? = nil
+        _ request: OriginRequest, range: RangeSpec?, ifRange: String? = nil, condition: Validators? = nil,
+        interest: RequestInterest? = nil
     ) async throws -> (response: OriginResponse, requestTime: Int64) {
         var request = request
         request.fields[.range] = range.map { RangeField($0).description }
@@ -158,6 +164,14 @@ final class Engine: Sendable {
         }
         request.fields[.acceptEncoding] = "identity"
         guard !configuration.reuse.isOffline else { throw Self.notStored(request.url) }
+        let (authority, interest) = (request.url.authority, interest ?? RequestInterest(request.demand))
+        await precedence.giveWay(interest, at: authority)
+        await precedence.settle(interest, at: authority)
+        guard let demand = interest.demand else { throw CancellationError() }
+        request.demand = demand
+        request.interest = interest
+        let number = precedence.sends(interest, to: authority)
+        defer { precedence.answered(number, at: authority) }
         let requestTime = Int64(configuration.clock.now())
         let start = configuration.clock.elapsed()
         journal.count { $0.originRequests += 1 }
@@ -166,7 +180,7 @@ final class Engine: Sendable {
             // After a redirect: the cookies of another server would be taken for those of the one that was asked.
             response.head.headerFields[.setCookie] = nil
         }
-        timings.noteFirstByte(configuration.clock.elapsed() - start, from: request.url.authority)
+        timings.noteFirstByte(configuration.clock.elapsed() - start, from: authority)
         return (response, requestTime)
     }
 }

@@ -26,7 +26,8 @@ public struct MediaResource: Sendable {
     /// request. `fields` are added to the resource's own and go to the origin if this read has to fetch.
     ///
     /// `directives` are those of the request that this read serves, where it serves one (RFC 9111 §5.2.1). What is stored
-    /// but stale is validated first (RFC 9111 §4.3), as ``ReusePolicy`` says. `onInterim` is called with the interim
+    /// but stale is validated first (RFC 9111 §4.3), as ``ReusePolicy`` says. `demand` is what the bytes are wanted for: at
+    /// each origin higher classes go first. `onInterim` is called with the interim
     /// responses (1xx) that precede the origin's answer to this read, should it be asked.
     ///
     /// An end beyond the representation is clipped, as RFC 9110 §14.1.2 says; so are offsets and lengths above 2^53.
@@ -36,11 +37,12 @@ public struct MediaResource: Sendable {
     /// origin must not be asked, any other `origin…` code; or `CancellationError`.
     public func read(
         _ range: RangeSpec? = nil, fields extra: HTTPFields = [:], directives: CacheControl = CacheControl(),
-        onInterim: (@Sendable (HTTPResponse) -> Void)? = nil
+        demand: Demand = .playing, onInterim: (@Sendable (HTTPResponse) -> Void)? = nil
     ) async throws -> MediaRead {
         var request = request(extra)
         request.onInterim = onInterim
         let range = try range.map { try Self.checked($0) }
+        request.demand = demand
         return try await core.current().open(ReadRequest(range: range, origin: request, directives: directives))
     }
 
@@ -122,7 +124,7 @@ public struct MediaResource: Sendable {
     /// All of `range` in one region, if it is stored, verified, and may be used without asking the origin.
     ///
     /// Never waits; `nil`, too, for a range that is empty, negative or outside the representation. `directives` as in
-    /// ``read(_:fields:directives:onInterim:)``. Not counted in the statistics.
+    /// ``read(_:fields:directives:demand:onInterim:)``. Not counted in the statistics.
     public func storedRegion(
         _ range: RangeSpec? = nil, directives: CacheControl? = nil
     ) -> (region: StoredRegion, information: ContentInformation)? {

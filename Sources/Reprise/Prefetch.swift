@@ -14,25 +14,25 @@ public enum PrefetchAmount: Sendable, Hashable {
 extension MediaResource {
     /// Stores `amount`, and returns when it is on disk.
     ///
-    /// Only holes are fetched. A read that begins meanwhile joins the fetch. Cancelling the task ends it; what arrived
-    /// stays. An amount of no bytes is stored at once, whatever else it says. Throws what
-    /// ``read(_:fields:directives:onInterim:)`` throws, `invalidArgument` for a negative offset among it. Where nothing can
-    /// be stored it only moves bytes.
+    /// Only holes are fetched, and not while a reader waits for bytes of the same origin to play them (``Demand``). A read
+    /// that begins meanwhile joins the fetch. Cancelling the task ends it; what arrived stays. An amount of no bytes is
+    /// stored at once, whatever else it says. Throws what ``read(_:fields:directives:demand:onInterim:)`` throws,
+    /// `invalidArgument` for a negative offset among it. Where nothing can be stored it only moves bytes.
     public func prefetch(_ amount: PrefetchAmount) async throws {
         let read: MediaRead
         switch amount {
         case .first(let count) where count <= 0: return
         case .range(let range) where range.isEmpty: return
-        case .first(let count): read = try await self.read(.bounded(0..<count))
-        case .range(let range): read = try await self.read(.bounded(range))
-        case .all: read = try await self.read()
+        case .first(let count): read = try await self.read(.bounded(0..<count), demand: .preload)
+        case .range(let range): read = try await self.read(.bounded(range), demand: .preload)
+        case .all: read = try await self.read(demand: .preload)
         }
         while try await read.next() != nil {}
     }
 
     /// Writes the whole representation to a new file at `path`; what is missing is fetched and stored on the way.
     ///
-    /// The file takes its name when it is complete. Throws what ``read(_:fields:)`` throws, and `storageUnavailable` when
+    /// The file takes its name when it is complete. Throws what ``read(_:fields:directives:demand:onInterim:)`` throws, and `storageUnavailable` when
     /// the file cannot be written.
     public func export(to path: String) async throws {
         let read = try await self.read()

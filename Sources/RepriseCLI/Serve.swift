@@ -69,7 +69,23 @@ struct Serve: AsyncParsableCommand {
             "How long a client may take nothing of an answer, such as 10m. (default: 10m)", valueName: "time"))
     var stallTimeout: TimeSpan?
 
+    @Option(
+        help: ArgumentHelp(
+            "Most connections to one origin host, 1 to 256; further requests queue.", valueName: "number"))
+    var connectionsPerHost = 16
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a request queues for a connection before it is answered 504, such as 30s.", valueName: "time"))
+    var queueTimeout: TimeSpan = .seconds(30)
+
     func validate() throws {
+        guard (1...256).contains(connectionsPerHost) else {
+            throw ValidationError("--connections-per-host must be 1 to 256.")
+        }
+        guard (.seconds(1) ... .seconds(3600)).contains(queueTimeout.duration) else {
+            throw ValidationError("--queue-timeout must be 1s to 1h.")
+        }
         if let maxConnections, maxConnections < 1 { throw ValidationError("--max-connections must be at least 1.") }
         if let port, !(0...65_535).contains(port) { throw ValidationError("--port must be 0 to 65535.") }
         if let token, token.isEmpty || token.contains("/") {
@@ -135,6 +151,8 @@ struct Serve: AsyncParsableCommand {
         let signals = StopSignals()
         var client = NIOOrigin.Configuration()
         client.forbidsPrivateAddresses = !configuration.isLoopback
+        client.maximumConnectionsPerHost = connectionsPerHost
+        client.queueTimeout = queueTimeout.duration
         if !configuration.allowedHosts.isEmpty { client.allowsHost = { configuration.allows($0) } }
         let origin = NIOOrigin(configuration: client)
         let cache = try await openCache(origin, settings, logger)

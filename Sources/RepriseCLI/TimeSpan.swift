@@ -12,5 +12,12 @@ struct TimeSpan: ExpressibleByArgument, Sendable {
         duration = .seconds(number * unit)
     }
 
+    /// A time that an option has by default.
+    static func seconds(_ seconds: Int64) -> Self { Self(duration: .seconds(seconds)) }
+
+    var defaultValueDescription: String { "\(duration.components.seconds)s" }
+
+    private init(duration: Duration) { self.duration = duration }
+
     private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
 }

@@ -2,82 +2,173 @@ import Locks
 import NIOCore
 import Reprise
 
-/// Connections by endpoint: lends places, keeps idle ones, queues who is over the limit, first come first served.
+/// Connections by endpoint: lends places, keeps idle ones, queues what is over the limit.
 ///
-/// A place belongs to `send` until the response's head has arrived, then to the response's stream.
+/// ``HostSlots`` decides. A place belongs to `send` until the response's head has arrived, then to the response's stream.
+/// Continuations are resumed and requests ended outside the lock; under it only that of a ``RequestInterest`` is taken.
 final class ConnectionPool: Sendable {
+    /// How many connections there may be to one endpoint, and how long a request queues for one.
+    struct Limits: Sendable {
+        let connections: Int
+        let parked: Int
+        let idle: Int
+        let queueTimeout: TimeAmount
+    }
+
     private typealias Waiter = CheckedContinuation<PoolSlot, any Error>
+    private typealias Action = HostSlots<Connection>.Action
 
-    private struct State {
-        var hosts: [Endpoint: HostSlots<Connection>] = [:]
-        var waiters: [Endpoint: [Int: Waiter]] = [:]
-        var open: [ObjectIdentifier: Connection] = [:]
-        var isClosed = false
+    /// A request as the pool knows it.
+    private struct Guest: Sendable {
+        let interest: RequestInterest?
+        var observer: Int?
+        /// It queues.
+        var waiter: Waiter?
+        /// Ends the queueing.
+        var timer: Scheduled<Void>?
+        /// Ends it later: before its head without an error, afterwards with one.
+        var end: (@Sendable (RepriseError?) -> Void)?
+        /// It was to end before that could be done.
+        var isEnding = false
 
-        /// Stores `host`, or forgets the endpoint if nobody uses it any more.
-        mutating func keep(_ host: HostSlots<Connection>, for endpoint: Endpoint) {
-            hosts[endpoint] = host.isUnused ? nil : host
-            if host.isUnused { waiters[endpoint] = nil }
+        mutating func leaveQueue() -> Waiter? {
+            timer?.cancel()
+            defer { waiter = nil }
+            return waiter
+        }
+
+        func forget() {
+            if let observer { interest?.forget(observer) }
         }
     }
 
-    private enum Admission {
-        case admitted(PoolSlot)
-        case queued(ticket: Int)
-        case refused
+    private struct Host {
+        var slots: HostSlots<Connection>
+        var guests: [Int: Guest] = [:]
+    }
+
+    private struct State {
+        var hosts: [Endpoint: Host] = [:]
+        var open: [ObjectIdentifier: Connection] = [:]
+        var isClosed = false
     }
 
     private let state = Mutex(State())
-    private let limit: Int
-    private let idleLimit: Int
+    private let limits: Limits
+    private let group: any EventLoopGroup
 
-    init(limit: Int, idleLimit: Int) {
-        self.limit = limit
-        self.idleLimit = idleLimit
+    init(limits: Limits, group: any EventLoopGroup) {
+        self.limits = limits
+        self.group = group
     }
 
-    /// A place for one request; waits while all are lent.
+    // MARK: - The queue
+
+    /// A place for `request`; waits while all are taken.
     ///
-    /// Throws `CancellationError`, or `closed` after ``close()``.
-    func lease(_ endpoint: Endpoint) async throws -> PoolSlot {
+    /// Throws `originTimedOut` when it has waited for too long, `CancellationError` when the task is cancelled or nothing wants
+    /// the request any more, `closed` after ``close()``.
+    func lease(_ endpoint: Endpoint, for request: OriginRequest) async throws -> PoolSlot {
         try Task.checkCancellation()
         let ticket = Mutex<Int?>(nil)
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: Waiter) in
-                let admission = admit(endpoint, continuation)
-                switch admission {
-                case .admitted(let slot): continuation.resume(returning: slot)
-                case .refused: continuation.resume(throwing: Self.closedError)
-                case .queued(let number):
-                    ticket.withLock { $0 = number }
-                    // The handler may have run before there was a number.
-                    if Task.isCancelled { withdraw(number, from: endpoint) }
+            try await withCheckedThrowingContinuation { (waiter: Waiter) in
+                guard let number = enter(endpoint, request, waiter) else {
+                    return waiter.resume(throwing: Self.closedError)
                 }
+                ticket.withLock { $0 = number }
+                // The handler may have run before there was a number.
+                if Task.isCancelled { leaveQueue(endpoint, number, CancellationError()) }
             }
         } onCancel: {
-            if let number = ticket.withLock({ $0 }) { withdraw(number, from: endpoint) }
+            if let number = ticket.withLock({ $0 }) { leaveQueue(endpoint, number, CancellationError()) }
         }
     }
 
-    /// A place comes back; `connection` only if it can carry another request.
-    func release(_ endpoint: Endpoint, _ connection: Connection?) {
-        var toClose: Connection?
-        var next: (Waiter, Connection?)?
-        state.withLock { state in
-            guard var host = state.hosts[endpoint] else { return }
-            switch host.release(state.isClosed ? nil : connection) {
-            case .parked: break
-            case .handOver(let ticket, let connection):
-                if let waiter = state.waiters[endpoint]?.removeValue(forKey: ticket) { next = (waiter, connection) }
-            case .close(let connection): toClose = connection
-            }
-            state.keep(host, for: endpoint)
+    /// Returns the request's number, or `nil` if the pool is closed.
+    private func enter(_ endpoint: Endpoint, _ request: OriginRequest, _ waiter: Waiter) -> Int? {
+        guard !state.withLock({ $0.isClosed }) else { return nil }
+        let interest = request.interest
+        let number = update(endpoint) { host in
+            let (number, actions) = host.slots.enter(interest == nil ? request.demand : interest?.demand)
+            host.guests[number] = Guest(interest: interest, waiter: waiter)
+            return (number, actions)
         }
-        toClose?.close()
-        if let (waiter, connection) = next {
-            waiter.resume(returning: PoolSlot(pool: self, endpoint: endpoint, idle: connection))
+        let observer = interest?.observe { [weak self] in self?.interestChanged(endpoint, number) }
+        let timer = group.any().scheduleTask(in: limits.queueTimeout) { [weak self] () -> Void in
+            if let self { leaveQueue(endpoint, number, queueError(endpoint)) }
+        }
+        let isQueued = state.withLock { state in
+            guard let guest = state.hosts[endpoint]?.guests[number] else { return false }
+            state.hosts[endpoint]?.guests[number]?.observer = observer
+            guard guest.waiter != nil else { return false }
+            state.hosts[endpoint]?.guests[number]?.timer = timer
+            return true
+        }
+        if !isQueued { timer.cancel() }
+        // It may have changed before it was observed.
+        if interest != nil { interestChanged(endpoint, number) }
+        return number
+    }
+
+    private func interestChanged(_ endpoint: Endpoint, _ number: Int) {
+        update(endpoint) { host in
+            guard let guest = host.guests[number] else { return ((), []) }
+            return ((), host.slots.change(number, to: guest.interest?.demand))
         }
     }
+
+    /// Ends the queueing of a request, if it still does.
+    private func leaveQueue(_ endpoint: Endpoint, _ number: Int, _ error: any Error) {
+        let guest = update(endpoint) { host -> (Guest?, [Action]) in
+            guard host.slots.withdraw(number) else { return (nil, []) }
+            return (host.guests.removeValue(forKey: number), [])
+        }
+        guard var guest else { return }
+        guest.forget()
+        guest.leaveQueue()?.resume(throwing: error)
+    }
+
+    /// Requests that wait for a place, at all endpoints.
+    var queued: Int { state.withLock { $0.hosts.values.reduce(0) { $0 + $1.slots.queued } } }
+
+    // MARK: - A place
+
+    /// The request that has the place begins; `end` ends it before its head is here.
+    fileprivate func begin(_ slot: PoolSlot, end: @escaping @Sendable () -> Void) {
+        let isEnding = update(slot.endpoint) { host in
+            host.guests[slot.number]?.end = { _ in end() }
+            return (host.guests[slot.number]?.isEnding ?? false, [])
+        }
+        if isEnding { end() }
+    }
+
+    /// Its head is here; from now on `close` ends it.
+    fileprivate func headArrived(_ slot: PoolSlot, close: @escaping @Sendable (RepriseError?) -> Void) {
+        update(slot.endpoint) { host in
+            host.slots.headArrived(slot.number)
+            host.guests[slot.number]?.end = close
+            return ((), [])
+        }
+    }
+
+    fileprivate func park(_ slot: PoolSlot) {
+        update(slot.endpoint) { ((), $0.slots.park(slot.number)) }
+    }
+
+    fileprivate func unpark(_ slot: PoolSlot) {
+        update(slot.endpoint) { ((), $0.slots.unpark(slot.number)) }
+    }
+
+    fileprivate func release(_ slot: PoolSlot, _ connection: Connection?) {
+        let isClosed = state.withLock { $0.isClosed }
+        let guest = update(slot.endpoint) { host in
+            (host.guests.removeValue(forKey: slot.number), host.slots.release(slot.number, isClosed ? nil : connection))
+        }
+        guest?.forget()
+    }
+
+    // MARK: - Connections
 
     /// Remembers an open connection until it closes.
     ///
@@ -89,67 +180,121 @@ final class ConnectionPool: Sendable {
         }
         guard !isClosed else { throw Self.closedError }
         connection.channel.closeFuture.whenComplete { [self] _ in
-            state.withLock { state in
-                state.open[ObjectIdentifier(connection)] = nil
-                guard var host = state.hosts[endpoint] else { return }
-                host.removeIdle { $0 === connection }
-                state.keep(host, for: endpoint)
+            state.withLock { $0.open[ObjectIdentifier(connection)] = nil }
+            update(endpoint) { host in
+                host.slots.removeIdle { $0 === connection }
+                return ((), [])
             }
         }
     }
 
     /// Refuses everything from now on and closes every connection.
     func close() async {
-        let (waiters, connections) = state.withLock { state in
+        let (waiting, connections) = state.withLock { state in
             state.isClosed = true
-            let waiters = state.waiters.values.flatMap(\.values)
-            state.waiters = [:]
-            for endpoint in state.hosts.keys { state.hosts[endpoint]?.withdrawAll() }
-            return (waiters, Array(state.open.values))
+            var waiting: [Guest] = []
+            for (endpoint, known) in state.hosts {
+                var host = known
+                host.slots.withdrawAll()
+                waiting += host.guests.values.filter { $0.waiter != nil }
+                host.guests = host.guests.filter { $0.value.waiter == nil }
+                state.hosts[endpoint] = host
+            }
+            return (waiting, Array(state.open.values))
         }
-        for waiter in waiters { waiter.resume(throwing: Self.closedError) }
+        for var guest in waiting {
+            guest.forget()
+            guest.leaveQueue()?.resume(throwing: Self.closedError)
+        }
         for connection in connections { connection.close(Self.closedError) }
         for connection in connections { try? await connection.channel.closeFuture.get() }
     }
 
-    private func admit(_ endpoint: Endpoint, _ waiter: Waiter) -> Admission {
-        state.withLock { state in
-            guard !state.isClosed else { return .refused }
-            var host = state.hosts[endpoint] ?? HostSlots(limit: limit, idleLimit: idleLimit)
-            defer { state.hosts[endpoint] = host }
-            switch host.lease() {
-            case .reuse(let connection):
-                return .admitted(PoolSlot(pool: self, endpoint: endpoint, idle: connection))
-            case .open:
-                return .admitted(PoolSlot(pool: self, endpoint: endpoint, idle: nil))
-            case .wait(let ticket):
-                state.waiters[endpoint, default: [:]][ticket] = waiter
-                return .queued(ticket: ticket)
-            }
+    // MARK: - What follows
+
+    /// Changes what is known of an endpoint, and does what follows.
+    @discardableResult
+    private func update<Result: Sendable>(
+        _ endpoint: Endpoint, _ change: (inout Host) -> (Result, [Action])
+    ) -> Result {
+        let (result, effects) = state.withLock { state in
+            var host =
+                state.hosts[endpoint]
+                ?? Host(
+                    slots: HostSlots(limit: limits.connections, parkedLimit: limits.parked, idleLimit: limits.idle))
+            let (result, actions) = change(&host)
+            let effects = actions.map { effect(of: $0, endpoint, &host) }
+            state.hosts[endpoint] = host.slots.isUnused ? nil : host
+            return (result, effects)
         }
+        for effect in effects { effect() }
+        return result
     }
 
-    private func withdraw(_ ticket: Int, from endpoint: Endpoint) {
-        let waiter: Waiter? = state.withLock { state in
-            guard state.hosts[endpoint]?.withdraw(ticket: ticket) == true else { return nil }
-            return state.waiters[endpoint]?.removeValue(forKey: ticket)
+    /// What is to be done outside the lock.
+    private func effect(of action: Action, _ endpoint: Endpoint, _ host: inout Host) -> @Sendable () -> Void {
+        switch action {
+        case .admit(let number, let idle):
+            let waiter = host.guests[number]?.leaveQueue()
+            let slot = PoolSlot(pool: self, endpoint: endpoint, number: number, idle: idle)
+            return { waiter?.resume(returning: slot) }
+        case .withdraw(let number):
+            var guest = host.guests.removeValue(forKey: number)
+            let waiter = guest?.leaveQueue()
+            return { [guest] in
+                guest?.forget()
+                waiter?.resume(throwing: CancellationError())
+            }
+        case .end(let number):
+            host.guests[number]?.isEnding = true
+            let end = host.guests[number]?.end
+            return { end?(nil) }
+        case .giveUp(let number):
+            let end = host.guests[number]?.end
+            return { end?(Self.givenUpError(endpoint)) }
+        case .close(let connection): return { connection.close() }
         }
-        waiter?.resume(throwing: CancellationError())
     }
 
     private static var closedError: RepriseError {
         RepriseError(.closed, "The origin client was shut down.")
     }
+
+    private func queueError(_ endpoint: Endpoint) -> RepriseError {
+        let seconds = Double(limits.queueTimeout.nanoseconds) / 1e9
+        return RepriseError(
+            .originTimedOut,
+            "None of the \(limits.connections) connections to \(endpoint.name) became free within \(seconds) s; end what is not wanted, or allow more.",
+            cause: ConnectionQueueTimeout())
+    }
+
+    private static func givenUpError(_ endpoint: Endpoint) -> RepriseError {
+        RepriseError(
+            .originBodyTruncated,
+            "The connection to \(endpoint.name) was closed, since nothing read from it and too many are parked; ask for the rest with a range."
+        )
+    }
 }
 
-/// A lent place in the pool, with the idle connection that came with it.
+/// A place in the pool, with the idle connection that came with it.
 struct PoolSlot: Sendable {
     let pool: ConnectionPool
     let endpoint: Endpoint
+    let number: Int
     let idle: Connection?
 
+    /// The request begins; `end` is called if nothing wants it any more, before its head is here, and others need the place.
+    func begin(end: @escaping @Sendable () -> Void) { pool.begin(self, end: end) }
+
+    /// The head is here, on `connection`.
+    func headArrived(on connection: Connection) { pool.headArrived(self) { connection.close($0) } }
+
+    /// The body's consumer has not pulled for long: others may have the place.
+    func park() { pool.park(self) }
+
+    /// It pulls again.
+    func unpark() { pool.unpark(self) }
+
     /// Gives the place back; exactly once.
-    func release(_ connection: Connection?) {
-        pool.release(endpoint, connection)
-    }
+    func release(_ connection: Connection?) { pool.release(self, connection) }
 }

@@ -5,7 +5,7 @@ import NIOPosix
 import NIOSSL
 import Reprise
 
-/// Opens connections: name lookup and TCP by NIO (happy eyeballs, TCP_NODELAY), the address guard, TLS, the pipeline.
+/// Opens connections: name lookup, the address guard, TCP by NIO (happy eyeballs, TCP_NODELAY), TLS, the pipeline.
 final class Connector: Sendable {
     private let group: any EventLoopGroup
     private let trust: TrustStore
@@ -20,6 +20,7 @@ final class Connector: Sendable {
             responseTimeout: TimeAmount(configuration.responseTimeout),
             idleTimeout: TimeAmount(configuration.idleTimeout),
             idleLifetime: TimeAmount(configuration.idleConnectionLifetime),
+            parkingTime: TimeAmount(configuration.parkingTime),
             window: min(max(configuration.readAhead, 16_384), 524_288))
         self.timeout = TimeAmount(configuration.connectTimeout)
         self.forbidsPrivateAddresses = configuration.forbidsPrivateAddresses
@@ -36,7 +37,7 @@ final class Connector: Sendable {
             let timer = loop.scheduleTask(in: timeout) { [timeout] in
                 attempt.fail(Failures.timedOut("could not be connected to", endpoint, timeout))
             }
-            bootstrap(on: loop).connect(host: endpoint.host, port: endpoint.port)
+            bootstrap(on: loop, for: endpoint).connect(host: endpoint.host, port: endpoint.port)
                 .flatMap { self.prepare($0, endpoint, tls, attempt) }
                 .whenComplete { result in
                     timer.cancel()
@@ -48,8 +49,9 @@ final class Connector: Sendable {
         }
     }
 
-    private func bootstrap(on loop: any EventLoop) -> ClientBootstrap {
+    private func bootstrap(on loop: any EventLoop, for endpoint: Endpoint) -> ClientBootstrap {
         ClientBootstrap(group: loop)
+            .resolver(forbidsPrivateAddresses ? PublicResolver(endpoint, on: loop) : nil)
             .connectTimeout(timeout)
             .channelOption(.autoRead, value: false)
             .channelOption(.allowRemoteHalfClosure, value: true)
@@ -64,7 +66,6 @@ final class Connector: Sendable {
         let loop = channel.eventLoop
         do {
             guard attempt.adopt(channel) else { throw CancellationError() }
-            try checkAddress(of: channel, endpoint)
             let gate = SocketGate()
             let watch = ResponseBytesWatch()
             let handshake = tls.map { _ in loop.makePromise(of: Void.self) }
@@ -92,15 +93,6 @@ final class Connector: Sendable {
         limits.maxHeaderListSize = 262_144
         return HTTPResponseDecoder(
             leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .forward, limitConfiguration: limits)
-    }
-
-    private func checkAddress(of channel: any Channel, _ endpoint: Endpoint) throws(RepriseError) {
-        guard forbidsPrivateAddresses else { return }
-        guard let address = channel.remoteAddress, AddressPolicy.isPublic(address) else {
-            throw RepriseError(
-                .originForbidden,
-                "\(endpoint.name) is at an address outside the public internet, which this cache does not fetch from.")
-        }
     }
 
     /// The name goes into SNI and is verified; for an IP literal the certificate must name the address.

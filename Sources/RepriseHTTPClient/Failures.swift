@@ -16,6 +16,7 @@ enum Failures {
         }
         guard let attempt = error as? NIOConnectionError else { return unreachable(endpoint, error) }
         if attempt.connectionErrors.isEmpty {
+            if let refusal = (attempt.dnsAAAAError ?? attempt.dnsAError) as? RepriseError { return refusal }
             return RepriseError(
                 .originNotFound, "The name \(endpoint.host) cannot be resolved; check its spelling and the network.",
                 cause: error)

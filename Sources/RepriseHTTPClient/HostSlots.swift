@@ -1,81 +1,210 @@
-import NIOCore
+import Reprise
 
-/// The places for connections to one endpoint: how many are lent, which idle ones wait to be used again, who queues.
+/// The places for connections to one endpoint: who has one, which idle connections wait to be used again, who queues.
 ///
-/// A pure value. `lent + idle` never exceeds `limit`; somebody queues only while `limit` are lent.
+/// A pure value: events go in, actions come out. At most `limit` requests have a place at once. A body that its consumer
+/// does not pull keeps its connection, but its place is lent on; of these there are at most `parkedLimit`.
+///
+///     queued ──► asking ──► streaming ◄──► parked, displaced
+///                  └──► ending
 struct HostSlots<Element> {
-    /// What somebody who wants a connection gets.
-    enum Lease {
-        /// This idle connection.
-        case reuse(Element)
-        /// A place, to open a connection in.
-        case open
-        /// A number in the queue.
-        case wait(ticket: Int)
+    /// Where a request stands.
+    private enum Standing {
+        /// It waits for a place.
+        case queued
+        /// It has a place, and no head yet.
+        case asking
+        /// It was told to end before its head is here.
+        case ending
+        /// Its body is under way.
+        case streaming
+        /// The same, but its consumer does not pull.
+        case parked
+        /// The same, but something of a higher class needed the place more.
+        case displaced
     }
 
-    /// What becomes of a place that was given back.
-    enum Release {
-        /// The connection, if there was one, is idle now.
-        case parked
-        /// The next in the queue has the place, and the connection if there is one.
-        case handOver(ticket: Int, Element?)
+    /// What the owner has to do.
+    enum Action {
+        /// The request has a place now, with an idle connection if there is one.
+        case admit(Int, Element?)
+        /// The request leaves the queue: nothing waits for it any more.
+        case withdraw(Int)
+        /// The request has no head yet, and nothing waits for it any more, but others wait for its place.
+        case end(Int)
+        /// Too many bodies are parked: close the connection of this one.
+        case giveUp(Int)
         /// There are enough idle ones.
         case close(Element)
     }
 
-    let limit: Int
-    let idleLimit: Int
-    private(set) var lent = 0
-    private(set) var idle: [Element] = []
-    private var queue = CircularBuffer<Int>()
-    private var nextTicket = 0
+    private struct Request {
+        var standing: Standing
+        var demand: Demand?
+    }
 
-    init(limit: Int, idleLimit: Int) {
+    let limit: Int
+    let parkedLimit: Int
+    let idleLimit: Int
+    private(set) var idle: [Element] = []
+    private var requests: [Int: Request] = [:]
+    /// Those that have a place.
+    private(set) var placed = 0
+    /// Numbers of lent ones, the longest lent first.
+    private var lent: [Int] = []
+    private var lastNumber = 0
+
+    init(limit: Int, parkedLimit: Int, idleLimit: Int) {
         self.limit = max(1, limit)
+        self.parkedLimit = max(0, parkedLimit)
         self.idleLimit = max(0, idleLimit)
     }
 
-    var isUnused: Bool { lent == 0 && idle.isEmpty && queue.isEmpty }
-    var queued: Int { queue.count }
+    var isUnused: Bool { requests.isEmpty && idle.isEmpty }
+    var queued: Int { requests.values.count { $0.standing == .queued } }
 
-    /// The idle connection that was used last comes first: it is the least likely to have been closed meanwhile.
-    mutating func lease() -> Lease {
-        if lent < limit {
-            lent += 1
-            return idle.popLast().map(Lease.reuse) ?? .open
-        }
-        defer { nextTicket += 1 }
-        queue.append(nextTicket)
-        return .wait(ticket: nextTicket)
+    /// A request comes; its number stands for it from now on.
+    mutating func enter(_ demand: Demand?) -> (number: Int, actions: [Action]) {
+        lastNumber += 1
+        requests[lastNumber] = Request(standing: .queued, demand: demand)
+        return (lastNumber, settle())
     }
 
-    /// A place comes back, with its connection if that can carry another request.
-    mutating func release(_ element: Element?) -> Release {
-        precondition(lent > 0, "a place was given back twice")
-        if let ticket = queue.popFirst() { return .handOver(ticket: ticket, element) }
-        lent -= 1
-        guard let element else { return .parked }
-        guard idle.count < idleLimit else { return .close(element) }
-        idle.append(element)
-        return .parked
+    /// Other readers wait for the request now, or none does.
+    mutating func change(_ number: Int, to demand: Demand?) -> [Action] {
+        requests[number]?.demand = demand
+        return settle()
     }
 
-    /// Somebody leaves the queue.
+    /// A request leaves the queue.
     ///
-    /// `false` if the place was already theirs.
-    mutating func withdraw(ticket: Int) -> Bool {
-        guard let index = queue.firstIndex(of: ticket) else { return false }
-        queue.remove(at: index)
+    /// `false` if it had left already.
+    mutating func withdraw(_ number: Int) -> Bool {
+        guard requests[number]?.standing == .queued else { return false }
+        requests[number] = nil
         return true
     }
 
-    /// Everybody leaves the queue.
+    /// All requests leave the queue.
     mutating func withdrawAll() {
-        queue.removeAll()
+        requests = requests.filter { $0.value.standing != .queued }
+    }
+
+    /// The head of the response is here.
+    mutating func headArrived(_ number: Int) {
+        guard let standing = requests[number]?.standing, standing == .asking || standing == .ending else { return }
+        requests[number]?.standing = .streaming
+    }
+
+    /// The consumer of a body has not pulled for long.
+    mutating func park(_ number: Int) -> [Action] {
+        switch requests[number]?.standing {
+        case .streaming:
+            placed -= 1
+            lent.append(number)
+        case .displaced: break
+        default: return []
+        }
+        requests[number]?.standing = .parked
+        var actions: [Action] = []
+        if lent.count > parkedLimit { actions.append(.giveUp(lent[0])) }
+        return actions + settle()
+    }
+
+    /// The consumer of a parked body pulls again: it has a place at once, even beyond the limit.
+    mutating func unpark(_ number: Int) -> [Action] {
+        guard requests[number]?.standing == .parked else { return [] }
+        takePlace(number)
+        return settle()
+    }
+
+    /// A request is over; `element` is its connection, if that can carry another one.
+    mutating func release(_ number: Int, _ element: Element?) -> [Action] {
+        guard let request = requests.removeValue(forKey: number) else { preconditionFailure("released twice") }
+        switch request.standing {
+        case .asking, .ending, .streaming: placed -= 1
+        case .parked, .displaced: lent.removeAll { $0 == number }
+        case .queued: break
+        }
+        if let element { idle.append(element) }
+        return settle()
     }
 
     mutating func removeIdle(where isGone: (Element) -> Bool) {
         idle.removeAll(where: isGone)
+    }
+
+    // MARK: Who is next
+
+    private mutating func settle() -> [Action] {
+        var actions = withdrawUnwanted()
+        admit(&actions)
+        if let next = nextInQueue {
+            displace(for: next.demand)
+            admit(&actions)
+            endUnwanted(&actions)
+        } else {
+            while placed < limit, let number = lent.first(where: { requests[$0]?.standing == .displaced }) {
+                takePlace(number)
+            }
+        }
+        while idle.count > idleLimit || placed + idle.count > limit, !idle.isEmpty {
+            actions.append(.close(idle.removeFirst()))
+        }
+        return actions
+    }
+
+    /// The highest class first; in it the newest.
+    private var nextInQueue: (number: Int, demand: Demand)? {
+        var next: (number: Int, demand: Demand)?
+        for (number, request) in requests where request.standing == .queued {
+            guard let demand = request.demand else { continue }
+            if let next, (next.demand, next.number) > (demand, number) { continue }
+            next = (number, demand)
+        }
+        return next
+    }
+
+    private mutating func withdrawUnwanted() -> [Action] {
+        let unwanted = requests.filter { $0.value.standing == .queued && $0.value.demand == nil }.keys
+        for number in unwanted { requests[number] = nil }
+        return unwanted.map { .withdraw($0) }
+    }
+
+    /// The idle connection that was used last comes first: it is the least likely to have been closed meanwhile.
+    private mutating func admit(_ actions: inout [Action]) {
+        while placed < limit, let next = nextInQueue {
+            requests[next.number]?.standing = .asking
+            placed += 1
+            actions.append(.admit(next.number, idle.popLast()))
+        }
+    }
+
+    /// Takes the place of a body that is wanted less: its consumer gives way to what waits for `demand`.
+    private mutating func displace(for demand: Demand) {
+        guard lent.count < parkedLimit else { return }
+        let bodies = requests.filter { $0.value.standing == .streaming }.mapValues { $0.demand ?? .download }
+        guard let (number, least) = bodies.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }), least < demand
+        else { return }
+        requests[number]?.standing = .displaced
+        lent.append(number)
+        placed -= 1
+    }
+
+    /// Ends as many requests that nothing waits for as others wait for a place; the oldest first.
+    private mutating func endUnwanted(_ actions: inout [Action]) {
+        var excess = queued - requests.values.count { $0.standing == .ending }
+        let unwanted = requests.filter { $0.value.standing == .asking && $0.value.demand == nil }.keys.sorted()
+        for number in unwanted where excess > 0 {
+            requests[number]?.standing = .ending
+            actions.append(.end(number))
+            excess -= 1
+        }
+    }
+
+    private mutating func takePlace(_ number: Int) {
+        lent.removeAll { $0 == number }
+        requests[number]?.standing = .streaming
+        placed += 1
     }
 }

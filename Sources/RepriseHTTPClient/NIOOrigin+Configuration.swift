@@ -17,9 +17,22 @@ extension NIOOrigin {
         public var idleConnectionLifetime: Duration = .seconds(15)
         /// Most connections to one scheme, host and port, idle ones included; 16 by default, at least 1.
         ///
-        /// Further requests queue, first come first served. A body that is not read to its end, nor cancelled, nor
-        /// released keeps its connection.
+        /// Further requests queue: the highest class first (``OriginRequest/demand``), in it the newest. A body that is not
+        /// pulled for ``parkingTime`` is parked: it keeps its connection, but does not count.
         public var maximumConnectionsPerHost = 16
+        /// How long a request queues for a connection; 30 s by default.
+        ///
+        /// Beyond it: `originTimedOut`, and the request is not sent.
+        public var queueTimeout: Duration = .seconds(30)
+        /// How long a consumer may leave a body alone before it counts as parked; 5 s by default.
+        ///
+        /// Seen at the latest when twice that time has passed.
+        public var parkingTime: Duration = .seconds(5)
+        /// Most parked bodies of one scheme, host and port; 48 by default.
+        ///
+        /// Beyond it the one that was parked first is given up: after the bytes that are here it ends with
+        /// `originBodyTruncated`.
+        public var maximumParkedPerHost = 48
         /// Most connections to one scheme, host and port that are kept without a request; 4 by default.
         public var maximumIdlePerHost = 4
         /// Most redirects that one request follows; 10 by default.
@@ -39,8 +52,8 @@ extension NIOOrigin {
         public var additionalTrustRoots: [String] = []
         /// Whether peers outside the public internet are refused with `originForbidden`; false by default.
         ///
-        /// Judged by the address that answered, before TLS and before the request, for every redirect anew: loopback,
-        /// link-local, private (RFC 1918), unique-local, carrier-grade NAT, unspecified, multicast and reserved ones, also
+        /// Judged by the addresses of a name before any connection is tried, for every redirect again; of a name with several
+        /// the others are used. Refused are loopback, link-local, private (RFC 1918), unique-local, carrier-grade NAT, unspecified, multicast and reserved ones, also
         /// where an IPv6 address carries them.
         public var forbidsPrivateAddresses = false
         /// Says whether a host may be asked, for every redirect anew; `nil`, the default, allows all.

@@ -1,5 +1,6 @@
 import HTTPTypes
 public import NIOCore
+import NIOHTTP1
 import NIOPosix
 public import Reprise
 
@@ -9,7 +10,7 @@ public import Reprise
 ///   consumer stalls the origin, and a body never holds more than 1 MiB.
 /// - Hands the network's buffers on without copying; every chunk is a ``ByteBufferChunk``.
 /// - Keeps connections and uses them again after a body was read to its end.
-/// - Follows redirects, never from https to http, and never takes credentials to another host or port.
+/// - Follows redirects, never from https to http, and takes only harmless fields to another host or port.
 /// - Verifies TLS by the system's roots; this cannot be switched off.
 ///
 /// It does not cache, decompress, send cookies, speak HTTP/2 or use a proxy. A GET or HEAD on a kept connection that dies
@@ -26,11 +27,18 @@ public final class NIOOrigin: Origin {
     /// `group` runs the connections and is not shut down by the client; by default NIO's process-wide one.
     public init(configuration: Configuration = .init(), group: (any EventLoopGroup)? = nil) {
         self.configuration = configuration
+        let group = group ?? MultiThreadedEventLoopGroup.singleton
         self.pool = ConnectionPool(
-            limit: configuration.maximumConnectionsPerHost, idleLimit: configuration.maximumIdlePerHost)
-        self.connector = Connector(
-            configuration: configuration, group: group ?? MultiThreadedEventLoopGroup.singleton)
+            limits: .init(
+                connections: max(1, configuration.maximumConnectionsPerHost),
+                parked: configuration.maximumParkedPerHost, idle: configuration.maximumIdlePerHost,
+                queueTimeout: TimeAmount(configuration.queueTimeout)),
+            group: group)
+        self.connector = Connector(configuration: configuration, group: group)
     }
+
+    /// Requests that wait for a connection.
+    var queuedRequests: Int { pool.queued }
 
     /// Closes all connections and waits until they are closed.
     ///
@@ -80,7 +88,20 @@ public final class NIOOrigin: Origin {
                 .originForbidden, "The host \(request.url.host) is not among those that may be fetched from.")
         }
         let head = try RequestHead.make(request, userAgent: configuration.userAgent)
-        let slot = try await pool.lease(Endpoint(request.url))
+        let slot = try await pool.lease(Endpoint(request.url), for: request)
+        // A task of its own, since the pool may end it: when nothing wants it any more, and others need its place.
+        let task = Task { try await exchange(request, head, slot) }
+        slot.begin { task.cancel() }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    private func exchange(_ request: OriginRequest, _ head: HTTPRequestHead, _ slot: PoolSlot) async throws
+        -> Exchange.Response
+    {
         do {
             let body = ByteBuffer(bytes: request.body)
             if let idle = slot.idle {

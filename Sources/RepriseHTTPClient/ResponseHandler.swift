@@ -43,6 +43,7 @@ final class ResponseHandler: ChannelInboundHandler {
     /// Whether TLS has seen the peer's proper end.
     private var hasCleanEnd = false
     private var idleCheck: Scheduled<Void>?
+    private var parkingCheck: Scheduled<Void>?
     private var context: ChannelHandlerContext?
 
     /// `handshake` is fulfilled when TLS is negotiated; `nil` for plain connections.
@@ -98,6 +99,10 @@ final class ResponseHandler: ChannelInboundHandler {
 
     func wake(_ stream: ResponseStream) {
         guard case .streaming(let current) = state, current === stream else { return }
+        if stream.endParking() {
+            stream.slot.unpark()
+            watchParking(of: stream)
+        }
         if idleCheck == nil { checkIdle(stream) }
         guard case .streaming = state else { return }
         context?.read()
@@ -162,6 +167,7 @@ final class ResponseHandler: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         publish()
         idleCheck?.cancel()
+        parkingCheck?.cancel()
         let last = state
         state = .closed
         switch last {
@@ -212,6 +218,8 @@ final class ResponseHandler: ChannelInboundHandler {
                 keepsAlive: head.keepsConnection, window: limits.window)
             timer.cancel()
             state = .streaming(stream)
+            exchange.slot.headArrived(on: exchange.connection)
+            watchParking(of: stream)
             publishBody(of: stream)
             exchange.response.succeed(.init(head: response, body: ResponseBody(stream)))
         } catch {
@@ -228,6 +236,7 @@ final class ResponseHandler: ChannelInboundHandler {
         burst.hasEnded = false
         idleCheck?.cancel()
         idleCheck = nil
+        parkingCheck?.cancel()
         let isReusable = stream.keepsAlive && stream.framing != .untilClose && failure == nil && !gate.isDetached
         if isReusable, context?.channel.isActive == true {
             becomeReady(timer: schedule(in: limits.idleLifetime) { $0.gate.close() })
@@ -261,6 +270,14 @@ final class ResponseHandler: ChannelInboundHandler {
             return StaleConnection()
         }
         return Failures.head(failure, endpoint, hasSeenBytes: watch.hasSeenBytes)
+    }
+
+    /// Looks from time to time whether the consumer pulls; a body that is parked is woken by its consumer.
+    private func watchParking(of stream: ResponseStream) {
+        parkingCheck = schedule(in: limits.parkingTime) { handler in
+            guard case .streaming(let current) = handler.state, current === stream else { return }
+            if stream.checkParking() { stream.slot.park() } else { handler.watchParking(of: stream) }
+        }
     }
 
     private func checkIdle(_ stream: ResponseStream) {

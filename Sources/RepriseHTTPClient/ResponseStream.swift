@@ -123,6 +123,12 @@ final class ResponseStream: Sendable {
         second?()
     }
 
+    /// Whether the consumer has left the body alone since the last call.
+    func checkParking() -> Bool { guarded.withLock { $0.machine.checkParking() } }
+
+    /// Whether the consumer of a parked body pulls again.
+    func endParking() -> Bool { guarded.withLock { $0.machine.endParking() } }
+
     func checkIdle(timeout: TimeAmount) -> BodyMachine.IdleCheck {
         let now = NIODeadline.now()
         return guarded.withLock { $0.machine.checkIdle(now: now, timeout: timeout) }

@@ -7,6 +7,18 @@ import Reprise
     import FoundationNetworking
 #endif
 
+extension Demand {
+    /// What the system is told of it; the default is 0.5.
+    var taskPriority: Float {
+        switch self {
+        case .playing: URLSessionTask.highPriority
+        case .seekingAhead: URLSessionTask.defaultPriority
+        case .preload: (URLSessionTask.defaultPriority + URLSessionTask.lowPriority) / 2
+        case .download: URLSessionTask.lowPriority
+        }
+    }
+}
+
 extension URLRequest {
     /// End-to-end fields that the system writes itself, or that announce a body.
     private static let own: Set<String> = ["host", "content-length", "expect", "http2-settings"]

@@ -12,7 +12,7 @@ public import Reprise
 /// - Suspends a transfer above 1 MiB of buffered body and resumes it below 256 KiB, so that a stalled consumer stalls the
 ///   origin. What the system had received by then still comes: the bound is not exact.
 /// - Hands the system's buffers on without copying; every chunk is a ``DataChunk``.
-/// - Follows redirects, never from https to http, and never takes credentials to another host or port.
+/// - Follows redirects, never from https to http, and takes only harmless fields to another host or port.
 /// - Leaves the verification of TLS to the system; it cannot be switched off.
 ///
 /// It does not cache, send cookies or stored credentials, or retry; what the system itself sends again, it sends again.
@@ -93,8 +93,10 @@ public final class URLSessionOrigin: Origin {
     private func begin(_ request: OriginRequest) throws(RepriseError) -> Transfer {
         let urlRequest = try URLRequest.make(request, userAgent: configuration.userAgent)
         return try delegate.register {
-            Transfer(
-                session.dataTask(with: urlRequest), for: request, queue: delegate.queue,
+            let task = session.dataTask(with: urlRequest)
+            task.priority = request.demand.taskPriority
+            return Transfer(
+                task, for: request, queue: delegate.queue,
                 timeouts: .init(response: configuration.responseTimeout, idle: configuration.idleTimeout))
         }
     }

@@ -40,6 +40,22 @@ import Testing
         }
     }
 
+    @Test func requestsOverTheLimitOfAHostQueueAndAreAnswered504InTime() async throws {
+        try await Site.run { site async throws in
+            for path in ["/held.mp4", "/a.mp4"] { site.publish(path, length: 1000) }
+            site.origin.holdHeads("/held.mp4")
+            let options = ["--connections-per-host", "1", "--queue-timeout", "1s"]
+            try await Serving.run(site.directory, options) { serving async throws in
+                async let held = serving.get(site.target("/held.mp4"))
+                await site.origin.waitUntil { $0.requestCount == 1 }
+                #expect(try await serving.get(site.target("/a.mp4")).head.status == 504)
+                site.origin.release("/held.mp4")
+                #expect(try await held.head.status == 200)
+                #expect(try await serving.get(site.target("/a.mp4")).head.status == 200)
+            }
+        }
+    }
+
     @Test func aForcedHostIsStoredWhateverItSays() async throws {
         try await Site.run { site async throws in
             site.publish("/a.mp4", length: 1000, fields: [.cacheControl: "no-store"])

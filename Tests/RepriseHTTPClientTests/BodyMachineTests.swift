@@ -32,6 +32,28 @@ struct BodyMachineTests {
         #expect(machine.take()?.delivery == nil)
     }
 
+    @Test func aBodyThatItsConsumerLeavesAloneIsParkedUntilItPullsAgain() {
+        var machine = BodyMachine(window: 100)
+        var pieces = queue(big, big)
+        #expect(machine.received(&pieces) == nil)
+        #expect(machine.checkParking() == false, "it has just begun")
+        #expect(machine.take()?.delivery == .piece(big))
+        #expect(machine.checkParking() == false, "the consumer has pulled since")
+        #expect(machine.checkParking() == true)
+        #expect(machine.endParking() == false)
+        let taken = machine.take()
+        #expect(taken?.wakesLoop == true)
+        #expect(machine.endParking() == true)
+        #expect(!machine.isParked)
+    }
+
+    @Test func aBodyThatItsConsumerWaitsForIsNotParked() {
+        var machine = BodyMachine(window: 100)
+        #expect(machine.take() == nil)
+        _ = machine.wait(now: .now())
+        for _ in 0..<3 { #expect(machine.checkParking() == false) }
+    }
+
     @Test func aWaitingConsumerGetsThePieceThatArrives() {
         var machine = BodyMachine(window: 100)
         #expect(machine.take()?.delivery == nil)

@@ -1,3 +1,4 @@
+import Reprise
 import TestLimits
 import Testing
 
@@ -5,55 +6,149 @@ import Testing
 
 @Suite("The places for connections to one host", .limit(minutes: 1))
 struct HostSlotsTests {
-    private func word(_ lease: HostSlots<Int>.Lease) -> String {
-        switch lease {
-        case .reuse(let element): "reuse \(element)"
-        case .open: "open"
-        case .wait(let ticket): "wait \(ticket)"
+    private typealias Slots = HostSlots<Int>
+
+    private func slots(_ limit: Int, parked: Int = 8, idle: Int = 4) -> Slots {
+        Slots(limit: limit, parkedLimit: parked, idleLimit: idle)
+    }
+
+    private func words(_ actions: [Slots.Action]) -> [String] {
+        actions.map { action in
+            switch action {
+            case .admit(let number, let element): "admit \(number)" + (element.map { " on \($0)" } ?? "")
+            case .withdraw(let number): "withdraw \(number)"
+            case .end(let number): "end \(number)"
+            case .giveUp(let number): "give up \(number)"
+            case .close(let element): "close \(element)"
+            }
         }
     }
 
-    private func word(_ release: HostSlots<Int>.Release) -> String {
-        switch release {
-        case .parked: "parked"
-        case .handOver(let ticket, let element): "hand over to \(ticket): \(element.map(String.init) ?? "a place")"
-        case .close(let element): "close \(element)"
+    /// Requests that come one after the other; returns what each causes.
+    private func enter(_ slots: inout Slots, _ demands: Demand?...) -> [[String]] {
+        demands.map { words(slots.enter($0).actions) }
+    }
+
+    @Test func theConnectionUsedLastIsUsedNext() {
+        var slots = slots(2)
+        #expect(enter(&slots, .playing, .playing) == [["admit 1"], ["admit 2"]])
+        #expect(words(slots.release(1, 10)).isEmpty)
+        #expect(words(slots.release(2, 20)).isEmpty)
+        #expect(enter(&slots, .playing, .playing, .playing) == [["admit 3 on 20"], ["admit 4 on 10"], []])
+    }
+
+    @Test func aHigherClassGoesFirstAndInAClassTheNewest() {
+        var slots = slots(1)
+        _ = enter(&slots, .playing, .download, .preload, .playing, .playing, .seekingAhead, .preload)
+        var order: [String] = []
+        var next = 1
+        while slots.queued > 0, let word = words(slots.release(next, 7)).first {
+            order.append(word)
+            next = Int(word.split(separator: " ")[1]) ?? 0
         }
+        #expect(order == [5, 4, 6, 7, 3, 2].map { "admit \($0) on 7" })
     }
 
-    @Test func theOneUsedLastIsUsedNext() {
-        var slots = HostSlots<Int>(limit: 2, idleLimit: 2)
-        #expect(word(slots.lease()) == "open")
-        #expect(word(slots.lease()) == "open")
-        #expect(word(slots.release(1)) == "parked")
-        #expect(word(slots.release(2)) == "parked")
-        #expect(word(slots.lease()) == "reuse 2")
-        #expect(word(slots.lease()) == "reuse 1")
-        #expect(word(slots.lease()) == "wait 0")
+    @Test func aQueuedRequestTakesTheClassOfThoseWhoWait() {
+        var slots = slots(1)
+        _ = enter(&slots, .playing, .download, .preload)
+        #expect(words(slots.change(2, to: .playing)).isEmpty)
+        #expect(words(slots.release(1, nil)) == ["admit 2"])
     }
 
-    @Test func thoseOverTheLimitAreServedInOrder() {
-        var slots = HostSlots<Int>(limit: 1, idleLimit: 1)
-        _ = slots.lease()
-        #expect(word(slots.lease()) == "wait 0")
-        #expect(word(slots.lease()) == "wait 1")
-        #expect(word(slots.lease()) == "wait 2")
-        #expect(slots.withdraw(ticket: 1) == true)
-        #expect(slots.withdraw(ticket: 1) == false)
-        #expect(word(slots.release(7)) == "hand over to 0: 7")
-        #expect(word(slots.release(nil)) == "hand over to 2: a place")
-        #expect(word(slots.release(8)) == "parked")
-        slots.removeIdle { $0 == 8 }
+    @Test func aQueuedRequestThatNothingWantsIsWithdrawn() {
+        var slots = slots(1)
+        _ = enter(&slots, .playing, .playing)
+        #expect(words(slots.change(2, to: nil)) == ["withdraw 2"])
+        #expect(slots.queued == 0)
+        #expect(enter(&slots, nil) == [["withdraw 3"]])
+        #expect(slots.withdraw(2) == false)
+        #expect(words(slots.release(1, nil)).isEmpty)
         #expect(slots.isUnused)
     }
 
-    @Test func tooManyIdleOnesAreClosed() {
-        var slots = HostSlots<Int>(limit: 3, idleLimit: 1)
-        for _ in 0..<3 { _ = slots.lease() }
-        #expect(word(slots.release(1)) == "parked")
-        #expect(word(slots.release(2)) == "close 2")
-        #expect(word(slots.release(nil)) == "parked")
-        #expect(slots.lent == 0)
-        #expect(slots.idle == [1])
+    @Test func aRequestThatIsWithdrawnLeavesTheQueue() {
+        var slots = slots(1)
+        _ = enter(&slots, .playing, .playing, .playing)
+        #expect(slots.withdraw(3) == true)
+        #expect(slots.withdraw(3) == false)
+        #expect(slots.withdraw(1) == false, "it has a place")
+        #expect(words(slots.release(1, nil)) == ["admit 2"])
+    }
+
+    @Test func whatHasNoHeadAndIsNotWantedEndsWhenAnotherRequestWaits() {
+        var slots = slots(2)
+        _ = enter(&slots, .playing, .playing)
+        #expect(words(slots.change(1, to: nil)).isEmpty, "nothing else waits: it runs on")
+        #expect(words(slots.change(2, to: nil)).isEmpty)
+        #expect(enter(&slots, .playing) == [["end 1"]], "one place is enough for one request")
+        #expect(enter(&slots, .playing) == [["end 2"]])
+        #expect(words(slots.release(1, nil)) == ["admit 4"])
+        #expect(words(slots.release(2, nil)) == ["admit 3"])
+    }
+
+    @Test func whatIsNoLongerWantedEndsAtOnceIfAnotherRequestWaitsAlready() {
+        var slots = slots(2)
+        _ = enter(&slots, .playing, .playing, .playing)
+        #expect(words(slots.change(2, to: nil)) == ["end 2"])
+        #expect(words(slots.change(1, to: nil)).isEmpty, "one place is enough for one request")
+    }
+
+    @Test func aResponseThatHasBegunIsNotEnded() {
+        var slots = slots(1)
+        _ = enter(&slots, .playing)
+        slots.headArrived(1)
+        #expect(words(slots.change(1, to: nil)).isEmpty)
+        #expect(words(slots.release(1, 7)).isEmpty)
+    }
+
+    @Test func aParkedBodyLendsItsPlaceAndHasItAgainAtOnce() {
+        var slots = slots(1)
+        _ = enter(&slots, .playing, .playing)
+        slots.headArrived(1)
+        #expect(words(slots.park(1)) == ["admit 2"])
+        #expect(words(slots.unpark(1)).isEmpty)
+        #expect(slots.placed == 2, "beyond the limit: a body under way is never held up")
+        #expect(enter(&slots, .playing) == [[]])
+        #expect(words(slots.release(2, nil)).isEmpty)
+        #expect(words(slots.release(1, nil)) == ["admit 3"])
+    }
+
+    @Test func ofTooManyParkedBodiesTheOneThatWasParkedFirstIsGivenUp() {
+        var slots = slots(3, parked: 2)
+        _ = enter(&slots, .playing, .playing, .playing)
+        for number in 1...3 { slots.headArrived(number) }
+        #expect(words(slots.park(2)).isEmpty)
+        #expect(words(slots.park(1)).isEmpty)
+        #expect(words(slots.park(3)) == ["give up 2"])
+        #expect(words(slots.release(2, nil)).isEmpty)
+    }
+
+    @Test func aBodyOfALowerClassLendsItsPlaceToAHigherOneAndTakesItBack() {
+        var slots = slots(2)
+        _ = enter(&slots, .preload, .download)
+        slots.headArrived(1)
+        #expect(enter(&slots, .preload) == [[]], "no higher class, and the download has no head")
+        #expect(enter(&slots, .playing) == [["admit 4"]])
+        #expect(slots.placed == 2, "1 gives way")
+        #expect(words(slots.release(4, nil)) == ["admit 3"])
+        #expect(words(slots.release(2, nil)).isEmpty)
+        #expect(slots.placed == 2, "1 has its place again")
+        #expect(words(slots.release(1, nil)).isEmpty)
+        #expect(words(slots.release(3, nil)).isEmpty)
+        #expect(slots.placed == 0)
+        #expect(slots.isUnused)
+    }
+
+    @Test func tooManyIdleConnectionsAreClosed() {
+        var slots = slots(3, idle: 1)
+        _ = enter(&slots, .playing, .playing, .playing)
+        #expect(words(slots.release(1, 10)).isEmpty)
+        #expect(words(slots.release(2, 20)) == ["close 10"])
+        #expect(words(slots.release(3, nil)).isEmpty)
+        #expect(slots.placed == 0)
+        #expect(slots.idle == [20])
+        slots.removeIdle { $0 == 20 }
+        #expect(slots.isUnused)
     }
 }

@@ -136,12 +136,14 @@ struct NIOOriginTests {
             origin.set(resource(10), at: "/a")
             origin.set(resource(0) { $0.redirect = "http://localhost:\(origin.port)/a" }, at: "/away")
             origin.set(resource(0) { $0.redirect = "/a" }, at: "/near")
-            let secret: HTTPFields = [.authorization: "Bearer x", .cookie: "a=b"]
+            let key = try #require(HTTPField.Name("X-Api-Key"))
+            let secret: HTTPFields = [.authorization: "Bearer x", .cookie: "a=b", key: "x"]
             _ = try await client.get(origin.url("/near"), secret).body.bytes()
             _ = try await client.get(origin.url("/away"), secret).body.bytes()
             let requests = await origin.settledSnapshot()["/a"].requests
             #expect(requests.map { $0.fields[.authorization] } == ["Bearer x", nil])
             #expect(requests.map { $0.fields[.cookie] } == ["a=b", nil])
+            #expect(requests.map { $0.fields[key] } == ["x", nil])
         }
     }
 

@@ -93,6 +93,31 @@ struct PolicyTests {
         #expect(next.fields[.range] == "bytes=5-")
     }
 
+    @Test(
+        "Of what a program sends, only harmless fields go on to another host or port",
+        arguments: [("http://a/x", "http://b/y"), ("http://a/x", "http://a:81/y"), ("http://a/x", "https://a:8443/y")])
+    func onlyHarmlessFieldsGoOnToAnotherHost(_ from: String, _ location: String) throws {
+        let harmless = [
+            "Accept", "Accept-Language", "User-Agent", "Range", "If-Range", "If-None-Match", "Cache-Control", "Via",
+            "Icy-MetaData",
+        ]
+        let secret = ["X-Api-Key", "X-Plex-Token", "Referer", "Origin", "Cookie", "Authorization", "Access-Token"]
+        var request = OriginRequest(url: try ResourceURL(from))
+        for name in harmless + secret { request.fields[try #require(HTTPField.Name(name))] = "1" }
+        let away = try Redirect.following(location, from: request)
+        #expect(away.fields.map(\.name.rawName) == harmless)
+        #expect(try Redirect.following("/y", from: request).fields.count == harmless.count + secret.count)
+    }
+
+    @Test func ofAMixedNameOnlyThePublicAddressesAreConnectedTo() throws {
+        let endpoint = Endpoint(try ResourceURL("http://mixed.example/"))
+        let inside = try SocketAddress(ipAddress: "10.0.0.1", port: 80)
+        let outside = try SocketAddress(ipAddress: "2606:4700::1111", port: 80)
+        #expect(try PublicResolver.allowed([inside, outside], endpoint) == [outside])
+        #expect(throws: RepriseError.self) { try PublicResolver.allowed([inside], endpoint) }
+        #expect(try PublicResolver.allowed([], endpoint).isEmpty)
+    }
+
     @Test(arguments: ["http://a/y", "ftp://a/y", "http://user@a/", "file:///etc/passwd", "https://a:99999/"])
     func redirectsFromTLSToAnythingElseAreRefused(_ location: String) throws {
         let request = OriginRequest(url: try ResourceURL("https://a/x"))

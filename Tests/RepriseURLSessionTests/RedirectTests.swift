@@ -32,12 +32,14 @@ struct RedirectTests {
         try await withOrigin { origin, client in
             origin.set(resource(1_000), at: "/target")
             origin.set(resource(10) { $0.redirect = "http://localhost:\(origin.port)/target" }, at: "/from")
-            let response = try await client.get(origin.url("/from"), [.authorization: "Bearer x", .cookie: "a=b"])
+            let key = try #require(HTTPField.Name("X-Api-Key"))
+            let response = try await client.get(
+                origin.url("/from"), [.authorization: "Bearer x", .cookie: "a=b", key: "x"])
             #expect(response.url.host == "localhost")
             #expect(try await response.body.bytes() == pattern(0..<1_000))
             let last = try #require(await origin.settledSnapshot().requests.last)
             #expect(last.path == "/target")
-            #expect(last.fields[.authorization] == nil && last.fields[.cookie] == nil)
+            #expect(last.fields[.authorization] == nil && last.fields[.cookie] == nil && last.fields[key] == nil)
         }
     }
 

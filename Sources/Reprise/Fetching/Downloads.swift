@@ -111,6 +111,8 @@ final class Downloads: Sendable {
     private static func fetch(_ key: CacheKey, _ request: OriginRequest, _ engine: Engine) async throws {
         guard let store = engine.store else { throw RepriseError(.storageUnavailable, "There is no store.") }
         let core = try engine.resource(key)
+        var request = request
+        request.demand = .download
         let read = try await core.open(ReadRequest(range: nil, origin: request))
         defer { read.cancel() }
         if read.passedThrough != nil { throw RepriseError(.notStored, "The response must not be stored.") }

@@ -14,11 +14,18 @@ struct FetchDriver: Sendable {
     let id: GenerationMachine.FetchID
     let core: GenerationCore
     let request: OriginRequest
+    /// How much its bytes are wanted.
+    let interest: RequestInterest
 
     var engine: Engine { core.engine }
 
     /// How a try ended, other than by an error.
-    private enum Outcome { case done(reachedEnd: Bool), over(RepriseError?) }
+    private enum Outcome {
+        case done(reachedEnd: Bool)
+        case over(RepriseError?)
+        /// The connection was given back, since no reader wanted more for long.
+        case givenBack
+    }
 
     /// Runs to the end of the fetch's range, beginning with `response` if the first one is here already.
     func run(_ response: FetchResponse?) async {
@@ -38,6 +45,10 @@ struct FetchDriver: Sendable {
                 switch outcome {
                 case .done(let reachedEnd): end(writer, reachedEnd: reachedEnd, failure: nil)
                 case .over(let failure): end(writer, reachedEnd: false, failure: failure)
+                case .givenBack:
+                    await waitForDemand()
+                    response = nil
+                    continue
                 }
                 return
             } catch {
@@ -79,7 +90,8 @@ struct FetchDriver: Sendable {
             record.rangesSupported == false ? nil : isRest ? .from(range.lowerBound) : .bounded(range)
         let ifRange = spec == nil ? nil : record.identity.validators.ifRangeValue
         let request = engine.impersonal(request, record.fields)
-        let (response, requestTime) = try await engine.send(request, range: spec, ifRange: ifRange)
+        let (response, requestTime) = try await engine.send(
+            request, range: spec, ifRange: ifRange, interest: interest)
         // Cancelled while the request was under way: what has arrived already is stored all the same.
         if !core.attach(response.body, to: id) { response.body.cancel() }
         let sent = FetchRequest(range: spec, sentIfRange: ifRange != nil)
@@ -132,9 +144,11 @@ struct FetchDriver: Sendable {
         let body = source.response.body
         var cursor = BodyCursor(start: source.placement.start, end: source.placement.end)
         var reading = Duration.zero
+        var isGivenBack = false
         let startBytes = writer.received
         defer { engine.timings.noteRate(bytes: writer.received - startBytes, in: reading, from: core.url.authority) }
         while true {
+            await engine.precedence.giveWay(interest, at: core.url.authority)
             let before = engine.configuration.clock.elapsed()
             guard let chunk = try await body.next() else { break }
             reading += engine.configuration.clock.elapsed() - before
@@ -147,11 +161,13 @@ struct FetchDriver: Sendable {
                 if cursor.position < source.placement.end ?? .max { body.cancel() }
                 _ = try? await body.next()
                 return .done(reachedEnd: false)
-            case .pause: await waitForDemand()
-            case .go: break
+            // What had arrived when the connection was given back is stored.
+            case .pause where !isGivenBack: isGivenBack = await waitForDemand() == .givenBack
+            case .pause, .go: break
             }
         }
         guard !core.isCancelled(id) else { return .done(reachedEnd: false) }
+        if isGivenBack { return .givenBack }
         if let end = source.placement.end, cursor.isShort {
             throw RepriseError(
                 .originBodyTruncated, "The origin ended the body after \(cursor.position) of \(end) bytes.",
@@ -160,7 +176,12 @@ struct FetchDriver: Sendable {
         return .done(reachedEnd: source.placement.end == nil || cursor.position == core.record.completeLength)
     }
 
-    private func waitForDemand() async {
-        while core.verdict(id) == .pause { await core.parkFetch(id) }
+    /// Waits until readers want more, or the connection was given back.
+    @discardableResult
+    private func waitForDemand() async -> GenerationCore.Parking {
+        while core.verdict(id) == .pause {
+            if await core.parkFetch(id) == .givenBack { return .givenBack }
+        }
+        return .over
     }
 }

@@ -19,6 +19,7 @@ extension GenerationCore {
     /// False when it was cancelled meanwhile.
     func attach(_ body: any OriginBody, to id: GenerationMachine.FetchID) -> Bool {
         state.withLock { state in
+            state.machine.responseArrived(id)
             state.handles[id]?.body = body
             return state.handles[id]?.isCancelled == false
         }
@@ -74,16 +75,54 @@ extension GenerationCore {
         return verdict
     }
 
-    /// Waits until somebody wants more of the fetch, or it is cancelled.
-    func parkFetch(_ id: GenerationMachine.FetchID) async {
+    /// Waits until readers want more of the fetch, or it is cancelled, or its connection was given back.
+    ///
+    /// That happens once it has been parked for the whole parking time: its transfer is cancelled, and a request for the rest
+    /// takes its place when readers want more. Only where such a request can continue the generation.
+    func parkFetch(_ id: GenerationMachine.FetchID) async -> Parking {
         await withCheckedContinuation { continuation in
-            let mustWait = state.withLock { state in
+            let isParked = state.withLock { state in
                 guard let handle = state.handles[id], !handle.isCancelled, !handle.isResumed else { return false }
                 state.handles[id]?.parked = continuation
+                guard handle.body != nil else { return true }
+                state.handles[id]?.parkedSince = engine.configuration.clock.elapsed()
+                if handle.parkingTimer == nil { state.handles[id]?.parkingTimer = makeParkingTimer(id) }
                 return true
             }
-            if !mustWait { continuation.resume() }
+            if !isParked { continuation.resume(returning: .over) }
         }
+    }
+
+    /// One timer for many short stops: it looks how long the last one has been lasting.
+    private func makeParkingTimer(_ id: GenerationMachine.FetchID) -> Task<Void, Never> {
+        let (clock, limit) = (engine.configuration.clock, engine.configuration.parkingTime)
+        return Task(executorPreference: DiskExecutor.shared) { [weak self] in
+            var rest: Duration? = limit
+            while let time = rest, (try? await clock.sleep(time)) != nil { rest = self?.checkParking(id, limit) }
+        }
+    }
+
+    /// The time until the next look; `nil` when there is nothing to look at.
+    private func checkParking(_ id: GenerationMachine.FetchID, _ limit: Duration) -> Duration? {
+        typealias Found = (rest: Duration?, handle: FetchHandle?)
+        let (rest, handle) = state.withLock { state -> Found in
+            let now = engine.configuration.clock.elapsed()
+            if let handle = state.handles[id], handle.parked != nil, !Task.isCancelled {
+                let rest = limit - (now - handle.parkedSince)
+                if rest > .zero { return (rest, nil) }
+                if Self.canGoOn(state, engine.configuration.generationPolicy) {
+                    state.handles[id]?.parked = nil
+                    state.handles[id]?.body = nil
+                    state.handles[id]?.parkingTimer = nil
+                    return (nil, handle)
+                }
+            }
+            state.handles[id]?.parkingTimer = nil
+            return (nil, nil)
+        }
+        handle?.body?.cancel()
+        handle?.parked?.resume(returning: .givenBack)
+        return rest
     }
 
     /// Ends a fetch whose request failed, unless somebody waits for its bytes; then `nil`, and a retry is due.

@@ -12,6 +12,11 @@ extension GenerationCore {
         return identity.validators.lastModified != nil && identity.completeLength != nil
     }
 
+    /// Whether a request for the rest of a fetch surely continues this generation.
+    static func canGoOn(_ state: borrowing State, _ policy: GenerationPolicy) -> Bool {
+        state.machine.rangesSupported == true && !state.machine.isFrozen && isJoinable(state, policy)
+    }
+
     /// Whether all of `range` can be had without asking for a representation that might be another one, and the first byte
     /// without waiting for more than `patience` bytes before it.
     private static func canServe(
@@ -62,7 +67,7 @@ extension GenerationCore {
             if stored.contains(extent.start) || Self.isInPlay(state, engine.configuration.reuse, now: now) {
                 state.lastUsed = now
             }
-            let id = state.machine.addReader(extent.start, extent.end)
+            let id = state.machine.addReader(extent.start, extent.end, demand: request.demand)
             state.requests[id] = request
             let holes = length == nil && extent.end == nil ? 1 : stored.holes(in: range).count
             let anyStored = !stored.spans(in: range).isEmpty
@@ -187,6 +192,9 @@ extension GenerationCore {
     }
 
     private func park(_ reader: GenerationMachine.ReaderID) async {
+        let demand = state.withLock { $0.machine.readers[reader]?.demand } ?? .playing
+        engine.precedence.readerWaits(demand, at: url.authority)
+        defer { engine.precedence.readerGoesOn(demand, at: url.authority) }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let mustWait = state.withLock { state in

@@ -9,17 +9,31 @@ import Locks
 /// and tasks cancelled outside the lock.
 final class GenerationCore: Sendable {
     struct FetchHandle {
+        /// How much its request is wanted.
+        let interest: RequestInterest
         var task: Task<Void, Never>?
+        /// What it reads from; `nil` while it has no connection.
         var body: (any OriginBody)?
-        var parked: CheckedContinuation<Void, Never>?
+        var parked: CheckedContinuation<Parking, Never>?
+        /// When it was parked last, by the monotonic clock.
+        var parkedSince = Duration.zero
+        var parkingTimer: Task<Void, Never>?
         var lingerTimer: Task<Void, Never>?
         var isCancelled = false
         var isResumed = false
 
-        mutating func takeParked() -> CheckedContinuation<Void, Never>? {
+        mutating func takeParked() -> CheckedContinuation<Parking, Never>? {
             defer { parked = nil }
             return parked
         }
+    }
+
+    /// How the wait of a parked fetch ended.
+    enum Parking: Sendable {
+        /// Its readers want more, or it was cancelled.
+        case over
+        /// They have not for the whole ``MediaCache/Configuration/parkingTime``: the transfer was ended.
+        case givenBack
     }
 
     struct State {
@@ -74,7 +88,9 @@ final class GenerationCore: Sendable {
         mutating func end(_ id: GenerationMachine.FetchID, reachedEnd: Bool, failure: RepriseError?)
             -> [GenerationMachine.Effect]
         {
-            handles.removeValue(forKey: id)?.lingerTimer?.cancel()
+            let handle = handles.removeValue(forKey: id)
+            handle?.lingerTimer?.cancel()
+            handle?.parkingTimer?.cancel()
             return machine.end(id, reachedEnd: reachedEnd, failure: failure)
         }
 
@@ -165,13 +181,16 @@ final class GenerationCore: Sendable {
     private func perform(_ effect: GenerationMachine.Effect) {
         switch effect {
         case .start(let id, let range): start(id, range, response: nil)
+        case .demand(let id):
+            let (interest, demand) = state.withLock { ($0.handles[id]?.interest, $0.machine.fetches[id]?.demand) }
+            interest?.change(to: demand)
         case .resume(let id):
             state.withLock { state in
                 state.handles[id]?.lingerTimer?.cancel()
                 state.handles[id]?.lingerTimer = nil
                 state.handles[id]?.isResumed = true
                 return state.handles[id]?.takeParked()
-            }?.resume()
+            }?.resume(returning: .over)
         case .linger(let id):
             let (clock, linger) = (engine.configuration.clock, engine.configuration.linger)
             let timer = Task(executorPreference: DiskExecutor.shared) {
@@ -188,9 +207,11 @@ final class GenerationCore: Sendable {
                 return handle
             }
             handle?.lingerTimer?.cancel()
-            // Before its head has come the request runs on until then: breaking it off would waste what is under way.
+            // Before its head has come the request runs on until then, unless it still waits for a connection or others wait
+            // for its: breaking it off would waste what is under way.
+            handle?.interest.change(to: nil)
             handle?.body?.cancel()
-            handle?.parked?.resume()
+            handle?.parked?.resume(returning: .over)
         case .wake(let reader):
             state.withLock { $0.parkedReaders.removeValue(forKey: reader) }?.resume()
         }
@@ -200,9 +221,10 @@ final class GenerationCore: Sendable {
         state.withLock { state in
             let owner = state.machine.fetches[id]?.owner
             let request = owner.flatMap { state.requests[$0] } ?? OriginRequest(url: url)
-            var handle = FetchHandle()
+            let interest = RequestInterest(state.machine.fetches[id]?.demand)
+            var handle = FetchHandle(interest: interest)
             handle.body = response?.response.body
-            let driver = FetchDriver(id: id, core: self, request: request)
+            let driver = FetchDriver(id: id, core: self, request: request, interest: interest)
             engine.fetchesUnderWay.withLock { $0 += 1 }
             handle.task = Task(executorPreference: DiskExecutor.shared) {
                 await driver.run(response)
@@ -221,7 +243,7 @@ final class GenerationCore: Sendable {
             let extent = Self.extent(of: spec, completeLength: state.machine.completeLength)
             var opened: OpenedReader?
             if let extent {
-                let reader = state.machine.addReader(extent.start, extent.end)
+                let reader = state.machine.addReader(extent.start, extent.end, demand: request.demand)
                 state.requests[reader] = request
                 opened = OpenedReader(
                     id: reader, start: extent.start, end: extent.end ?? state.machine.completeLength,

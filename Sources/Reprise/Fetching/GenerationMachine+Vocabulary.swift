@@ -10,6 +10,8 @@ extension GenerationMachine {
         let start: Int64
         /// End of the wanted range, exclusive; `nil` = to the end of a representation of unknown length.
         let end: Int64?
+        /// What it wants the bytes for.
+        let demand: Demand
         /// Everything before is consumed: the caller came back for more.
         var consumed: Int64
         /// Everything before is handed out.
@@ -43,7 +45,11 @@ extension GenerationMachine {
         /// `nil` = unknown end.
         var limit: Int64?
         let owner: ReaderID?
+        /// The highest class of the readers that want its bytes; `nil` once it only finishes what is nearly done.
+        var demand: Demand?
         var phase = Phase.active
+        /// Whether a response to it has come: only then a cancelled one still has something to store.
+        var hasResponse = false
 
         var remaining: Int64 { (limit ?? .max) - cursor }
         /// Whether `position` will be reached if nobody interferes.
@@ -54,6 +60,8 @@ extension GenerationMachine {
     enum Effect: Sendable, Equatable {
         /// Send a request for `range` and report to the fetch. An upper bound of `Int64.max` means the end.
         case start(FetchID, Range<Int64>)
+        /// Readers of another class want the fetch now, or none does: tell its request.
+        case demand(FetchID)
         /// A parked fetch may go on.
         case resume(FetchID)
         /// Cancel after `linger` unless somebody wants it again.

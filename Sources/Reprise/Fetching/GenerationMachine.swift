@@ -51,9 +51,10 @@ struct GenerationMachine: Sendable {
 // MARK: - Readers
 
 extension GenerationMachine {
-    mutating func addReader(_ start: Int64, _ end: Int64?) -> ReaderID {
+    mutating func addReader(_ start: Int64, _ end: Int64?, demand: Demand = .playing) -> ReaderID {
         let id = ReaderID(number: makeNumber())
-        readers[id] = Reader(start: start, end: end, consumed: start, delivered: start, stored: stored)
+        readers[id] = Reader(
+            start: start, end: end, demand: demand, consumed: start, delivered: start, stored: stored)
         return id
     }
 
@@ -126,12 +127,12 @@ extension GenerationMachine {
     private mutating func wait(_ id: ReaderID, at position: Int64, patience: Int64) -> [Effect] {
         let candidates = fetches.filter { $0.value.covers(position) }
         if let (fetchID, fetch) = candidates.max(by: { $0.value.cursor < $1.value.cursor }),
-            rangesSupported == false || position - fetch.cursor <= (fetch.phase == .ending ? Self.drainLimit : patience)
+            isWorthWaiting(for: fetch, at: position, patience: patience)
         {
             readers[id]?.waitingOn = fetchID
             guard fetch.phase != .ending else { return [] }
             fetches[fetchID]?.phase = .active
-            return []
+            return raiseDemand(of: fetchID, for: id)
         }
         var effects: [Effect] = []
         for (fetchID, _) in candidates { fetches[fetchID]?.limit = position }
@@ -147,15 +148,23 @@ extension GenerationMachine {
         }
         effects.append(.start(fetchID, start..<(upper ?? .max)))
         if upper == .max { upper = nil }
-        fetches[fetchID] = Fetch(start: start, cursor: start, limit: upper, owner: id)
+        fetches[fetchID] = Fetch(
+            start: start, cursor: start, limit: upper, owner: id, demand: readers[id]?.demand)
         readers[id]?.waitingOn = fetchID
         effects += cancelUnwanted(except: fetchID)
         return effects
     }
 
+    /// What was cancelled before its response came brings nothing more.
+    private func isWorthWaiting(for fetch: Fetch, at position: Int64, patience: Int64) -> Bool {
+        if fetch.phase == .ending, !fetch.hasResponse { return false }
+        if rangesSupported == false { return true }
+        return position - fetch.cursor <= (fetch.phase == .ending ? Self.drainLimit : patience)
+    }
+
     mutating func removeReader(_ id: ReaderID) -> [Effect] {
-        guard readers.removeValue(forKey: id) != nil else { return [] }
-        return settleUnwanted()
+        guard let reader = readers.removeValue(forKey: id) else { return [] }
+        return settleUnwanted() + lowerDemand(from: reader.demand)
     }
 
     /// Whether the next byte for the reader is a hole.
@@ -187,10 +196,15 @@ extension GenerationMachine {
     /// Takes in a fetch whose response is already here: the one that began this generation.
     mutating func adoptFetch(start: Int64, limit: Int64?, owner: ReaderID?) -> FetchID {
         let id = FetchID(number: makeNumber())
-        fetches[id] = Fetch(start: start, cursor: start, limit: limit, owner: owner)
+        let demand = owner.flatMap { readers[$0]?.demand } ?? .playing
+        fetches[id] = Fetch(
+            start: start, cursor: start, limit: limit, owner: owner, demand: demand, hasResponse: true)
         if let owner { readers[owner]?.waitingOn = id }
         return id
     }
+
+    /// The response to the fetch's request is here.
+    mutating func responseArrived(_ id: FetchID) { fetches[id]?.hasResponse = true }
 
     /// `count` bytes at the fetch's cursor are on disk.
     mutating func advance(_ id: FetchID, by count: Int64) -> (Verdict, [Effect]) {
@@ -290,18 +304,49 @@ extension GenerationMachine {
     private func interest(in fetch: Fetch, _ id: FetchID) -> Interest {
         var interest = Interest.none
         for reader in readers.values {
-            if reader.waitingOn == id { return .now }
-            guard reader.consumed <= fetch.cursor, (reader.end ?? .max) > fetch.cursor else { continue }
-            guard
-                reader.consumed == fetch.cursor
-                    || stored.storedPrefix(from: reader.consumed).upperBound >= fetch.cursor
-            else { continue }
-            let lead = (reader.consumed - reader.start) / Self.leadDivisor
-            let bounded = min(max(lead, Self.leadBounds.lowerBound), Self.leadBounds.upperBound)
-            if fetch.cursor - reader.consumed < bounded { return .now }
-            interest = .later
+            switch self.interest(of: reader, in: fetch, id) {
+            case .now: return .now
+            case .later: interest = .later
+            case .none: break
+            }
         }
         return interest
+    }
+
+    private func interest(of reader: Reader, in fetch: Fetch, _ id: FetchID) -> Interest {
+        if reader.waitingOn == id { return .now }
+        guard reader.consumed <= fetch.cursor, (reader.end ?? .max) > fetch.cursor else { return .none }
+        guard
+            reader.consumed == fetch.cursor
+                || stored.storedPrefix(from: reader.consumed).upperBound >= fetch.cursor
+        else { return .none }
+        let lead = (reader.consumed - reader.start) / Self.leadDivisor
+        let bounded = min(max(lead, Self.leadBounds.lowerBound), Self.leadBounds.upperBound)
+        return fetch.cursor - reader.consumed < bounded ? .now : .later
+    }
+
+    /// A reader joins: the fetch takes its class if that is the higher one.
+    private mutating func raiseDemand(of id: FetchID, for reader: ReaderID) -> [Effect] {
+        guard let demand = readers[reader]?.demand, let fetch = fetches[id] else { return [] }
+        if let present = fetch.demand, present >= demand { return [] }
+        fetches[id]?.demand = demand
+        return [.demand(id)]
+    }
+
+    /// A reader of that class has left: fetches that had theirs from it take that of the readers that stay.
+    private mutating func lowerDemand(from demand: Demand) -> [Effect] {
+        let active = fetches.filter { $0.value.phase == .active && $0.value.demand == demand }
+        return active.compactMap { id, fetch in
+            var highest: Demand?
+            for reader in readers.values where highest ?? .download <= reader.demand {
+                guard interest(of: reader, in: fetch, id) != .none else { continue }
+                highest = reader.demand
+                if highest == demand { return nil }
+            }
+            guard let highest else { return nil }
+            fetches[id]?.demand = highest
+            return .demand(id)
+        }
     }
 
     /// Parked fetches that may go on because a reader has moved.
@@ -317,13 +362,14 @@ extension GenerationMachine {
         let unwanted = fetches.filter { $0.value.phase == .active && interest(in: $0.value, $0.key) == .none }
         guard !unwanted.isEmpty else { return [] }
         let othersWanted = fetches.contains { $0.value.phase == .active && unwanted[$0.key] == nil }
-        return unwanted.map { id, fetch in
+        return unwanted.flatMap { id, fetch -> [Effect] in
             if fetch.remaining <= Self.finishThreshold {
                 fetches[id]?.phase = .finishing
-                return .resume(id)
+                fetches[id]?.demand = nil
+                return [.demand(id), .resume(id)]
             }
             fetches[id]?.phase = othersWanted ? .ending : .lingering
-            return othersWanted ? .cancel(id) : .linger(id)
+            return [othersWanted ? .cancel(id) : .linger(id)]
         }
     }
 

@@ -24,16 +24,45 @@ final class Opening: Sendable {
     private struct State {
         var result: Result<Found, RepriseError>?
         var waiters: [UInt64: CheckedContinuation<Found, any Error>] = [:]
-        var next: UInt64 = 0
+        /// The classes of those who need it, by their places; the leader has the first.
+        var demands: [UInt64: Demand]
+        var next: UInt64 = leader + 1
     }
 
-    private let state = Mutex(State())
+    private static let leader: UInt64 = 0
+
+    private let state: Mutex<State>
+    /// How much the response is wanted: what was not sent when the last waiter leaves is withdrawn.
+    let interest: RequestInterest
+
+    /// An opening for a leader of that class, who is going to call ``waitAsLeader()``.
+    init(_ demand: Demand) {
+        state = Mutex(State(demands: [Self.leader: demand]))
+        interest = RequestInterest(demand)
+    }
 
     /// Returns when the opening is over; throws its error.
-    func wait() async throws -> Found {
-        let id = state.withLock { state in
-            state.next += 1
+    func wait(_ demand: Demand) async throws -> Found {
+        let place = state.withLock { state in
+            defer { state.next += 1 }
+            state.demands[state.next] = demand
             return state.next
+        }
+        noteDemand()
+        return try await wait(at: place)
+    }
+
+    /// The same for the reader that began it.
+    func waitAsLeader() async throws -> Found { try await wait(at: Self.leader) }
+
+    private func noteDemand() {
+        interest.change(to: state.withLock { $0.demands.values.max() })
+    }
+
+    private func wait(at id: UInt64) async throws -> Found {
+        defer {
+            state.withLock { $0.demands[id] = nil }
+            noteDemand()
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Found, any Error>) in

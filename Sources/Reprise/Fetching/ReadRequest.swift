@@ -4,7 +4,9 @@ import HTTPSemantics
 struct ReadRequest: Sendable {
     let range: RangeSpec?
     /// How to ask the origin, should that be needed.
-    let origin: OriginRequest
+    var origin: OriginRequest
     /// The directives of the client's request (RFC 9111 §5.2.1).
     var directives = CacheControl()
+    /// How much the response to its first request is wanted, where others may wait for that one too.
+    var interest: RequestInterest?
 }

@@ -50,7 +50,9 @@ extension ResourceCore {
                 case .again(.changed): break
                 }
             case .follow(let opening):
-                if case .confirmed(let generation, let how) = try await opening.wait() { confirmed = (generation, how) }
+                if case .confirmed(let generation, let how) = try await follow(opening, wanted) {
+                    confirmed = (generation, how)
+                }
             case .selection(let vary): return try await engine.selection(of: self, vary, wanted.origin).open(wanted)
             case .bypass: return try await openDirect(wanted)
             case .answer(let refusal): throw Self.refused(refusal, wanted.origin.url)
@@ -96,7 +98,7 @@ extension ResourceCore {
             case .unknown, .bypass: break
             }
             if case .unloaded = state.phase {} else if !mayAsk { return .unavailable }
-            let opening = Opening()
+            let opening = Opening(wanted.origin.demand)
             state.opening = opening
             return .lead(opening, errand)
         }
@@ -116,9 +118,22 @@ extension ResourceCore {
         case again(Opening.Found)
     }
 
+    /// Waits for an opening that another reader leads.
+    private func follow(_ opening: Opening, _ wanted: ReadRequest) async throws -> Opening.Found {
+        let (demand, authority) = (wanted.origin.demand, wanted.origin.url.authority)
+        engine.precedence.readerWaits(demand, at: authority)
+        defer { engine.precedence.readerGoesOn(demand, at: authority) }
+        return try await opening.wait(demand)
+    }
+
     /// Runs the opening in a task of its own: the leader may leave while followers wait.
     private func lead(_ opening: Opening, _ wanted: ReadRequest, _ errand: Errand) async throws -> Lead {
-        let task = Task(executorPreference: DiskExecutor.shared) {
+        var wanted = wanted
+        wanted.interest = opening.interest
+        let (demand, authority) = (wanted.origin.demand, wanted.origin.url.authority)
+        engine.precedence.readerWaits(demand, at: authority)
+        defer { engine.precedence.readerGoesOn(demand, at: authority) }
+        let task = Task(executorPreference: DiskExecutor.shared) { [wanted] in
             do {
                 let lead = try await self.find(wanted, errand)
                 if case .again(let found) = lead {
@@ -133,9 +148,9 @@ extension ResourceCore {
                 throw error
             }
         }
-        // A leader that leaves does not break the request off: the head settles what the resource is, and what has arrived
-        // is stored.
-        do { _ = try await opening.wait() } catch is CancellationError { throw CancellationError() } catch {}
+        // A leader that leaves does not break off a request that was sent: the head settles what the resource is, and what
+        // has arrived is stored. One that has no connection yet is withdrawn with its last waiter.
+        do { _ = try await opening.waitAsLeader() } catch is CancellationError { throw CancellationError() } catch {}
         return try await task.value
     }
 

@@ -30,7 +30,8 @@ extension ResourceCore {
         var range = wanted.range
         return try await retrying {
             while true {
-                let (response, time) = try await engine.send(wanted.origin, range: range)
+                let (response, time) = try await engine.send(
+                    wanted.origin, range: range, interest: wanted.interest)
                 let action = HTTPSemantics.validate(
                     FetchRequest(range: range, expectsMedia: expectsMedia(wanted)), against: nil,
                     policy: engine.configuration.generationPolicy,
@@ -60,7 +61,7 @@ extension ResourceCore {
         guard policy.isShared, !generation.isFrozen, generation.reuse(for: wanted.directives) == .serve,
             !state.withLock({ $0.isGapFutile }), let gap = generation.gap(in: wanted.range)
         else { return nil }
-        let (response, time) = try await engine.send(wanted.origin, range: gap)
+        let (response, time) = try await engine.send(wanted.origin, range: gap, interest: wanted.interest)
         let action = HTTPSemantics.validate(
             FetchRequest(range: gap, expectsMedia: expectsMedia(wanted)), against: nil,
             policy: engine.configuration.generationPolicy, response: response.head,
@@ -96,7 +97,7 @@ extension ResourceCore {
         let hasCondition = identity.validators.etag != nil || identity.validators.lastModified != nil
         let request = engine.impersonal(wanted.origin, generation.record.fields)
         let (response, time) = try await engine.send(
-            request, range: wanted.range, condition: identity.validators)
+            request, range: wanted.range, condition: identity.validators, interest: wanted.interest)
         let action = HTTPSemantics.validate(
             FetchRequest(range: wanted.range, sentCondition: hasCondition), against: identity,
             policy: engine.configuration.generationPolicy, response: response.head,
@@ -126,7 +127,8 @@ extension ResourceCore {
         Task(executorPreference: DiskExecutor.shared) {
             defer { self.state.withLock { $0.isRevalidating = false } }
             // Whoever caused this may long be gone with its part: ask about the whole.
-            let request = ReadRequest(range: nil, origin: wanted.origin)
+            var request = ReadRequest(range: nil, origin: wanted.origin)
+            request.origin.demand = .preload
             do {
                 switch try await self.validate(generation, request, .stale) {
                 case .confirmed: break

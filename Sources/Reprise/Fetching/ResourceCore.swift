@@ -135,7 +135,7 @@ final class ResourceCore: Sendable {
             case .moved: return try await current().stored(for: request)
             case .found(let generation): return generation
             case .selection(let vary): return try await engine.selection(of: self, vary, request).stored(for: request)
-            case .follow(let opening): _ = try await opening.wait()
+            case .follow(let opening): _ = try await opening.wait(request.demand)
             case .load(let opening):
                 _ = await withTaskExecutorPreference(DiskExecutor.shared) { await load() }
                 finish(opening, .success(.changed))
@@ -160,7 +160,7 @@ final class ResourceCore: Sendable {
             case .varies(let vary): return .selection(vary)
             case .unknown, .bypass, .answered: return .found(nil)
             case .unloaded:
-                let opening = Opening()
+                let opening = Opening(.playing)
                 state.opening = opening
                 return .load(opening)
             }

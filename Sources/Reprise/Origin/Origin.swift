@@ -32,6 +32,12 @@ public struct OriginRequest: Sendable {
     ///
     /// For clients that can tell networks apart; others use the one there is.
     public var networkPolicy = NetworkPolicy.any
+    /// What the response is wanted for; `.playing` by default.
+    ///
+    /// A client that queues requests serves higher classes first; others leave it alone.
+    public var demand = Demand.playing
+    /// The same while the request is under way; `nil` for requests that do not come from the engine.
+    package var interest: RequestInterest?
 
     /// Creates a request; `GET` unless told otherwise.
     public init(url: ResourceURL, method: HTTPRequest.Method = .get, fields: HTTPFields = [:]) {

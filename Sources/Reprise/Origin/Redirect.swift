@@ -36,9 +36,23 @@ package enum Redirect {
         var next = request
         next.url = target
         if !keepsCredentials(from: origin, to: target) {
-            for name in [HTTPField.Name.authorization, .cookie, .proxyAuthorization] { next.fields[name] = nil }
+            next.fields = HTTPFields(request.fields.filter { isHarmless($0.name) })
         }
         return next
+    }
+
+    /// Fields that say nothing about who asks: only these go on to another host or port.
+    ///
+    /// Programs put their secrets into fields of any name.
+    private static let harmless: Set<String> = [
+        "user-agent", "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
+        "cache-control", "pragma", "via", "icy-metadata",
+    ]
+
+    /// Every Accept field describes a capability (RFC 9110 §12.5).
+    private static func isHarmless(_ name: HTTPField.Name) -> Bool {
+        let text = name.canonicalName
+        return harmless.contains(text) || text == "accept" || text.hasPrefix("accept-")
     }
 
     /// Credentials stay with their host and port; going up from http to https at the usual ports counts as staying.

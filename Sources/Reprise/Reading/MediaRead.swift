@@ -212,7 +212,7 @@ public final class MediaRead: AsyncSequence, Sendable {
             case .ended: return nil
             case .direct(let stream):
                 try Task.checkCancellation()
-                guard let chunk = try await stream.next() else { return nil }
+                guard let chunk = try await next(of: stream) else { return nil }
                 resource.journal.countPiece(.origin, chunk.count)
                 note(.origin, chunk.count)
                 return .memory(chunk)
@@ -233,6 +233,13 @@ public final class MediaRead: AsyncSequence, Sendable {
                 }
             }
         }
+    }
+
+    private func next(of stream: DirectStream) async throws -> (any ByteChunk)? {
+        let (precedence, authority) = (resource.engine.precedence, request.url.authority)
+        precedence.readerWaits(request.demand, at: authority)
+        defer { precedence.readerGoesOn(request.demand, at: authority) }
+        return try await stream.next()
     }
 
     private func note(_ source: PieceSource, _ count: Int) {

@@ -73,6 +73,34 @@ import Testing
         #expect(next(&machine, first).0 == "0..<60 origin")
     }
 
+    @Test func aReaderDoesNotWaitForACancelledFetchWithoutAResponse() throws {
+        let length: Int64 = 10 << 20
+        var machine = Self.machine(length)
+        let old = machine.addReader(0, length)
+        let (dead, _) = try startOf(next(&machine, old).1)
+        _ = machine.removeReader(old)
+        #expect(machine.lingerExpired(dead) == [.cancel(dead)])
+        let new = machine.addReader(1000, length)
+        #expect(try startOf(next(&machine, new).1).1 == 1000..<length)
+        #expect(machine.fetches[dead]?.limit == 1000)
+    }
+
+    @Test func aFetchHasTheHighestClassOfItsReaders() throws {
+        let length: Int64 = 10 << 20
+        var machine = Self.machine(length)
+        let download = machine.addReader(0, length, demand: .download)
+        let (fetch, _) = try startOf(next(&machine, download).1)
+        #expect(machine.fetches[fetch]?.demand == .download)
+        let preload = machine.addReader(0, length, demand: .preload)
+        #expect(next(&machine, preload).1.contains(.demand(fetch)))
+        let player = machine.addReader(0, length, demand: .playing)
+        #expect(next(&machine, player).1.contains(.demand(fetch)))
+        #expect(machine.fetches[fetch]?.demand == .playing)
+        #expect(machine.removeReader(download).isEmpty)
+        #expect(machine.removeReader(player) == [.demand(fetch)])
+        #expect(machine.fetches[fetch]?.demand == .preload)
+    }
+
     @Test func aByteTooFarAheadGetsARequestOfItsOwnAndTheOldOneEndsBeforeIt() throws {
         let length: Int64 = 10 << 20
         var machine = Self.machine(length)
@@ -137,7 +165,8 @@ import Testing
         var machine = Self.machine(1000)
         let reader = machine.addReader(0, 1000)
         let (fetch, _) = try startOf(next(&machine, reader).1)
-        #expect(machine.removeReader(reader) == [.resume(fetch)])
+        #expect(machine.removeReader(reader) == [.demand(fetch), .resume(fetch)])
+        #expect(machine.fetches[fetch]?.demand == nil, "its request, if it was not sent, is not wanted")
         #expect(machine.verdict(fetch).0 == .go)
         #expect(machine.advance(fetch, by: 1000).0 == .finished)
     }
@@ -250,6 +279,7 @@ import Testing
         var machine = Self.machine(length)
         let old = machine.addReader(0, length)
         let (fetch, _) = try startOf(next(&machine, old).1)
+        machine.responseArrived(fetch)
         _ = machine.removeReader(old)
         _ = machine.lingerExpired(fetch)
         let new = machine.addReader(0, length)

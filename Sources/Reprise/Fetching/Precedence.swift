@@ -1,0 +1,162 @@
+import Locks
+
+/// Who goes first at each origin.
+///
+/// What a lower class of demand wants gives way to readers of a higher one: it neither begins a request nor pulls a body
+/// while they wait for bytes, and for a moment after, since a reader that is given a piece asks for the next one soon. And
+/// where several requests are under way that nothing waits for any more, the next one waits a moment: a player that
+/// scrubs leaves within it, and its request is never sent. Hits come past none of this. The lock is a leaf; continuations
+/// are resumed outside it.
+final class Precedence: Sendable {
+    /// How long no reader of a higher class may have begun to wait.
+    static let quietTime = Duration.milliseconds(100)
+    /// Unwanted requests without a head at one origin from which on the next request waits.
+    static let unwantedLimit = 4
+    /// How long it waits.
+    static let settlingTime = Duration.milliseconds(100)
+
+    private struct Yielder {
+        let authority: String
+        let demand: Demand
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private struct State {
+        var table = PrecedenceTable()
+        var yielders: [UInt64: Yielder] = [:]
+        /// Requests without a head, by origin.
+        var unanswered: [String: [UInt64: RequestInterest]] = [:]
+        var lastNumber: UInt64 = 0
+
+        mutating func makeNumber() -> UInt64 {
+            lastNumber += 1
+            return lastNumber
+        }
+    }
+
+    private let state = Mutex(State())
+    private let clock: CacheClock
+
+    init(clock: CacheClock) { self.clock = clock }
+
+    // MARK: - Readers
+
+    /// A reader begins to wait for bytes of `authority`; ``readerGoesOn(_:at:)`` follows.
+    func readerWaits(_ demand: Demand, at authority: String) {
+        state.withLock { $0.table.readerWaits(demand, at: authority) }
+    }
+
+    /// The reader has its bytes, or has left.
+    func readerGoesOn(_ demand: Demand, at authority: String) {
+        let freed = state.withLock { state in
+            state.table.readerGoesOn(demand, at: authority)
+            let freed = state.yielders.filter { _, yielder in
+                yielder.authority == authority && !state.table.isOutranked(yielder.demand, at: authority)
+            }
+            for number in freed.keys { state.yielders[number] = nil }
+            return freed.values.map(\.continuation)
+        }
+        for continuation in freed { continuation.resume() }
+    }
+
+    // MARK: - Requests and fetches
+
+    /// Returns when what is wanted with that interest may ask or pull.
+    ///
+    /// At once if it is wanted to be played, or not at all any more, and when the task is cancelled.
+    func giveWay(_ interest: RequestInterest, at authority: String) async {
+        guard let demand = interest.demand, demand < .playing,
+            state.withLock({ $0.table.isOutranked(demand, at: authority) })
+        else { return }
+        state.withLock { $0.table.beginYielding(at: authority) }
+        defer { state.withLock { $0.table.endYielding(at: authority) } }
+        var waits = state.withLock { $0.table.waitsBegun }
+        while !Task.isCancelled, let demand = interest.demand, isOutranked(demand, at: authority, since: waits) {
+            await yield(interest, demand, at: authority)
+            guard interest.demand == demand else { continue }
+            waits = state.withLock { $0.table.waitsBegun }
+            await pause(Self.quietTime, interest, while: demand)
+        }
+    }
+
+    private func isOutranked(_ demand: Demand, at authority: String, since waits: Int) -> Bool {
+        state.withLock { state in
+            state.table.isOutranked(demand, at: authority)
+                || state.table.isOutranked(demand, at: authority, since: waits)
+        }
+    }
+
+    /// Waits a moment where many requests are under way that nothing waits for any more.
+    func settle(_ interest: RequestInterest, at authority: String) async {
+        guard let demand = interest.demand else { return }
+        if unwantedRequests(at: authority) >= Self.unwantedLimit {
+            await pause(Self.settlingTime, interest, while: demand)
+        }
+    }
+
+    /// Requests without a head that nothing waits for any more.
+    func unwantedRequests(at authority: String) -> Int {
+        state.withLock { $0.unanswered[authority]?.values.count { $0.demand == nil } ?? 0 }
+    }
+
+    /// Requests and fetches that give way now.
+    var yielding: Int { state.withLock { $0.yielders.count } }
+
+    /// A request is sent; ``answered(_:at:)`` follows with the number.
+    func sends(_ interest: RequestInterest, to authority: String) -> UInt64 {
+        state.withLock { state in
+            let number = state.makeNumber()
+            state.unanswered[authority, default: [:]][number] = interest
+            return number
+        }
+    }
+
+    /// Its head is here, or there will be none.
+    func answered(_ number: UInt64, at authority: String) {
+        state.withLock { state in
+            state.unanswered[authority]?[number] = nil
+            if state.unanswered[authority]?.isEmpty == true { state.unanswered[authority] = nil }
+        }
+    }
+
+    // MARK: - Waiting
+
+    /// Waits until no reader of a higher class waits, or the interest changes, or the task is cancelled.
+    private func yield(_ interest: RequestInterest, _ demand: Demand, at authority: String) async {
+        let number = state.withLock { $0.makeNumber() }
+        let observer = interest.observe { [weak self] in self?.resume(number) }
+        defer { interest.forget(observer) }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let mustWait = state.withLock { state in
+                    guard !Task.isCancelled, interest.demand == demand,
+                        state.table.isOutranked(demand, at: authority)
+                    else { return false }
+                    state.yielders[number] = Yielder(
+                        authority: authority, demand: demand, continuation: continuation)
+                    return true
+                }
+                if !mustWait { continuation.resume() }
+            }
+        } onCancel: {
+            resume(number)
+        }
+    }
+
+    private func resume(_ number: UInt64) {
+        state.withLock { $0.yielders.removeValue(forKey: number) }?.continuation.resume()
+    }
+
+    /// Waits for `time`, less if the interest changes or the task is cancelled.
+    private func pause(_ time: Duration, _ interest: RequestInterest, while demand: Demand) async {
+        let timer = Task { [clock] in try? await clock.sleep(time) }
+        let observer = interest.observe { timer.cancel() }
+        defer { interest.forget(observer) }
+        if interest.demand != demand { timer.cancel() }
+        await withTaskCancellationHandler {
+            await timer.value
+        } onCancel: {
+            timer.cancel()
+        }
+    }
+}

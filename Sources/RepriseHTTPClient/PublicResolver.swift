@@ -1,0 +1,87 @@
+import NIOCore
+import NIOPosix
+import Reprise
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Looks names and address literals up, and passes on only what lies in the public internet.
+///
+/// No connection is tried to any other address, so that nothing tells whether a port inside is open.
+final class PublicResolver: Resolver, Sendable {
+    private let endpoint: Endpoint
+    private let addresses4: EventLoopPromise<[SocketAddress]>
+    private let addresses6: EventLoopPromise<[SocketAddress]>
+
+    /// The addresses of one endpoint, for a connection on `loop`.
+    init(_ endpoint: Endpoint, on loop: any EventLoop) {
+        self.endpoint = endpoint
+        addresses4 = loop.makePromise()
+        addresses6 = loop.makePromise()
+    }
+
+    /// Asked second; the first question brings both answers.
+    func initiateAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> { addresses4.futureResult }
+
+    func initiateAAAAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {
+        let loop = addresses6.futureResult.eventLoop
+        NIOThreadPool.singleton.runIfActive(eventLoop: loop) { [endpoint] in
+            let allowed = try Self.allowed(try Self.lookUp(host, port), endpoint)
+            return (v4: allowed.filter { $0.protocol == .inet }, v6: allowed.filter { $0.protocol == .inet6 })
+        }.whenComplete { [self] result in
+            addresses6.completeWith(result.map(\.v6))
+            addresses4.completeWith(result.map(\.v4))
+        }
+        return addresses6.futureResult
+    }
+
+    /// A lookup under way cannot be broken off.
+    func cancelQueries() {}
+
+    /// Those that a connection may be opened to.
+    ///
+    /// Throws `originForbidden` if there are some, but none of them is public.
+    static func allowed(_ addresses: [SocketAddress], _ endpoint: Endpoint) throws(RepriseError) -> [SocketAddress] {
+        let allowed = addresses.filter(AddressPolicy.isPublic)
+        guard allowed.isEmpty, !addresses.isEmpty else { return allowed }
+        throw RepriseError(
+            .originForbidden,
+            "\(endpoint.name) is at an address outside the public internet, which this cache does not fetch from.")
+    }
+
+    /// Asks the system; waits for its answer.
+    private static func lookUp(_ host: String, _ port: Int) throws -> [SocketAddress] {
+        var hints = addrinfo()
+        hints.ai_protocol = CInt(IPPROTO_TCP)
+        var list: UnsafeMutablePointer<addrinfo>?
+        let failure = getaddrinfo(host, nil, &hints, &list)
+        guard failure == 0 else { throw LookupFailure(number: failure) }
+        defer { freeaddrinfo(list) }
+        var addresses: [SocketAddress] = []
+        var next = list
+        while let info = next?.pointee {
+            // By its text: NIO imports the socket structures from a module of its own.
+            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            if getnameinfo(
+                info.ai_addr, info.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
+            {
+                let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+                addresses.append(try SocketAddress(ipAddress: String(decoding: bytes, as: UTF8.self), port: port))
+            }
+            next = info.ai_next
+        }
+        return addresses
+    }
+
+    /// The name has no address.
+    private struct LookupFailure: Error, CustomStringConvertible {
+        let number: CInt
+
+        var description: String { String(cString: gai_strerror(number)) }
+    }
+}
