@@ -127,12 +127,13 @@ extension GenerationCore {
     }
 
     func removeReader(_ id: GenerationMachine.ReaderID) {
-        let effects = state.withLock { state in
+        let (effects, parked) = state.withLock { state in
             state.requests[id] = nil
-            return state.machine.removeReader(id)
+            return (state.machine.removeReader(id), state.parkedReaders.removeValue(forKey: id))
         }
         store.recorder.noteUse(key)
         perform(effects)
+        parked?.resume()
     }
 
     enum Step: Sendable {

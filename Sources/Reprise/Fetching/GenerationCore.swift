@@ -10,6 +10,8 @@ import Locks
 final class GenerationCore: Sendable {
     struct FetchHandle {
         var task: Task<Void, Never>?
+        /// What the origin is asked.
+        var request: OriginRequest?
         var body: (any OriginBody)?
         var parked: CheckedContinuation<Void, Never>?
         var lingerTimer: Task<Void, Never>?
@@ -41,8 +43,10 @@ final class GenerationCore: Sendable {
         /// When it came or was last found current, by the monotonic clock; `nil` if not in this process.
         var confirmed: Duration?
         var lastUsed: Duration
-        /// What the origin said to the last fetch that failed for good, and until when that answers further ones.
-        var refused: (error: RepriseError, until: Duration)?
+        /// What the origin said to the last fetch that failed for good, and until when that answers the same requests.
+        var refused: (error: RepriseError, request: OriginRequest, until: Duration)?
+        /// How many fetches in a row the origin failed.
+        var failures = 0
         /// When the store may be tried again, on the monotonic clock; `nil` = never.
         var closedUntil: Duration?
         /// Made once, as long as nothing new is learnt: hits ask for it at each request.
@@ -71,11 +75,25 @@ final class GenerationCore: Sendable {
             return information
         }
 
-        mutating func end(_ id: GenerationMachine.FetchID, reachedEnd: Bool, failure: RepriseError?)
-            -> [GenerationMachine.Effect]
-        {
-            handles.removeValue(forKey: id)?.lingerTimer?.cancel()
-            return machine.end(id, reachedEnd: reachedEnd, failure: failure)
+        mutating func end(
+            _ id: GenerationMachine.FetchID, reachedEnd: Bool, failure: RepriseError?, isShared: Bool
+        ) -> [GenerationMachine.Effect] {
+            let handle = handles.removeValue(forKey: id)
+            handle?.lingerTimer?.cancel()
+            return machine.end(id, reachedEnd: reachedEnd, failure: failure) { [requests] reader in
+                guard let failure, let asked = handle?.request, let own = requests[reader] else { return true }
+                return failure.concerns(own, asked: asked, isShared: isShared)
+            }
+        }
+
+        /// What the origin is to be asked for a fetch now: as its owner would or, if that one has left, the reader who came
+        /// last of those who wait.
+        mutating func chooseRequest(for id: GenerationMachine.FetchID) -> OriginRequest? {
+            let owner = machine.fetches[id]?.owner.flatMap { requests[$0] }
+            let waiting = machine.readers.filter { $0.value.waitingOn == id }.keys.max { $0.number < $1.number }
+            let request = owner ?? waiting.flatMap { requests[$0] } ?? handles[id]?.request
+            handles[id]?.request = request
+            return request
         }
 
         func isFresh(_ now: Double) -> Bool {
@@ -197,6 +215,7 @@ final class GenerationCore: Sendable {
             let owner = state.machine.fetches[id]?.owner
             let request = owner.flatMap { state.requests[$0] } ?? OriginRequest(url: url)
             var handle = FetchHandle()
+            handle.request = request
             handle.body = response?.response.body
             let driver = FetchDriver(id: id, core: self, request: request)
             engine.fetchesUnderWay.withLock { $0 += 1 }

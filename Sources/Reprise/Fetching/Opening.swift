@@ -17,20 +17,38 @@ final class Opening: Sendable {
     enum Found: Sendable {
         /// Look again.
         case changed
+        /// It came to an error that is another reader's own: ask for yourself.
+        case failed
         /// The stored generation was asked about just now and may be used.
         case confirmed(GenerationCore, Confirmation)
     }
 
+    private struct Waiter {
+        let request: OriginRequest
+        let continuation: CheckedContinuation<Found, any Error>
+    }
+
     private struct State {
         var result: Result<Found, RepriseError>?
-        var waiters: [UInt64: CheckedContinuation<Found, any Error>] = [:]
+        var waiters: [UInt64: Waiter] = [:]
         var next: UInt64 = 0
     }
 
+    /// What the origin is asked.
+    private let request: OriginRequest
+    private let isShared: Bool
     private let state = Mutex(State())
 
-    /// Returns when the opening is over; throws its error.
-    func wait() async throws -> Found {
+    init(asking request: OriginRequest, isShared: Bool) {
+        self.request = request
+        self.isShared = isShared
+    }
+
+    /// Whether the origin is asked the same as by `other`.
+    func asksTheSame(as other: OriginRequest) -> Bool { request.asksTheSame(as: other) }
+
+    /// Returns when the opening is over; throws its error if that concerns a reader who would have asked `request`.
+    func wait(_ request: OriginRequest) async throws -> Found {
         let id = state.withLock { state in
             state.next += 1
             return state.next
@@ -39,14 +57,14 @@ final class Opening: Sendable {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Found, any Error>) in
                 let result: Result<Found, any Error>? = state.withLock { state in
                     if Task.isCancelled { return .failure(CancellationError()) }
-                    if let result = state.result { return result.mapError { $0 } }
-                    state.waiters[id] = continuation
+                    if let result = state.result { return outcome(result, for: request) }
+                    state.waiters[id] = Waiter(request: request, continuation: continuation)
                     return nil
                 }
                 if let result { continuation.resume(with: result) }
             }
         } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(throwing: CancellationError())
+            state.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume(throwing: CancellationError())
         }
     }
 
@@ -56,6 +74,15 @@ final class Opening: Sendable {
             defer { state.waiters = [:] }
             return state.waiters
         }
-        for waiter in waiters.values { waiter.resume(with: result.mapError { $0 as any Error }) }
+        for waiter in waiters.values { waiter.continuation.resume(with: outcome(result, for: waiter.request)) }
+    }
+
+    private func outcome(
+        _ result: Result<Found, RepriseError>, for other: OriginRequest
+    ) -> Result<Found, any Error> {
+        if case .failure(let error) = result, !error.concerns(other, asked: request, isShared: isShared) {
+            return .success(.failed)
+        }
+        return result.mapError { $0 }
     }
 }

@@ -178,15 +178,17 @@ extension ResourceCore {
         switch action {
         case .refusal:
             let refusal = try await OriginRefusal.collect(response)
-            let answer = StoredAnswer(
-                refusal, to: wanted.origin, requestTime: requestTime, now: now,
-                storage: engine.storage(for: wanted.origin, wanted.directives), policy: policy)
-            if let answer {
-                state.withLock { state in
-                    switch state.phase {
-                    case .unknown, .unloaded, .bypass, .answered: state.phase = .answered(answer)
-                    case .known, .varies: break
-                    }
+            let storage = engine.storage(for: wanted.origin, wanted.directives)
+            let (date, elapsed) = (now, engine.configuration.clock.elapsed())
+            state.withLock { state in
+                let previous = if case .answered(let answer) = state.phase { answer } else { nil as StoredAnswer? }
+                let answer = StoredAnswer(
+                    refusal, to: wanted.origin, after: previous, requestTime: requestTime, now: date, elapsed: elapsed,
+                    storage: storage, policy: policy)
+                guard let answer else { return }
+                switch state.phase {
+                case .unknown, .unloaded, .bypass, .answered: state.phase = .answered(answer)
+                case .known, .varies: break
                 }
             }
             return Self.refused(refusal, wanted.origin.url)

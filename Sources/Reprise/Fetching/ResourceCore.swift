@@ -133,11 +133,11 @@ final class ResourceCore: Sendable {
     /// The generation that answers `request`, read from the catalogue if need be; asks nobody else.
     func stored(for request: OriginRequest) async throws -> GenerationCore? {
         while true {
-            switch recall() {
+            switch recall(request) {
             case .moved: return try await current().stored(for: request)
             case .found(let generation): return generation
             case .selection(let vary): return try await engine.selection(of: self, vary, request).stored(for: request)
-            case .follow(let opening): _ = try await opening.wait()
+            case .follow(let opening): _ = try await opening.wait(request)
             case .load(let opening):
                 _ = await withTaskExecutorPreference(DiskExecutor.shared) { await load() }
                 finish(opening, .success(.changed))
@@ -153,7 +153,7 @@ final class ResourceCore: Sendable {
         case load(Opening)
     }
 
-    private func recall() -> Recall {
+    private func recall(_ request: OriginRequest) -> Recall {
         state.withLock { state in
             if state.isDetached { return .moved }
             if let opening = state.opening { return .follow(opening) }
@@ -162,7 +162,7 @@ final class ResourceCore: Sendable {
             case .varies(let vary): return .selection(vary)
             case .unknown, .bypass, .answered: return .found(nil)
             case .unloaded:
-                let opening = Opening()
+                let opening = Opening(asking: request, isShared: policy.isShared)
                 state.opening = opening
                 return .load(opening)
             }
