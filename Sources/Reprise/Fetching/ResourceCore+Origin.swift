@@ -209,16 +209,14 @@ extension ResourceCore {
         response.body.cancel()
         if response.head.status == .ok, let generation = liveGeneration {
             let fields = response.head.headerFields
-            let length = fields[.contentLength].flatMap { Int64($0) }
-            let identity = generation.record.identity
-            if identity.contradicts(Validators(fields))
-                || length != nil && identity.completeLength != nil && length != identity.completeLength
-            {
-                generation.invalidate()
-            } else if identity.validators.etag != nil || identity.validators.lastModified != nil
-                || policy.isShared && length != nil && length == identity.completeLength
-            {
+            switch generation.record.identity.verdict(ofHead: fields, isShared: policy.isShared) {
+            case .freshens:
+                // Nothing that has a body vouches for its type.
+                var fields = fields
+                fields[.contentType] = nil
                 generation.freshen(fields, requestTime: time)
+            case .contradicts: generation.invalidate()
+            case .tellsNothing: break
             }
         }
         return response.head
