@@ -31,14 +31,17 @@ public struct StoredRegion: Sendable {
     /// Which bytes of the representation, and of the file: they are the same.
     public let range: Range<Int64>
     package let file: DataFile
+    /// Keeps the descriptor.
+    private let openFile: any OpenFile
     /// Keeps eviction off these bytes.
     private let lease: Lease
     /// Whose bytes they are.
     private let generation: GenerationCore
 
-    init(range: Range<Int64>, of generation: GenerationCore, lease: Lease? = nil) {
+    init(range: Range<Int64>, of generation: GenerationCore, _ openFile: any OpenFile, lease: Lease? = nil) {
         self.range = range
         self.generation = generation
+        self.openFile = openFile
         file = generation.file
         self.lease = lease ?? file.leases.take(range)
     }
@@ -47,7 +50,7 @@ public struct StoredRegion: Sendable {
     public var count: Int { Int(range.upperBound - range.lowerBound) }
 
     /// The open file's descriptor; valid while this value lives.
-    public var fileDescriptor: Int32 { file.descriptor }
+    public var fileDescriptor: Int32 { openFile.descriptor }
 
     /// The bytes.
     ///
@@ -70,6 +73,7 @@ public struct StoredRegion: Sendable {
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(RepriseError) {
         precondition(buffer.count == count)
         do throws(RepriseError) {
+            // It is open as long as this value lives.
             guard try file.read(into: buffer, at: range.lowerBound) == count else {
                 throw RepriseError(.storageUnavailable, "\(file.path) is shorter than its records.", range: range)
             }
@@ -83,7 +87,7 @@ public struct StoredRegion: Sendable {
     public func reportUnreadable() { generation.markUnreadable(range) }
 
     /// Whether the file reaches so far: `sendfile` never ends where it does not.
-    var isPresent: Bool { file.status.map { $0.size >= range.upperBound } ?? false }
+    var isPresent: Bool { (try? openFile.status()).map { $0.size >= range.upperBound } ?? false }
 }
 
 /// Where the bytes of a piece came from.

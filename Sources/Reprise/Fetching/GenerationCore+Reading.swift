@@ -111,10 +111,12 @@ extension GenerationCore {
             guard sealer == nil, !state.machine.isFrozen, let length = state.machine.completeLength,
                 isUsable || state.isFresh(wallClock) || Self.isInPlay(state, policy, now: now),
                 let extent = Self.extent(of: spec, completeLength: length), let end = extent.end, end > extent.start,
-                state.machine.verified.contains(extent.start..<end)
+                state.machine.verified.contains(extent.start..<end),
+                // To open it may wait for the disk.
+                let file = file.opened
             else { return nil }
             state.lastUsed = now
-            return (StoredRegion(range: extent.start..<end, of: self), state.information())
+            return (StoredRegion(range: extent.start..<end, of: self, file), state.information())
         }
         guard let found, !found.region.isPresent else { return found }
         found.region.reportUnreadable()
@@ -155,15 +157,38 @@ extension GenerationCore {
             perform(effects)
             switch next {
             case .piece(let range, let source):
-                guard let piece = await piece(range, lease, for: reader) else { continue }
+                guard let file = open() else { return bypass(reader, from: range.lowerBound) }
+                guard let piece = await piece(range, file, lease, for: reader) else { continue }
                 engine.journal.countPiece(source, piece.count)
                 return .piece(piece, source)
-            case .verify(let range): await verify(range)
+            case .verify(let range):
+                guard let file = open() else { return bypass(reader, from: range.lowerBound) }
+                await verify(range)
+                withExtendedLifetime(file) {}
             case .wait: await park(reader)
             case .end: return .end
             case .direct(let from, let to): return .direct(from: from, to: to)
             case .fail(let error): throw error
             }
+        }
+    }
+
+    /// The data file; `nil` if it cannot be opened now, or is gone: what is stored of it stays, or is forgotten.
+    private func open() -> (any OpenFile)? {
+        do throws(RepriseError) {
+            return try file.open()
+        } catch {
+            engine.journal.tell(.storeBypassed(key, reason: error.description))
+            if error.isMissingFile { replace(reason: "\(file.path) is gone.") }
+            return nil
+        }
+    }
+
+    /// The rest of what `reader` wants comes from the origin.
+    private func bypass(_ reader: GenerationMachine.ReaderID, from position: Int64) -> Step {
+        state.withLock { state in
+            state.machine.rewind(reader, to: position)
+            return .direct(from: position, to: state.machine.end(of: reader))
         }
     }
 

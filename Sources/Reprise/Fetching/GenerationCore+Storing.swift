@@ -8,16 +8,18 @@ extension GenerationCore {
     /// The bytes of `range`, which is stored and proved, as a region of the file, or opened and in memory.
     ///
     /// `nil` if they turned out wrong or are gone: a hole now, and the reader is to ask again.
-    func piece(_ range: Range<Int64>, _ lease: Lease?, for reader: GenerationMachine.ReaderID) async -> MediaPiece? {
+    func piece(
+        _ range: Range<Int64>, _ file: any OpenFile, _ lease: Lease?, for reader: GenerationMachine.ReaderID
+    ) async -> MediaPiece? {
         guard let sealer else {
-            let region = StoredRegion(range: range, of: self, lease: lease)
+            let region = StoredRegion(range: range, of: self, file, lease: lease)
             if region.isPresent { return .stored(region) }
             region.reportUnreadable()
             rewind(reader, to: range.lowerBound)
             return nil
         }
         let bytes = await withTaskExecutorPreference(DiskExecutor.shared) { open(range, sealer) }
-        withExtendedLifetime(lease) {}
+        withExtendedLifetime((lease, file)) {}
         let reached = range.lowerBound + Int64(bytes.count)
         if reached < range.upperBound { rewind(reader, to: reached) }
         return bytes.isEmpty ? nil : .memory(OpenedBytes(bytes: bytes))
@@ -162,7 +164,7 @@ extension GenerationCore {
 
     /// Tries a store again that gave out some time ago.
     func reopenStore(_ state: inout State) {
-        guard state.machine.isStoreClosed, let until = state.closedUntil, !store.breaker.isOpen,
+        guard state.machine.isStoreClosed, let until = state.closedUntil, store.breaker.reason == nil,
             engine.configuration.clock.elapsed() >= until
         else { return }
         state.machine.reopenStore()

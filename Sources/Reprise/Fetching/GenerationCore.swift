@@ -32,6 +32,8 @@ final class GenerationCore: Sendable {
         var parkedReaders: [GenerationMachine.ReaderID: CheckedContinuation<Void, Never>] = [:]
         var handles: [GenerationMachine.FetchID: FetchHandle] = [:]
         var isRemoved = false
+        /// The index has a record of it.
+        var isRecorded = false
         /// How long the response may be used without asking; made anew when it is freshened.
         var freshness: Freshness
         /// Whether its validators can prove that a response continues it; read out of the fields once, for every piece asks.
@@ -258,7 +260,21 @@ final class GenerationCore: Sendable {
                 state.isRemoved = true
                 return state.machine.freeze()
             })
+        // Its name goes: who reads it must not have to open it again.
+        if !isIdle { file.hold() }
         engine.progress.changed(key)
+    }
+
+    /// Whether the index has a record of it.
+    var isRecorded: Bool { state.withLock { $0.isRecorded } }
+
+    func markRecorded() { state.withLock { $0.isRecorded = true } }
+
+    /// The index cannot be written, and others wait for it as well: what it does not know of this generation is forgotten.
+    ///
+    /// A file without any record goes.
+    func dropUnrecorded() {
+        if !isRecorded { replace(reason: "The index could not be written.") }
     }
 
     /// What the catalogue does not know yet.

@@ -84,6 +84,9 @@ extension GenerationMachine {
         return (.wait, effects + resumable())
     }
 
+    /// Where what the reader wants ends; `nil` while that is not known.
+    func end(of id: ReaderID) -> Int64? { readers[id].flatMap(end) }
+
     /// Where the reader's range ends: a length that was learnt later cuts it (RFC 9110 §14.1.2).
     private func end(of reader: Reader) -> Int64? {
         guard let completeLength else { return reader.end }

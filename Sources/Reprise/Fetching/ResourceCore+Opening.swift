@@ -80,6 +80,7 @@ extension ResourceCore {
         let (time, elapsed) = (now, engine.configuration.clock.elapsed())
         return state.withLock { state in
             if state.isDetached { return .moved }
+            state.wasUsed = true
             if let opening = state.opening { return .follow(opening) }
             let mayAsk = mayAsk(wanted)
             var errand = Errand.discover(replacing: nil)

@@ -236,7 +236,7 @@ extension ResourceCore {
                 guard let text = response.head.headerFields[name], let url = try? request.url.resolving(text),
                     url.authority == request.url.authority, url.scheme == request.url.scheme
                 else { continue }
-                engine.invalidate(engine.configuration.keyPolicy.key(for: url))
+                engine.invalidate(engine.configuration.keyPolicy.key(for: url).inPartition(key.partition))
             }
         }
         return response

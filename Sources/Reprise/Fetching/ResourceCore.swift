@@ -36,6 +36,8 @@ final class ResourceCore: Sendable {
         var isGapFutile = false
         /// It was taken out of the table: another core has the key now, or will have it.
         var isDetached = false
+        /// It was read since the table last looked.
+        var wasUsed = false
 
         var generation: GenerationCore? {
             if case .known(let generation) = phase { generation } else { nil }
@@ -100,6 +102,32 @@ final class ResourceCore: Sendable {
         return true
     }
 
+    /// Ends this core because the cache closes; returns the generation, whose stored bytes its readers still get.
+    func end() -> GenerationCore? {
+        state.withLock { state in
+            state.isDetached = true
+            return state.generation
+        }
+    }
+
+    /// Whether something of it is stored, or it is known that its responses vary.
+    var isKnown: Bool {
+        state.withLock { state in
+            switch state.phase {
+            case .known, .varies: true
+            case .unloaded, .unknown, .bypass, .answered: false
+            }
+        }
+    }
+
+    /// Whether it was used since this was last asked.
+    func takeUse() -> Bool {
+        state.withLock { state in
+            defer { state.wasUsed = false }
+            return state.wasUsed
+        }
+    }
+
     var isDetached: Bool { state.withLock { $0.isDetached } }
 
     var isIdle: Bool { state.withLock { $0.isIdle } }
@@ -116,7 +144,11 @@ final class ResourceCore: Sendable {
     func storedRegion(_ spec: RangeSpec?, _ directives: CacheControl?)
         -> (region: StoredRegion, information: ContentInformation)?
     {
-        guard let generation = liveGeneration else { return nil }
+        let found = state.withLock { state in
+            state.wasUsed = true
+            return state.generation
+        }
+        guard let generation = found else { return nil }
         if let directives, generation.reuse(for: directives) != .serve { return nil }
         let isAlwaysUsable = policy.isOffline || engine.configuration.generationPolicy == .immutable
         return generation.storedRegion(spec, isUsable: directives != nil || isAlwaysUsable)
