@@ -67,6 +67,9 @@ public struct CacheEntry: Sendable {
     /// How long it stays.
     public let retention: Retention
 
+    /// The partition that it belongs to; `nil` for none.
+    public var partition: String? { key.partition }
+
     init(record: GenerationRecord, usage: Usage, lastUsed: Double, retention: Retention) {
         key = record.key
         url = record.url

@@ -6,8 +6,10 @@ extension Engine {
         return await store.evictor.reserve(bytes, hands(store))
     }
 
-    /// Evicts about `bytes`, whatever the limit says: the disk is full.
-    func makeRoom(_ bytes: Int64, in store: Store) async { await store.evictor.makeRoom(bytes, hands(store)) }
+    /// Evicts about `bytes`, whatever the limit says: the disk is full; nothing where `least` cannot be had.
+    func makeRoom(_ bytes: Int64, atLeast least: Int64, in store: Store) async {
+        await store.evictor.makeRoom(bytes, atLeast: least, hands(store))
+    }
 
     func hands(_ store: Store) -> Evictor.Hands {
         Evictor.Hands(
@@ -26,7 +28,8 @@ extension Engine {
 
     /// Removes what is stored under `keys` and their selections, in use or not; returns the bytes of media they held.
     func remove(_ keys: [CacheKey], _ store: Store) async throws(RepriseError) -> Int64 {
-        let all = keys + (try await store.recorder.release(keys))
+        // Each once, or it would be given back twice: a selection may be named beside its signpost.
+        let all = Set(keys + (try await store.recorder.release(keys)))
         let candidates = all.map { Catalogue.Candidate(name: store.catalogue.name(of: $0), key: $0) }
         return try await remove(candidates, force: true, store).removed.reduce(0) { $0 + $1.usage.stored }
     }

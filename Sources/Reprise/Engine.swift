@@ -18,14 +18,17 @@ final class Engine: Sendable {
     let fetchesUnderWay = Mutex(0)
 
     private struct State {
-        var resources: [CacheKey: ResourceCore] = [:]
+        var resources = ResourceTable<ResourceCore>(
+            capacity: Engine.capacity, trialCapacity: Engine.trialCapacity)
         var isClosed = false
     }
 
     /// Guards the table only; taken before a resource's own lock, never after it.
     private let state = Mutex(State())
-    /// Resources kept open in memory before the idle ones are let go.
-    private static let capacity = 512
+    /// Resources of which something is stored that are kept in memory; beyond it the oldest idle ones leave.
+    private static let capacity = 448
+    /// The same of those that nothing is known of yet.
+    private static let trialCapacity = 64
 
     init(origin: any Origin, configuration: MediaCache.Configuration, store: Store?, journal: Journal) {
         self.origin = origin
@@ -37,14 +40,17 @@ final class Engine: Sendable {
 
     /// The one core of `key`; `signpost` is the resource that it is a selection of.
     func resource(_ key: CacheKey, signpost: ResourceCore? = nil) throws(RepriseError) -> ResourceCore {
+        if let core = state.withLock({ $0.isClosed ? nil : $0.resources[key] }) { return core }
+        // Hashed outside the lock.
+        let name = store?.catalogue.name(of: key) ?? key.text
         let core: ResourceCore? = state.withLock { state in
             guard !state.isClosed else { return nil }
             if let core = state.resources[key] { return core }
-            if state.resources.count >= Self.capacity {
-                state.resources = state.resources.filter { !$0.value.detach(.ifRecorded) }
-            }
             let core = ResourceCore(key: key, engine: self, signpost: signpost)
-            state.resources[key] = core
+            state.resources.insert(
+                core, at: key, name: name, signpost: signpost?.key,
+                trial: { $0.isKnown ? .settles : $0.detach(.ifRecorded) ? .leaves : .stays },
+                review: { $0.takeUse() || !$0.detach(.ifRecorded) ? .stays : .leaves })
             return core
         }
         guard let core else { throw RepriseError(.closed, "The cache was closed.") }
@@ -72,10 +78,13 @@ final class Engine: Sendable {
         return home
     }
 
-    var liveKeys: [CacheKey] { state.withLock { Array($0.resources.keys) } }
+    var liveKeys: [CacheKey] { state.withLock { $0.resources.all }.map(\.key) }
+
+    /// Whether a resource in memory has this name in the index.
+    func isLive(name: String) -> Bool { state.withLock { $0.resources.contains(name: name) } }
 
     var isIdle: Bool {
-        state.withLock { Array($0.resources.values) }.allSatisfy(\.isIdle) && fetchesUnderWay.withLock { $0 } == 0
+        state.withLock { $0.resources.all }.allSatisfy(\.isIdle) && fetchesUnderWay.withLock { $0 } == 0
     }
 
     func liveResource(_ key: CacheKey) -> ResourceCore? { state.withLock { $0.resources[key] } }
@@ -88,26 +97,37 @@ final class Engine: Sendable {
             guard !state.isClosed else { return (false, nil) }
             guard let core = state.resources[key] else { return (true, nil) }
             guard core.detach(force ? .always : .ifUnused) else { return (false, nil) }
-            state.resources[key] = nil
+            state.resources.remove(key)
             return (true, core)
         }
     }
 
     /// Makes what is stored under `key`, all selections of it too, stale for good (RFC 9111 §4.4).
     func invalidate(_ key: CacheKey) {
-        let live = state.withLock { state in
-            state.resources.filter { $0.key == key || $0.value.signpost?.key == key }.map(\.value)
-        }
-        for resource in live { resource.invalidate() }
+        for resource in state.withLock({ $0.resources.family(of: key) }) { resource.invalidate() }
         store?.recorder.noteInvalidation(of: key)
     }
 
-    func close() -> [ResourceCore] {
-        state.withLock { state in
+    /// Empties the table; what an opening under way finds is adopted by no resource any more.
+    func close() -> [GenerationCore] {
+        let cores = state.withLock { state in
             state.isClosed = true
-            defer { state.resources = [:] }
-            return Array(state.resources.values)
+            defer { state.resources = ResourceTable(capacity: 0, trialCapacity: 0) }
+            return state.resources.all
         }
+        return cores.compactMap { $0.end() }
+    }
+
+    /// Ends every fetch, records everything, and lets the next one have the directory.
+    func shutDown() async {
+        for generation in close() { await generation.stopFetches() }
+        do {
+            try await store?.close()
+        } catch {
+            journal.tell(.storeBypassed(nil, reason: error.description))
+        }
+        progress.finish()
+        journal.finish()
     }
 
     // MARK: - The origin

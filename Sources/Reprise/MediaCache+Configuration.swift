@@ -19,6 +19,11 @@ extension MediaCache {
         ///
         /// Looked at when the cache is opened, and every hour.
         public var maximumAge: Duration?
+        /// Most data files that are open at once, beside those that are being read; each costs the process a descriptor.
+        ///
+        /// `nil`, the default, for a quarter of the descriptors that the process may have when the cache is opened, between 16
+        /// and 512.
+        public var openFiles: Int?
         /// Encrypts everything that tells what was watched; `nil`, the default, for a plain cache.
         ///
         /// A plain cache that is opened with encryption starts empty: all that it held is deleted, pinned entries too.
@@ -63,6 +68,14 @@ extension MediaCache {
 
         /// The defaults.
         public init() {}
+
+        /// What must not differ between two openings of one directory, and does; `nil` if nothing.
+        func difference(from other: Configuration) -> String? {
+            if limit != other.limit { return "limit" }
+            if (encryption == nil) != (other.encryption == nil) { return "encryption" }
+            if reuse.isShared != other.reuse.isShared { return "kind: private and shared" }
+            return nil
+        }
     }
 }
 

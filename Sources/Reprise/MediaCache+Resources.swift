@@ -11,10 +11,25 @@ extension MediaCache {
         MediaResource(url: url, key: key, fields: fields, core: try engine.resource(key))
     }
 
-    /// Whether every byte of the resource at `url` is on disk; looks into the index, never at the network.
-    public func isCached(_ url: ResourceURL) async -> Bool {
-        guard let resource = try? resource(for: url) else { return false }
+    /// Whether every byte of the resource at `url` is on disk, in `partition` if one is named; looks into the index, never at
+    /// the network.
+    public func isCached(_ url: ResourceURL, partition: String? = nil) async -> Bool {
+        guard let resource = try? resource(for: url, partition: partition) else { return false }
         return await resource.storedProgress().isComplete
+    }
+
+    /// Removes everything that is stored in `partition`, also while it is being read, pinned entries and downloads too.
+    ///
+    /// Nothing of other partitions, and nothing outside of partitions. Returns the bytes freed; 0 if there was nothing. Throws
+    /// ``RepriseError`` when the index cannot be read or written.
+    @discardableResult
+    public func removeAll(partition: String) async throws -> Int64 {
+        guard let store = engine.store else { return 0 }
+        let stored = try await entries().map(\.key)
+        let held = try await withTaskExecutorPreference(DiskExecutor.shared) { try store.catalogue.holds().map(\.key) }
+        let keys = Set(stored + held + engine.liveKeys).filter { $0.partition == partition }
+        for key in keys { downloads.cancel(key) }
+        return try await remove(Array(keys))
     }
 
     /// Removes every entry that nobody has used for longer than `age`, except those in use, pinned ones and downloads.

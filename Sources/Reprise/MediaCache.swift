@@ -8,12 +8,15 @@ import Locks
 /// let cache = try await MediaCache.open(directory: path, origin: origin)
 /// for try await piece in try await cache.resource(for: url).read() { … }
 /// ```
-/// Open one per directory and process; a second one is refused. Call ``close()`` before the process ends so that the last
-/// second's records reach the disk (without it at most the last second of each running download is fetched again).
+/// There is one per directory and process: whoever opens a directory that is open gets the same cache. Call ``close()``
+/// before the process ends so that the last second's records reach the disk (without it at most the last second of each
+/// running download is fetched again).
 public final class MediaCache: Sendable {
     let engine: Engine
     let downloads: Downloads
     let upkeep: Upkeep
+    /// How many opened it and have not closed it.
+    private let users = Mutex(1)
 
     init(_ engine: Engine) {
         self.engine = engine
@@ -21,29 +24,54 @@ public final class MediaCache: Sendable {
         upkeep = Upkeep(engine: engine)
     }
 
+    // What is read meanwhile goes on, and whoever opens the directory then gets a cache with the same engine.
     deinit {
         upkeep.cancel()
         downloads.cancel()
-        _ = engine.close()
+    }
+
+    /// One more has opened it; false once it is closed.
+    func enter() -> Bool {
+        users.withLock { users in
+            guard users > 0 else { return false }
+            users += 1
+            return true
+        }
     }
 
     /// Opens the cache in `directory`, creating it if need be.
     ///
-    /// Throws ``RepriseError``: `storageLocked` when another process has it, `storageUnavailable` when it cannot be written
+    /// A directory that is open in this process already, under whatever name, gives the same cache with its origin and its
+    /// configuration; it is closed when everybody who opened it has called ``close()``, or dropped it. The media are excluded from
+    /// backups where the system has those, and readable after the device was unlocked once.
+    ///
+    /// Throws ``RepriseError``: `storageLocked` when another process has it, or this one with another limit, encryption or
+    /// kind (``ReusePolicy/isShared``); `storageUnavailable` when it cannot be written
     /// or its index is newer than this version, `keyUnavailable` when it is encrypted and its key cannot be had. A damaged
     /// index is no error: it is set aside, the cache starts empty and tells so (``CacheEvent/storeReset(reason:)``).
     public static func open(
         directory: String, origin: any Origin, configuration: Configuration = Configuration()
     ) async throws -> MediaCache {
-        let journal = Journal()
-        let store = try await withTaskExecutorPreference(DiskExecutor.shared) {
-            try Store(
-                directory: directory, configuration: configuration, journal: journal)
+        // So that it has a path; where it cannot be made the store says why.
+        try? configuration.fileSystem.makeDirectory(directory)
+        let cache = try await OpenCaches.shared.cache(in: directory) { path in
+            let journal = Journal()
+            let store = try await withTaskExecutorPreference(DiskExecutor.shared) {
+                try Store(directory: path, configuration: configuration, journal: journal)
+            }
+            return MediaCache(Engine(origin: origin, configuration: configuration, store: store, journal: journal))
+        } start: { cache in
+            guard let store = cache.engine.store else { return }
+            cache.upkeep.start(store)
+            if cache.engine.configuration.resumesDownloads { cache.downloads.resume(store) }
         }
-        let cache = MediaCache(
-            Engine(origin: origin, configuration: configuration, store: store, journal: journal))
-        cache.upkeep.start(store)
-        if configuration.resumesDownloads { cache.downloads.resume(store) }
+        if let difference = cache.engine.configuration.difference(from: configuration) {
+            await cache.close()
+            throw RepriseError(
+                .storageLocked,
+                "The cache in \(directory) is open in this process with another \(difference). Open it once, or close it "
+                    + "first.")
+        }
         return cache
     }
 
@@ -56,6 +84,16 @@ public final class MediaCache: Sendable {
         MediaCache(Engine(origin: origin, configuration: configuration, store: nil, journal: Journal()))
     }
 
+    /// A cache that stores nothing because of `error`, and says so (``CacheEvent/storeBypassed(_:reason:)``).
+    package static func withoutStore(
+        origin: any Origin, configuration: Configuration, because error: any Error
+    ) -> MediaCache {
+        let cache = withoutStore(origin: origin, configuration: configuration)
+        let reason = (error as? RepriseError)?.description ?? "\(error)"
+        cache.engine.journal.tell(.storeBypassed(nil, reason: "Nothing is stored. \(reason)"))
+        return cache
+    }
+
     /// Whether anything can be stored.
     public var isStoring: Bool { engine.store != nil }
 
@@ -63,17 +101,24 @@ public final class MediaCache: Sendable {
     ///
     /// Throws ``RepriseError`` with code `closed` after ``close()``.
     ///
-    /// `fields` go to the origin with every request for it (authorisation, cookies) and are never logged.
-    public func resource(for url: ResourceURL, fields: HTTPFields = [:]) throws(RepriseError) -> MediaResource {
-        let key = engine.configuration.keyPolicy.key(for: url)
+    /// `fields` go to the origin with every request for it (authorisation, cookies) and are never logged. They are no part of
+    /// the key: credentials change by the hour. Users do not: where what one user may see is not for the next one, name a
+    /// `partition`, such as the account's identifier. Entries of one partition are never used for another one, and
+    /// ``removeAll(partition:)`` removes them as a whole. `nil`, the default, stands for no partition.
+    public func resource(
+        for url: ResourceURL, fields: HTTPFields = [:], partition: String? = nil
+    ) throws(RepriseError) -> MediaResource {
+        let key = engine.configuration.keyPolicy.key(for: url).inPartition(partition)
         return MediaResource(url: url, key: key, fields: fields, core: try engine.resource(key))
     }
 
     /// The resource at the URL in `text`.
     ///
-    /// Throws ``RepriseError`` with code `invalidURL` or `closed`.
-    public func resource(for text: String, fields: HTTPFields = [:]) throws(RepriseError) -> MediaResource {
-        try resource(for: ResourceURL(text), fields: fields)
+    /// As ``resource(for:fields:partition:)``. Throws ``RepriseError`` with code `invalidURL` or `closed`.
+    public func resource(
+        for text: String, fields: HTTPFields = [:], partition: String? = nil
+    ) throws(RepriseError) -> MediaResource {
+        try resource(for: ResourceURL(text), fields: fields, partition: partition)
     }
 
     /// What is stored, the most recently used first.
@@ -136,19 +181,23 @@ public final class MediaCache: Sendable {
         }
     }
 
-    /// Ends every fetch, records everything, and lets go of the directory.
+    /// Ends every fetch, records everything, and lets go of the directory; nothing is written afterwards.
     ///
-    /// Reads still open end at their next hole.
+    /// Reads still open end at their next hole. A cache that was opened several times ends with the last call; one call for
+    /// each opening. Further calls do nothing.
     public func close() async {
+        let isLast = users.withLock { users in
+            defer { users = max(0, users - 1) }
+            return users == 1
+        }
+        guard isLast else { return }
+        guard let store = engine.store else { return await shutDown() }
+        await OpenCaches.shared.close(store.directory) { await self.shutDown() }
+    }
+
+    private func shutDown() async {
         await upkeep.stop()
         await downloads.stop()
-        for resource in engine.close() { await resource.liveGeneration?.stopFetches() }
-        do {
-            try await engine.store?.close()
-        } catch {
-            engine.journal.tell(.storeBypassed(nil, reason: error.description))
-        }
-        engine.progress.finish()
-        engine.journal.finish()
+        await engine.shutDown()
     }
 }

@@ -31,14 +31,17 @@ public struct StoredRegion: Sendable {
     /// Which bytes of the representation, and of the file: they are the same.
     public let range: Range<Int64>
     package let file: DataFile
+    /// Keeps the descriptor.
+    private let openFile: any OpenFile
     /// Keeps eviction off these bytes.
     private let lease: Lease
     /// Whose bytes they are.
     private let generation: GenerationCore
 
-    init(range: Range<Int64>, of generation: GenerationCore, lease: Lease? = nil) {
+    init(range: Range<Int64>, of generation: GenerationCore, _ openFile: any OpenFile, lease: Lease? = nil) {
         self.range = range
         self.generation = generation
+        self.openFile = openFile
         file = generation.file
         self.lease = lease ?? file.leases.take(range)
     }
@@ -47,7 +50,7 @@ public struct StoredRegion: Sendable {
     public var count: Int { Int(range.upperBound - range.lowerBound) }
 
     /// The open file's descriptor; valid while this value lives.
-    public var fileDescriptor: Int32 { file.descriptor }
+    public var fileDescriptor: Int32 { openFile.descriptor }
 
     /// The bytes.
     ///
@@ -70,6 +73,7 @@ public struct StoredRegion: Sendable {
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(RepriseError) {
         precondition(buffer.count == count)
         do throws(RepriseError) {
+            // It is open as long as this value lives.
             guard try file.read(into: buffer, at: range.lowerBound) == count else {
                 throw RepriseError(.storageUnavailable, "\(file.path) is shorter than its records.", range: range)
             }
@@ -84,12 +88,27 @@ public struct StoredRegion: Sendable {
     /// Throws as ``bytes()`` does.
     package func readResident(into buffer: UnsafeMutableRawBufferPointer) throws(RepriseError) -> Bool {
         precondition(buffer.count == count)
-        do throws(RepriseError) {
-            return try file.readResident(into: buffer, at: range.lowerBound)
+        do throws(SystemError) {
+            return try isFilled(buffer, from: range.lowerBound)
         } catch {
             reportUnreadable()
-            throw error
+            throw RepriseError(.storageUnavailable, "Cannot read \(file.path).", cause: error)
         }
+    }
+
+    /// Whether all bytes of `buffer` could be read without waiting.
+    private func isFilled(
+        _ buffer: UnsafeMutableRawBufferPointer, from offset: Int64
+    ) throws(SystemError) -> Bool {
+        var count = 0
+        while count < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+            guard let got = try openFile.readResident(into: rest, at: offset + Int64(count)), got > 0 else {
+                return false
+            }
+            count += got
+        }
+        return true
     }
 
     /// Distance of the bytes that ``isResident`` looks at: what the kernel reads ahead at once.
@@ -102,9 +121,9 @@ public struct StoredRegion: Sendable {
         var probe: UInt8 = 0
         return withUnsafeMutableBytes(of: &probe) { probe in
             for offset in stride(from: range.lowerBound, to: range.upperBound, by: Int(Self.residencyStep)) {
-                if (try? file.readResident(into: probe, at: offset)) == false { return false }
+                if (try? isFilled(probe, from: offset)) == false { return false }
             }
-            return (try? file.readResident(into: probe, at: range.upperBound - 1)) != false
+            return (try? isFilled(probe, from: range.upperBound - 1)) != false
         }
     }
 
@@ -126,14 +145,15 @@ public struct StoredRegion: Sendable {
     /// Never waits.
     package func following(_ count: Int64, upTo end: Int64) -> StoredRegion? {
         guard count > 0, end > range.upperBound else { return nil }
-        return generation.storedRegion(range.upperBound..<range.upperBound + min(count, end - range.upperBound))
+        return generation.storedRegion(
+            range.upperBound..<range.upperBound + min(count, end - range.upperBound), in: openFile)
     }
 
     /// Its bytes could not be read through ``fileDescriptor``: they become a hole, and the next read fetches them.
     public func reportUnreadable() { generation.markUnreadable(range) }
 
     /// Whether the file reaches so far: `sendfile` never ends where it does not.
-    var isPresent: Bool { file.status.map { $0.size >= range.upperBound } ?? false }
+    var isPresent: Bool { (try? openFile.status()).map { $0.size >= range.upperBound } ?? false }
 }
 
 /// A response of which every byte is stored and verified, and its beginning.

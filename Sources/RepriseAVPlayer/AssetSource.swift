@@ -45,7 +45,7 @@ final class AssetSource: Sendable {
             if let key = options.cacheKey {
                 try cache.resource(for: url, key: key, fields: fields)
             } else {
-                try cache.resource(for: url, fields: fields)
+                try cache.resource(for: url, fields: fields, partition: options.partition)
             }
         resource.networkPolicy = options.networkPolicy
         return resource

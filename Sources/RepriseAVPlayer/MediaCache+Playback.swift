@@ -9,10 +9,10 @@ extension MediaCache {
     /// ```swift
     /// let cache = await MediaCache.forPlayback()
     /// ```
-    /// Open one and keep it. `directory` is `Reprise` in the user's caches folder by default, which the system neither backs
-    /// up nor shows, and may empty when space runs out. Where it cannot be used, because another process has it, the
-    /// disk fails or the key cannot be had, the cache stores nothing and playback goes on: ``MediaCache/isStoring`` is
-    /// false then, and ``MediaCache/open(directory:origin:configuration:)`` would say why.
+    /// Called again it gives the same cache. `directory` is `Reprise` in the user's caches folder by default, which the system neither backs
+    /// up nor shows, and may empty when space runs out: name one in Application Support for downloads and pins. Where it
+    /// cannot be used, because another process has it, the disk fails or the key cannot be had, the cache stores nothing and
+    /// playback goes on: ``MediaCache/isStoring`` is false then, and the first event says why.
     public static func forPlayback(
         directory: URL? = nil, origin: URLSessionOrigin = URLSessionOrigin(),
         configuration: Configuration = Configuration()
@@ -21,7 +21,7 @@ extension MediaCache {
             let directory = try directory ?? defaultDirectory()
             return try await open(directory: directory.path, origin: origin, configuration: configuration)
         } catch {
-            return withoutStore(origin: origin, configuration: configuration)
+            return withoutStore(origin: origin, configuration: configuration, because: error)
         }
     }
 

@@ -17,9 +17,17 @@ public struct PlaybackOptions: Sendable {
     ///
     /// Names must be tokens (RFC 9110 §5.1), values must hold no line breaks and no white space at their ends (§5.5).
     /// Where one does not, nothing is requested: loading fails with `invalidArgument` under `NSURLErrorBadURL`. They are
-    /// not part of the cache key.
+    /// not part of the cache key: credentials change by the hour. Users do not: set ``partition`` where what one user may
+    /// see is not for the next one.
     public var headers: [String: String] = [:]
+    /// Whose media these are, such as an account's identifier; `nil`, the default, for everybody's.
+    ///
+    /// What is stored in one partition is never used for another one. ``MediaCache/removeAll(partition:)`` removes it as a
+    /// whole, as when a user signs out.
+    public var partition: String?
     /// The key under which the item is stored; `nil`, the default, for the cache's key policy.
+    ///
+    /// It takes the place of the partition as well.
     public var cacheKey: CacheKey?
     /// What the file is, as a uniform type identifier (`public.mp3`) or a file name extension (`mp3`).
     ///

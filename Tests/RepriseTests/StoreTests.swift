@@ -107,16 +107,6 @@ import Testing
         }
     }
 
-    @Test func aSecondCacheOnTheSameDirectoryIsRefused() async throws {
-        try await Bench.run { bench async throws in
-            let error = await #expect(throws: RepriseError.self) {
-                try await MediaCache.open(directory: bench.directory.path, origin: bench.client)
-            }
-            #expect(error?.code == .storageLocked)
-            #expect(error?.message.contains("process \(getpid())") == true)
-        }
-    }
-
     @Test func aNewerFormatIsRefusedAndLeftAlone() async throws {
         let directory = try TemporaryDirectory()
         let queue = try DatabaseQueue(path: directory.path(of: "catalogue.sqlite"))

@@ -29,6 +29,7 @@ package final class FaultyDisk: FileSystem {
     fileprivate struct State {
         var writes = 0
         var opens = 0
+        var openFiles = 0
         var fault: @Sendable (Int) -> Fault? = { _ in nil }
         var openError: Int32?
         var namesError: Int32?
@@ -74,6 +75,9 @@ package final class FaultyDisk: FileSystem {
 
     /// Keeps what each write overwrites, so that ``cutPower(_:)`` can take it back.
     package func keepJournal() { state.withLock { $0.keepsJournal = true } }
+
+    /// Files that are open now.
+    package var openFiles: Int { state.withLock { $0.openFiles } }
 
     /// Data-file writes so far.
     package var writeCount: Int { state.withLock { $0.writes } }
@@ -145,7 +149,10 @@ private final class FaultyFile: OpenFile {
         self.real = real
         self.path = path
         self.disk = disk
+        disk.state.withLock { $0.openFiles += 1 }
     }
+
+    deinit { disk.state.withLock { $0.openFiles -= 1 } }
 
     var descriptor: Int32 { real.descriptor }
 

@@ -47,6 +47,8 @@ actor Evictor {
         guard bytes <= quota.limit else { return false }
         await recorder.flush()
         _ = try? await catalogue.releaseExpired(before: clock.now())
+        // What eviction cannot cure costs nobody what is stored.
+        guard quota.shortage(bytes) <= evictableBytes else { return false }
         var inUse: [Catalogue.Candidate] = []
         while let page = try? catalogue.leastRecentlyUsed(limit: Self.page, offset: inUse.count), !page.isEmpty {
             // As many at once as seem enough: one transaction.
@@ -55,7 +57,7 @@ actor Evictor {
                 var group = [first]
                 var freed = first.allocated
                 rest = rest.dropFirst()
-                while freed < quota.shortfall(bytes), let next = rest.popFirst() {
+                while freed < quota.shortage(bytes), let next = rest.popFirst() {
                     group.append(next)
                     freed += next.allocated
                 }
@@ -71,9 +73,15 @@ actor Evictor {
         return quota.reserve(bytes)
     }
 
-    /// Evicts about `bytes`, whatever the limit says: the disk is full.
-    func makeRoom(_ bytes: Int64, _ hands: Hands) async {
+    /// What is not kept: the most that eviction can give back.
+    private var evictableBytes: Int64 {
+        max(0, quota.usage.allocated - ((try? catalogue.heldUsage())?.allocated ?? 0))
+    }
+
+    /// Evicts about `bytes`, whatever the limit says: the disk is full; nothing where `least` cannot be had.
+    func makeRoom(_ bytes: Int64, atLeast least: Int64, _ hands: Hands) async {
         await recorder.flush()
+        guard evictableBytes >= least else { return }
         let target = quota.usage.allocated - bytes
         var inUse = 0
         while quota.usage.allocated > target,

@@ -8,7 +8,8 @@ extension GenerationCore {
     /// Returns what was freed. One call at a time: the evictor sees to that.
     func shrink(by bytes: Int64) async {
         // What cannot be given back is not thrown away.
-        guard !store.cannotPunch.withLock({ $0 }) else { return }
+        guard !store.cannotPunch.withLock({ $0 }), let openFile = try? file.open() else { return }
+        defer { withExtendedLifetime(openFile) {} }
         let victims = state.withLock { state in
             let victims = state.machine.extents(freeing: bytes, leased: file.leases.ranges)
             // Under the same lock under which leases are taken and holes found: nobody reads or writes there now.

@@ -49,11 +49,18 @@ final class Quota: Sendable {
         }
     }
 
-    /// Bytes that must go before `bytes` fit under the limit.
-    func shortfall(_ bytes: Int64) -> Int64 {
-        state.withLock { state in
-            state.usage.allocated + max(0, state.indexBytes - Self.uncharged) + bytes - limit
+    /// Bytes that must go before `bytes` fit under the limit, and on the disk.
+    func shortage(_ bytes: Int64) -> Int64 {
+        let onDisk = diskShortage(bytes)?.missing ?? 0
+        return state.withLock { state in
+            max(onDisk, state.usage.allocated + max(0, state.indexBytes - Self.uncharged) + bytes - limit)
         }
+    }
+
+    /// What the disk lacks for `bytes`, if it does: other files than this cache's fill it.
+    func diskShortage(_ bytes: Int64) -> (missing: Int64, free: Int64, floor: Int64)? {
+        guard floor > 0, let free = freeBytes(), free - floor < bytes else { return nil }
+        return (bytes - (free - floor), free, floor)
     }
 
     /// Gives room back that was reserved in vain, or whose media are counted separately.

@@ -139,7 +139,7 @@ final class Downloads: Sendable {
     /// Why the bytes go past the store.
     private static func bypassed(_ read: MediaRead, _ store: Store) -> RepriseError {
         let reason = store.refusal(of: read.information.completeLength)
-        if store.breaker.isOpen { return RepriseError(.storageUnavailable, reason ?? "The disk failed.") }
+        if let failure = store.breaker.reason { return RepriseError(.storageUnavailable, reason ?? failure) }
         return RepriseError(.storageFull, reason ?? store.noRoomReason)
     }
 }

@@ -26,9 +26,7 @@ extension FetchDriver {
     private func write(
         _ hole: Range<Int64>, of chunk: any ByteChunk, at start: Int64, _ writer: inout ChunkWriter
     ) async -> Bool {
-        guard !store.breaker.isOpen else {
-            return giveUp(writer, "The disk failed less than a minute ago.", Breaker.pause)
-        }
+        if let reason = store.breaker.reason { return giveUp(writer, reason, Breaker.pause) }
         await core.punches.pass(hole)
         let blocks = core.allocation.claim(hole)
         let room = blocks.reduce(0) { $0 + $1.upperBound - $1.lowerBound }
@@ -36,7 +34,8 @@ extension FetchDriver {
             let isTooLarge = store.entryLimit < core.allocation.usage.allocated
             guard !isTooLarge, await engine.reserve(room, in: store) else {
                 core.allocation.discharge(blocks)
-                return giveUp(writer, isTooLarge ? store.tooLargeReason : store.noRoomReason, Self.pauseWithoutRoom)
+                return giveUp(
+                    writer, isTooLarge ? store.tooLargeReason : store.noRoomReason(for: room), Self.pauseWithoutRoom)
             }
         }
         store.reach(.reserved)
@@ -44,7 +43,7 @@ extension FetchDriver {
             try await writeTwice(hole, of: chunk, at: start, &writer)
         } catch {
             store.quota.release(allocated: core.allocation.discharge(blocks))
-            store.breaker.open()
+            if !error.concernsOneFile { store.breaker.open() }
             return giveUp(writer, error.description, Breaker.pause)
         }
         store.reach(.written)
@@ -61,7 +60,8 @@ extension FetchDriver {
             try writer.write(chunk, at: start, part: hole)
         } catch {
             if error.isLackOfRoom {
-                await engine.makeRoom(max(2 * (hole.upperBound - hole.lowerBound), Self.roomOnFullDisk), in: store)
+                let count = hole.upperBound - hole.lowerBound
+                await engine.makeRoom(max(2 * count, Self.roomOnFullDisk), atLeast: count, in: store)
             }
             try writer.write(chunk, at: start, part: hole)
         }
@@ -72,7 +72,7 @@ extension FetchDriver {
         do throws(RepriseError) {
             try writer.finish()
         } catch {
-            store.breaker.open()
+            if !error.concernsOneFile { store.breaker.open() }
             _ = giveUp(writer, error.description, Breaker.pause)
         }
     }

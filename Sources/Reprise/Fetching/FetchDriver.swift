@@ -32,12 +32,12 @@ struct FetchDriver: Sendable {
         var budget = RetryBudget(engine.retryPolicy)
         var response = response
         var writer = ChunkWriter(core: core, fetch: id)
-        if response == nil, let refusal = core.recentRefusal {
+        if response == nil, let refusal = core.recentRefusal(of: request) {
             core.end(id, reachedEnd: false, failure: refusal)
             return
         }
-        let start = core.remainder(of: id)
-        engine.journal.tell(.fetchStarted(core.key, range: start ?? 0..<0))
+        let range = core.remainder(of: id) ?? 0..<0
+        engine.journal.tell(.fetchStarted(core.key, range: range))
         while true {
             do {
                 let outcome = try await attempt(response, &writer)
@@ -58,8 +58,9 @@ struct FetchDriver: Sendable {
                     report(writer, failure: isCancelled ? nil : error)
                     return
                 }
-                guard let error, !Task.isCancelled, let delay = budget.delay(after: error, bytes: writer.received)
-                else {
+                // What comes a second time is no progress.
+                let progress = core.position(of: id).map { $0 - range.lowerBound } ?? 0
+                guard let error, !Task.isCancelled, let delay = budget.delay(after: error, bytes: progress) else {
                     end(writer, reachedEnd: false, failure: core.isCancelled(id) ? nil : error)
                     return
                 }
@@ -71,7 +72,7 @@ struct FetchDriver: Sendable {
     }
 
     private func end(_ writer: ChunkWriter, reachedEnd: Bool, failure: RepriseError?) {
-        if let failure { core.noteRefusal(failure) }
+        if let failure { core.noteRefusal(failure, of: core.askedRequest(of: id) ?? request) }
         core.end(id, reachedEnd: reachedEnd, failure: failure)
         report(writer, failure: failure)
     }
@@ -85,6 +86,7 @@ struct FetchDriver: Sendable {
         if let ready { return try await drain(ready, &writer) }
         guard let range = core.remainder(of: id) else { return .done(reachedEnd: false) }
         let record = core.record
+        let request = core.request(for: id) ?? request
         let isRest = range.upperBound == .max || range.upperBound == record.completeLength
         let spec: RangeSpec? =
             record.rangesSupported == false ? nil : isRest ? .from(range.lowerBound) : .bounded(range)
@@ -102,6 +104,7 @@ struct FetchDriver: Sendable {
             core.learn(placement)
             // The newest response's fields stand for all parts that were joined (RFC 9111 §3.4).
             core.freshen(response.head.headerFields, requestTime: requestTime)
+            core.noteSuccess()
             return try await drain(FetchResponse(response: response, placement: placement), &writer)
         }
         return try await decline(action, response)

@@ -14,6 +14,17 @@ extension GenerationCore {
         }
     }
 
+    /// The next byte that the fetch is to bring; `nil` when it is over.
+    func position(of id: GenerationMachine.FetchID) -> Int64? { state.withLock { $0.machine.fetches[id]?.cursor } }
+
+    /// What the origin is to be asked for the fetch now; `nil` when it is over.
+    func request(for id: GenerationMachine.FetchID) -> OriginRequest? {
+        state.withLock { $0.chooseRequest(for: id) }
+    }
+
+    /// What the origin was asked last.
+    func askedRequest(of id: GenerationMachine.FetchID) -> OriginRequest? { state.withLock { $0.handles[id]?.request } }
+
     /// The fetch reads from `body` now.
     ///
     /// False when it was cancelled meanwhile.
@@ -133,7 +144,7 @@ extension GenerationCore {
         let outcome = state.withLock { state -> (isCancelled: Bool, effects: [GenerationMachine.Effect])? in
             let isCancelled = state.handles[id]?.isCancelled ?? true
             guard isCancelled || !state.machine.isAwaited(id) else { return nil }
-            return (isCancelled, state.end(id, reachedEnd: false, failure: nil))
+            return (isCancelled, state.end(id, reachedEnd: false, failure: nil, isShared: false))
         }
         guard let outcome else { return nil }
         perform(outcome.effects)
@@ -145,7 +156,8 @@ extension GenerationCore {
     }
 
     func end(_ id: GenerationMachine.FetchID, reachedEnd: Bool, failure: RepriseError?) {
-        perform(state.withLock { $0.end(id, reachedEnd: reachedEnd, failure: failure) })
+        let isShared = engine.configuration.reuse.isShared
+        perform(state.withLock { $0.end(id, reachedEnd: reachedEnd, failure: failure, isShared: isShared) })
         engine.progress.changed(key)
     }
 

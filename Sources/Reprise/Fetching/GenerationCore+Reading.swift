@@ -117,24 +117,26 @@ extension GenerationCore {
             guard sealer == nil, !state.machine.isFrozen, let length = state.machine.completeLength,
                 isUsable || state.isFresh(wallClock) || Self.isInPlay(state, policy, now: now),
                 let extent = Self.extent(of: spec, completeLength: length), let end = extent.end, end > extent.start,
-                state.machine.verified.contains(extent.start..<end)
+                state.machine.verified.contains(extent.start..<end),
+                // To open it may wait for the disk.
+                let file = file.opened
             else { return nil }
             state.lastUsed = now
             let first = extent.start..<extent.start + min(count, end - extent.start)
             return StoredHit(
-                region: StoredRegion(range: first, of: self), range: extent.start..<end,
+                region: StoredRegion(range: first, of: self, file), range: extent.start..<end,
                 information: state.information())
         }
         return found.flatMap { isPresent($0.region) ? $0 : nil }
     }
 
-    /// `range`, if it is stored and verified.
-    func storedRegion(_ range: Range<Int64>) -> StoredRegion? {
+    /// `range`, if it is stored and verified; `file` is the open data file.
+    func storedRegion(_ range: Range<Int64>, in file: any OpenFile) -> StoredRegion? {
         let now = engine.configuration.clock.elapsed()
         let region = state.withLock { state -> StoredRegion? in
             guard !range.isEmpty, state.machine.verified.contains(range) else { return nil }
             state.lastUsed = now
-            return StoredRegion(range: range, of: self)
+            return StoredRegion(range: range, of: self, file)
         }
         return region.flatMap { isPresent($0) ? $0 : nil }
     }
@@ -152,12 +154,13 @@ extension GenerationCore {
     }
 
     func removeReader(_ id: GenerationMachine.ReaderID) {
-        let effects = state.withLock { state in
+        let (effects, parked) = state.withLock { state in
             state.requests[id] = nil
-            return state.machine.removeReader(id)
+            return (state.machine.removeReader(id), state.parkedReaders.removeValue(forKey: id))
         }
         store.recorder.noteUse(key)
         perform(effects)
+        parked?.resume()
     }
 
     enum Step: Sendable {
@@ -179,15 +182,38 @@ extension GenerationCore {
             perform(effects)
             switch next {
             case .piece(let range, let source):
-                guard let piece = await piece(range, lease, for: reader) else { continue }
+                guard let file = open() else { return bypass(reader, from: range.lowerBound) }
+                guard let piece = await piece(range, file, lease, for: reader) else { continue }
                 engine.journal.countPiece(source, piece.count)
                 return .piece(piece, source)
-            case .verify(let range): await verify(range)
+            case .verify(let range):
+                guard let file = open() else { return bypass(reader, from: range.lowerBound) }
+                await verify(range)
+                withExtendedLifetime(file) {}
             case .wait: await park(reader)
             case .end: return .end
             case .direct(let from, let to): return .direct(from: from, to: to)
             case .fail(let error): throw error
             }
+        }
+    }
+
+    /// The data file; `nil` if it cannot be opened now, or is gone: what is stored of it stays, or is forgotten.
+    private func open() -> (any OpenFile)? {
+        do throws(RepriseError) {
+            return try file.open()
+        } catch {
+            engine.journal.tell(.storeBypassed(key, reason: error.description))
+            if error.isMissingFile { replace(reason: "\(file.path) is gone.") }
+            return nil
+        }
+    }
+
+    /// The rest of what `reader` wants comes from the origin.
+    private func bypass(_ reader: GenerationMachine.ReaderID, from position: Int64) -> Step {
+        state.withLock { state in
+            state.machine.rewind(reader, to: position)
+            return .direct(from: position, to: state.machine.end(of: reader))
         }
     }
 

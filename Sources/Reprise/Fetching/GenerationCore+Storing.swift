@@ -8,16 +8,18 @@ extension GenerationCore {
     /// The bytes of `range`, which is stored and proved, as a region of the file, or opened and in memory.
     ///
     /// `nil` if they turned out wrong or are gone: a hole now, and the reader is to ask again.
-    func piece(_ range: Range<Int64>, _ lease: Lease?, for reader: GenerationMachine.ReaderID) async -> MediaPiece? {
+    func piece(
+        _ range: Range<Int64>, _ file: any OpenFile, _ lease: Lease?, for reader: GenerationMachine.ReaderID
+    ) async -> MediaPiece? {
         guard let sealer else {
-            let region = StoredRegion(range: range, of: self, lease: lease)
+            let region = StoredRegion(range: range, of: self, file, lease: lease)
             if region.isPresent { return .stored(region) }
             region.reportUnreadable()
             rewind(reader, to: range.lowerBound)
             return nil
         }
         let bytes = await withTaskExecutorPreference(DiskExecutor.shared) { open(range, sealer) }
-        withExtendedLifetime(lease) {}
+        withExtendedLifetime((lease, file)) {}
         let reached = range.lowerBound + Int64(bytes.count)
         if reached < range.upperBound { rewind(reader, to: reached) }
         return bytes.isEmpty ? nil : .memory(OpenedBytes(bytes: bytes))
@@ -162,7 +164,7 @@ extension GenerationCore {
 
     /// Tries a store again that gave out some time ago.
     func reopenStore(_ state: inout State) {
-        guard state.machine.isStoreClosed, let until = state.closedUntil, !store.breaker.isOpen,
+        guard state.machine.isStoreClosed, let until = state.closedUntil, store.breaker.reason == nil,
             engine.configuration.clock.elapsed() >= until
         else { return }
         state.machine.reopenStore()
@@ -190,22 +192,30 @@ private struct OpenedBytes: ByteChunk {
 // MARK: - An origin that gives out
 
 extension GenerationCore {
-    /// Why a fetch need not be tried: the origin refused one just now.
-    var recentRefusal: RepriseError? {
+    /// Why a fetch need not be tried with `request`: the origin refused the same just now.
+    func recentRefusal(of request: OriginRequest) -> RepriseError? {
         let now = engine.configuration.clock.elapsed()
         return state.withLock { state in
-            guard let refused = state.refused, now < refused.until else { return nil }
+            guard let refused = state.refused, now < refused.until, refused.request.asksTheSame(as: request) else {
+                return nil
+            }
             return refused.error
         }
     }
 
-    /// A fetch failed for good: for a while the same answers others, so that a player that asks again at once does not
-    /// hammer the origin.
-    func noteRefusal(_ error: RepriseError) {
-        guard error.code == .originRefused, let status = error.refusal?.head.status.code,
-            let pause = StoredAnswer.pause(after: status, of: url, engine.configuration.reuse)
-        else { return }
-        let until = engine.configuration.clock.elapsed() + .seconds(pause)
-        state.withLock { $0.refused = (error, until) }
+    /// A fetch failed for good: for a while the same answers the same requests, so that a player that asks again at once
+    /// does not hammer the origin.
+    func noteRefusal(_ error: RepriseError, of request: OriginRequest) {
+        guard error.code == .originRefused, let status = error.refusal?.head.status.code else { return }
+        let policy = engine.configuration.reuse
+        let now = engine.configuration.clock.elapsed()
+        state.withLock { state in
+            state.failures = Backoff.isFailure(status) ? state.failures + 1 : 0
+            guard let pause = Backoff.pause(after: status, failures: state.failures, of: url, policy) else { return }
+            state.refused = (error, request, now + pause)
+        }
     }
+
+    /// The origin answered a fetch with what was wanted.
+    func noteSuccess() { state.withLock { $0.failures = 0 } }
 }

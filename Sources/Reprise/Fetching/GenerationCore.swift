@@ -12,6 +12,8 @@ final class GenerationCore: Sendable {
         /// How much its request is wanted.
         let interest: RequestInterest
         var task: Task<Void, Never>?
+        /// What the origin is asked.
+        var request: OriginRequest?
         /// What it reads from; `nil` while it has no connection.
         var body: (any OriginBody)?
         var parked: CheckedContinuation<Parking, Never>?
@@ -44,6 +46,8 @@ final class GenerationCore: Sendable {
         var parkedReaders: [GenerationMachine.ReaderID: CheckedContinuation<Void, Never>] = [:]
         var handles: [GenerationMachine.FetchID: FetchHandle] = [:]
         var isRemoved = false
+        /// The index has a record of it.
+        var isRecorded = false
         /// How long the response may be used without asking; made anew when it is freshened.
         var freshness: Freshness
         /// Whether its validators can prove that a response continues it; read out of the fields once, for every piece asks.
@@ -55,8 +59,10 @@ final class GenerationCore: Sendable {
         /// When it came or was last found current, by the monotonic clock; `nil` if not in this process.
         var confirmed: Duration?
         var lastUsed: Duration
-        /// What the origin said to the last fetch that failed for good, and until when that answers further ones.
-        var refused: (error: RepriseError, until: Duration)?
+        /// What the origin said to the last fetch that failed for good, and until when that answers the same requests.
+        var refused: (error: RepriseError, request: OriginRequest, until: Duration)?
+        /// How many fetches in a row the origin failed.
+        var failures = 0
         /// When the store may be tried again, on the monotonic clock; `nil` = never.
         var closedUntil: Duration?
         /// Made once, as long as nothing new is learnt: hits ask for it at each request.
@@ -85,13 +91,26 @@ final class GenerationCore: Sendable {
             return information
         }
 
-        mutating func end(_ id: GenerationMachine.FetchID, reachedEnd: Bool, failure: RepriseError?)
-            -> [GenerationMachine.Effect]
-        {
+        mutating func end(
+            _ id: GenerationMachine.FetchID, reachedEnd: Bool, failure: RepriseError?, isShared: Bool
+        ) -> [GenerationMachine.Effect] {
             let handle = handles.removeValue(forKey: id)
             handle?.lingerTimer?.cancel()
             handle?.parkingTimer?.cancel()
-            return machine.end(id, reachedEnd: reachedEnd, failure: failure)
+            return machine.end(id, reachedEnd: reachedEnd, failure: failure) { [requests] reader in
+                guard let failure, let asked = handle?.request, let own = requests[reader] else { return true }
+                return failure.concerns(own, asked: asked, isShared: isShared)
+            }
+        }
+
+        /// What the origin is to be asked for a fetch now: as its owner would or, if that one has left, the reader who came
+        /// last of those who wait.
+        mutating func chooseRequest(for id: GenerationMachine.FetchID) -> OriginRequest? {
+            let owner = machine.fetches[id]?.owner.flatMap { requests[$0] }
+            let waiting = machine.readers.filter { $0.value.waitingOn == id }.keys.max { $0.number < $1.number }
+            let request = owner ?? waiting.flatMap { requests[$0] } ?? handles[id]?.request
+            handles[id]?.request = request
+            return request
         }
 
         func isFresh(_ now: Double) -> Bool {
@@ -223,6 +242,7 @@ final class GenerationCore: Sendable {
             let request = owner.flatMap { state.requests[$0] } ?? OriginRequest(url: url)
             let interest = RequestInterest(state.machine.fetches[id]?.demand)
             var handle = FetchHandle(interest: interest)
+            handle.request = request
             handle.body = response?.response.body
             let driver = FetchDriver(id: id, core: self, request: request, interest: interest)
             engine.fetchesUnderWay.withLock { $0 += 1 }
@@ -265,7 +285,21 @@ final class GenerationCore: Sendable {
                 state.isRemoved = true
                 return state.machine.freeze()
             })
+        // Its name goes: who reads it must not have to open it again.
+        if !isIdle { file.hold() }
         engine.progress.changed(key)
+    }
+
+    /// Whether the index has a record of it.
+    var isRecorded: Bool { state.withLock { $0.isRecorded } }
+
+    func markRecorded() { state.withLock { $0.isRecorded = true } }
+
+    /// The index cannot be written, and others wait for it as well: what it does not know of this generation is forgotten.
+    ///
+    /// A file without any record goes.
+    func dropUnrecorded() {
+        if !isRecorded { replace(reason: "The index could not be written.") }
     }
 
     /// What the catalogue does not know yet.

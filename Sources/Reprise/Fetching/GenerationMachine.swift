@@ -87,6 +87,9 @@ extension GenerationMachine {
         return (.wait, effects + resumable())
     }
 
+    /// Where what the reader wants ends; `nil` while that is not known.
+    func end(of id: ReaderID) -> Int64? { readers[id].flatMap(end) }
+
     /// Where the reader's range ends: a length that was learnt later cuts it (RFC 9110 §14.1.2).
     private func end(of reader: Reader) -> Int64? {
         guard let completeLength else { return reader.end }
@@ -241,13 +244,17 @@ extension GenerationMachine {
     }
 
     /// The fetch is over; `failure` if it did not bring what it was to bring.
-    mutating func end(_ id: FetchID, reachedEnd: Bool, failure: RepriseError?) -> [Effect] {
+    ///
+    /// Readers whom the failure does not concern ask again, each with a request of its own.
+    mutating func end(
+        _ id: FetchID, reachedEnd: Bool, failure: RepriseError?, concerns: (ReaderID) -> Bool = { _ in true }
+    ) -> [Effect] {
         guard let fetch = fetches.removeValue(forKey: id) else { return [] }
         if reachedEnd, failure == nil, completeLength == nil { completeLength = fetch.cursor }
         var effects: [Effect] = []
         for (readerID, reader) in readers where reader.waitingOn == id {
             readers[readerID]?.waitingOn = nil
-            readers[readerID]?.failure = failure
+            readers[readerID]?.failure = concerns(readerID) ? failure : nil
             effects.append(.wake(readerID))
         }
         return effects

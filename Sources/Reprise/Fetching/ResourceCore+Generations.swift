@@ -21,6 +21,7 @@ extension ResourceCore {
             return false
         }
         let generation = make(record, file, ledger, store, isConfirmed: false)
+        generation.markRecorded()
         state.withLock { state in
             if !state.isDetached { state.phase = .known(generation) }
         }
@@ -66,10 +67,13 @@ extension ResourceCore {
     /// Its readers keep the open file and finish from what is stored.
     func retire(_ generation: GenerationCore, _ store: Store) async {
         generation.markRemoved()
-        do {
-            _ = try await store.recorder.remove(generation: generation.id)
-        } catch {
-            engine.journal.tell(.storeBypassed(key, reason: error.description))
+        // Nothing to remove where the index cannot be written; a record that does come is found without its file.
+        if generation.isRecorded || !store.recorder.isFailing {
+            do {
+                _ = try await store.recorder.remove(generation: generation.id)
+            } catch {
+                engine.journal.tell(.storeBypassed(key, reason: error.description))
+            }
         }
         store.quota.release(generation.allocation.close())
         store.removeFile(name: store.catalogue.name(of: key), generation: generation.id)

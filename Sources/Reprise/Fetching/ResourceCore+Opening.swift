@@ -31,6 +31,7 @@ extension ResourceCore {
     func open(_ wanted: ReadRequest) async throws -> MediaRead {
         var unusable: GenerationCore?
         var confirmed: (generation: GenerationCore, how: Confirmation)?
+        var (failures, sharesNothing) = (0, false)
         while true {
             try Task.checkCancellation()
             let decision = decide(wanted, unusable, confirmed?.generation)
@@ -47,11 +48,20 @@ extension ResourceCore {
                 switch try await lead(opening, wanted, errand) {
                 case .read(let read): return read
                 case .again(.confirmed(let generation, let how)): confirmed = (generation, how)
-                case .again(.changed): break
+                case .again(.changed), .again(.failed): break
                 }
             case .follow(let opening):
-                if case .confirmed(let generation, let how) = try await follow(opening, wanted) {
-                    confirmed = (generation, how)
+                // Readers who all ask differently must not wait for the failures of all the others.
+                let isSame = opening.asksTheSame(as: wanted.origin)
+                if mayAsk(wanted), sharesNothing || failures >= Self.patience && !isSame {
+                    return try await openDirect(wanted)
+                }
+                switch try await follow(opening, wanted) {
+                case .confirmed(let generation, let how): confirmed = (generation, how)
+                case .failed:
+                    failures += 1
+                    sharesNothing = sharesNothing || isSame
+                case .changed: break
                 }
             case .selection(let vary): return try await engine.selection(of: self, vary, wanted.origin).open(wanted)
             case .bypass: return try await openDirect(wanted)
@@ -61,12 +71,18 @@ extension ResourceCore {
         }
     }
 
+    /// How many failures of others a reader waits for before it asks by itself, past the store.
+    private static let patience = 2
+
+    private func mayAsk(_ wanted: ReadRequest) -> Bool { !policy.isOffline && !wanted.directives.onlyIfCached }
+
     private func decide(_ wanted: ReadRequest, _ unusable: GenerationCore?, _ confirmed: GenerationCore?) -> Decision {
-        let time = now
+        let (time, elapsed) = (now, engine.configuration.clock.elapsed())
         return state.withLock { state in
             if state.isDetached { return .moved }
+            state.wasUsed = true
             if let opening = state.opening { return .follow(opening) }
-            let mayAsk = !policy.isOffline && !wanted.directives.onlyIfCached
+            let mayAsk = mayAsk(wanted)
             var errand = Errand.discover(replacing: nil)
             switch state.phase {
             case .unloaded: break
@@ -88,17 +104,17 @@ extension ResourceCore {
                     if generation.beginsInHole(wanted.range) { return .use(generation) }
                     errand = .validate(generation, reason)
                 }
-            case .bypass(let until) where engine.configuration.clock.elapsed() < until && mayAsk: return .bypass
+            case .bypass(let until) where elapsed < until && mayAsk: return .bypass
             case .varies(let vary): return .selection(vary)
             case .answered(let answer):
-                guard !(policy.isShared && wanted.directives.noCache), let refusal = answer.answer(now: time) else {
-                    break
-                }
+                guard !(policy.isShared && wanted.directives.noCache),
+                    let refusal = answer.answer(to: wanted.origin, now: time, elapsed: elapsed)
+                else { break }
                 return .answer(refusal)
             case .unknown, .bypass: break
             }
             if case .unloaded = state.phase {} else if !mayAsk { return .unavailable }
-            let opening = Opening(wanted.origin.demand)
+            let opening = Opening(asking: wanted.origin, isShared: policy.isShared)
             state.opening = opening
             return .lead(opening, errand)
         }
@@ -123,7 +139,7 @@ extension ResourceCore {
         let (demand, authority) = (wanted.origin.demand, wanted.origin.url.authority)
         engine.precedence.readerWaits(demand, at: authority)
         defer { engine.precedence.readerGoesOn(demand, at: authority) }
-        return try await opening.wait(demand)
+        return try await opening.wait(wanted.origin)
     }
 
     /// Runs the opening in a task of its own: the leader may leave while followers wait.
@@ -143,8 +159,7 @@ extension ResourceCore {
                 }
                 return lead
             } catch {
-                let shared = (error as? RepriseError).map { $0.isOfOneReader ? nil : $0 } ?? nil
-                self.finish(opening, shared.map { .failure($0) } ?? .success(.changed))
+                self.finish(opening, (error as? RepriseError).map { .failure($0) } ?? .success(.changed))
                 throw error
             }
         }
@@ -176,8 +191,4 @@ extension ResourceCore {
             }
         }
     }
-}
-extension RepriseError {
-    /// Concerns the request of one reader, not the resource: others try for themselves.
-    fileprivate var isOfOneReader: Bool { code == .rangeNotSatisfiable || code == .notStored }
 }

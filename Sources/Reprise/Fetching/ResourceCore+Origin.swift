@@ -181,15 +181,17 @@ extension ResourceCore {
         switch action {
         case .refusal:
             let refusal = try await OriginRefusal.collect(response)
-            let answer = StoredAnswer(
-                refusal, to: wanted.origin, requestTime: requestTime, now: now,
-                storage: engine.storage(for: wanted.origin, wanted.directives), policy: policy)
-            if let answer {
-                state.withLock { state in
-                    switch state.phase {
-                    case .unknown, .unloaded, .bypass, .answered: state.phase = .answered(answer)
-                    case .known, .varies: break
-                    }
+            let storage = engine.storage(for: wanted.origin, wanted.directives)
+            let (date, elapsed) = (now, engine.configuration.clock.elapsed())
+            state.withLock { state in
+                let previous = if case .answered(let answer) = state.phase { answer } else { nil as StoredAnswer? }
+                let answer = StoredAnswer(
+                    refusal, to: wanted.origin, after: previous, requestTime: requestTime, now: date, elapsed: elapsed,
+                    storage: storage, policy: policy)
+                guard let answer else { return }
+                switch state.phase {
+                case .unknown, .unloaded, .bypass, .answered: state.phase = .answered(answer)
+                case .known, .varies: break
                 }
             }
             return Self.refused(refusal, wanted.origin.url)
@@ -212,16 +214,14 @@ extension ResourceCore {
             engine.storage(for: request).unkeyedFields.isEmpty
         {
             let fields = response.head.headerFields
-            let length = fields[.contentLength].flatMap { contentLength($0) }
-            let identity = generation.record.identity
-            if identity.contradicts(Validators(fields))
-                || length != nil && identity.completeLength != nil && length != identity.completeLength
-            {
-                generation.invalidate()
-            } else if identity.validators.etag != nil || identity.validators.lastModified != nil
-                || policy.isShared && length != nil && length == identity.completeLength
-            {
+            switch generation.record.identity.verdict(ofHead: fields, isShared: policy.isShared) {
+            case .freshens:
+                // Nothing that has a body vouches for its type.
+                var fields = fields
+                fields[.contentType] = nil
                 generation.freshen(fields, requestTime: time)
+            case .contradicts: generation.invalidate()
+            case .tellsNothing: break
             }
         }
         return response.head
@@ -241,7 +241,7 @@ extension ResourceCore {
                 guard let text = response.head.headerFields[name], let url = try? request.url.resolving(text),
                     url.authority == request.url.authority, url.scheme == request.url.scheme
                 else { continue }
-                engine.invalidate(engine.configuration.keyPolicy.key(for: url))
+                engine.invalidate(engine.configuration.keyPolicy.key(for: url).inPartition(key.partition))
             }
         }
         return response

@@ -36,6 +36,8 @@ final class ResourceCore: Sendable {
         var isGapFutile = false
         /// It was taken out of the table: another core has the key now, or will have it.
         var isDetached = false
+        /// It was read since the table last looked.
+        var wasUsed = false
 
         var generation: GenerationCore? {
             if case .known(let generation) = phase { generation } else { nil }
@@ -100,6 +102,32 @@ final class ResourceCore: Sendable {
         return true
     }
 
+    /// Ends this core because the cache closes; returns the generation, whose stored bytes its readers still get.
+    func end() -> GenerationCore? {
+        state.withLock { state in
+            state.isDetached = true
+            return state.generation
+        }
+    }
+
+    /// Whether something of it is stored, or it is known that its responses vary.
+    var isKnown: Bool {
+        state.withLock { state in
+            switch state.phase {
+            case .known, .varies: true
+            case .unloaded, .unknown, .bypass, .answered: false
+            }
+        }
+    }
+
+    /// Whether it was used since this was last asked.
+    func takeUse() -> Bool {
+        state.withLock { state in
+            defer { state.wasUsed = false }
+            return state.wasUsed
+        }
+    }
+
     var isDetached: Bool { state.withLock { $0.isDetached } }
 
     var isIdle: Bool { state.withLock { $0.isIdle } }
@@ -114,7 +142,11 @@ final class ResourceCore: Sendable {
     ///
     /// Never waits.
     func storedRegion(_ spec: RangeSpec?, atMost count: Int64, _ directives: CacheControl?) -> StoredHit? {
-        guard let generation = liveGeneration else { return nil }
+        let found = state.withLock { state in
+            state.wasUsed = true
+            return state.generation
+        }
+        guard let generation = found else { return nil }
         if let directives, generation.reuse(for: directives) != .serve { return nil }
         let isAlwaysUsable = policy.isOffline || engine.configuration.generationPolicy == .immutable
         return generation.storedRegion(spec, atMost: count, isUsable: directives != nil || isAlwaysUsable)
@@ -131,11 +163,11 @@ final class ResourceCore: Sendable {
     /// The generation that answers `request`, read from the catalogue if need be; asks nobody else.
     func stored(for request: OriginRequest) async throws -> GenerationCore? {
         while true {
-            switch recall() {
+            switch recall(request) {
             case .moved: return try await current().stored(for: request)
             case .found(let generation): return generation
             case .selection(let vary): return try await engine.selection(of: self, vary, request).stored(for: request)
-            case .follow(let opening): _ = try await opening.wait(request.demand)
+            case .follow(let opening): _ = try await opening.wait(request)
             case .load(let opening):
                 _ = await withTaskExecutorPreference(DiskExecutor.shared) { await load() }
                 finish(opening, .success(.changed))
@@ -151,7 +183,7 @@ final class ResourceCore: Sendable {
         case load(Opening)
     }
 
-    private func recall() -> Recall {
+    private func recall(_ request: OriginRequest) -> Recall {
         state.withLock { state in
             if state.isDetached { return .moved }
             if let opening = state.opening { return .follow(opening) }
@@ -160,7 +192,7 @@ final class ResourceCore: Sendable {
             case .varies(let vary): return .selection(vary)
             case .unknown, .bypass, .answered: return .found(nil)
             case .unloaded:
-                let opening = Opening(.playing)
+                let opening = Opening(asking: request, isShared: policy.isShared)
                 state.opening = opening
                 return .load(opening)
             }

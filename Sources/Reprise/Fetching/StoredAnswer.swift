@@ -4,52 +4,59 @@ import HTTPTypes
 /// A response without media that answers further requests for a while: kept in memory only.
 ///
 /// Errors with a lifetime of their own, and for a few seconds those without, so that a player that asks again at once
-/// does not hammer the origin.
+/// does not hammer the origin. It answers requests for the same URL with the same fields. Only in a shared cache, where the
+/// origin itself said how long it holds and it is no matter of authorization, may other fields differ (RFC 9111 §4).
 struct StoredAnswer: Sendable {
+    private enum Term {
+        /// By what the response says, in seconds of age.
+        case lifetime(Int64)
+        /// By our own judgment, on the monotonic clock.
+        case pause(until: Duration)
+    }
+
     private let refusal: OriginRefusal
+    private let request: OriginRequest
     private let freshness: Freshness
-    private let lifetime: Int64
+    private let term: Term
+    private let needsSameFields: Bool
+    /// How many times in a row the origin failed, this time included.
+    private let failures: Int
 
     /// Longest body that is kept, in bytes.
     static let maximumBody = 32 << 10
-    /// How long a failing origin is left alone, in seconds.
-    private static let breakerTime: Int64 = 2
 
     /// `nil` if the response must not answer other requests.
+    ///
+    /// `previous` is what was kept until now; failures in a row are counted through it.
     init?(
-        _ refusal: OriginRefusal, to request: OriginRequest, requestTime: Int64, now: Int64, storage: StoragePolicy,
-        policy: ReusePolicy
+        _ refusal: OriginRefusal, to request: OriginRequest, after previous: StoredAnswer?, requestTime: Int64,
+        now: Int64, elapsed: Duration, storage: StoragePolicy, policy: ReusePolicy
     ) {
         let fields = refusal.head.headerFields
+        let code = refusal.head.status.code
         let control = CacheControl(fields, isShared: policy.isShared)
         guard refusal.body.count <= Self.maximumBody, Vary(fields)?.isEmpty == true,
-            storage.objection(to: control, statusIsUnderstood: Self.understood.contains(refusal.head.status.code))
-                == nil
+            storage.objection(to: control, statusIsUnderstood: Self.understood.contains(code)) == nil,
+            !policy.isShared || fields[.setCookie] == nil
         else { return nil }
         freshness = Freshness(
             fields, requestTime: HTTPDate(secondsSince1970: requestTime), responseTime: HTTPDate(secondsSince1970: now),
             isShared: policy.isShared)
         guard !freshness.requiresValidation else { return nil }
-        let code = refusal.head.status.code
+        failures = Backoff.isFailure(code) ? 1 + (previous?.failures ?? 0) : 0
         if freshness.hasExplicitLifetime || freshness.isHeuristic && Self.mayGuess(code, control) {
-            lifetime = freshness.lifetime
+            guard freshness.lifetime > 0 else { return nil }
+            term = .lifetime(freshness.lifetime)
+            needsSameFields = !policy.isShared || [401, 403, 407].contains(code)
         } else {
-            guard let pause = Self.pause(after: code, of: request.url, policy) else { return nil }
-            lifetime = pause
+            guard let pause = Backoff.pause(after: code, failures: failures, of: request.url, policy) else {
+                return nil
+            }
+            term = .pause(until: elapsed + pause)
+            needsSameFields = true
         }
-        guard lifetime > 0 else { return nil }
         self.refusal = refusal
-    }
-
-    /// How long an origin is not asked again that said this without telling how long it holds, in seconds.
-    static func pause(after code: Int, of url: ResourceURL, _ policy: ReusePolicy) -> Int64? {
-        switch code {
-        case 404, 410:
-            let seconds = Int64(policy.negativeLifetime.components.seconds)
-            return url.namesPlaylist ? min(1, seconds) : seconds
-        case 500, 502, 503, 504: return policy.isShared ? nil : breakerTime
-        default: return nil
-        }
+        self.request = request
     }
 
     /// Whether a lifetime may be guessed for a response with this status (RFC 9110 §15.1, RFC 9111 §4.2.2).
@@ -72,10 +79,19 @@ struct StoredAnswer: Sendable {
         return isExplicit || head.headerFields[.lastModified] != nil && mayGuess(head.status.code, control)
     }
 
-    /// The answer for a request at `now`; `nil` when its time is over.
-    func answer(now: Int64) -> OriginRefusal? {
+    /// The answer to `request`; `nil` when its time is over, or it is that of another request.
+    func answer(to request: OriginRequest, now: Int64, elapsed: Duration) -> OriginRefusal? {
         let age = freshness.currentAge(now: HTTPDate(secondsSince1970: now))
-        guard age < lifetime else { return nil }
+        let isTimely =
+            switch term {
+            case .lifetime(let lifetime): age < lifetime
+            case .pause(let end): elapsed < end
+            }
+        let isMeant =
+            needsSameFields
+            ? request.asksTheSame(as: self.request)
+            : request.url == self.request.url && request.hasCredentials(of: self.request)
+        guard isTimely, isMeant else { return nil }
         var refusal = refusal
         refusal.age = age
         return refusal

@@ -2,26 +2,42 @@ import Locks
 
 /// After a disk has failed nothing is written for a minute: a broken disk must not be asked at every chunk.
 ///
+/// Nor is anything written while the index cannot be: what no record names is lost with the process.
+///
 /// The lock is a leaf.
 final class Breaker: Sendable {
     /// How long nothing is written.
     static let pause = Duration.seconds(60)
 
+    private struct State {
+        var until: Duration?
+        var isIndexFailing = false
+    }
+
     private let clock: CacheClock
-    private let until = Mutex<Duration?>(nil)
+    private let state = Mutex(State())
 
     init(clock: CacheClock) { self.clock = clock }
 
-    /// Nothing is to be written now.
-    var isOpen: Bool {
-        until.withLock { until in
-            guard let end = until else { return false }
-            if clock.elapsed() < end { return true }
-            until = nil
-            return false
+    /// Why nothing is to be written now; `nil` if something may be.
+    var reason: String? {
+        state.withLock { state in
+            if state.isIndexFailing { return "The index cannot be written." }
+            guard let end = state.until else { return nil }
+            if clock.elapsed() < end { return "The disk failed less than a minute ago." }
+            state.until = nil
+            return nil
         }
     }
 
     /// The disk failed.
-    func open() { until.withLock { $0 = clock.elapsed() + Self.pause } }
+    func open() { state.withLock { $0.until = clock.elapsed() + Self.pause } }
+
+    /// The index cannot be written, or can again; false if that is known.
+    func noteIndex(isFailing: Bool) -> Bool {
+        state.withLock { state in
+            defer { state.isIndexFailing = isFailing }
+            return state.isIndexFailing != isFailing
+        }
+    }
 }

@@ -245,6 +245,9 @@ extension RepriseError {
     /// The file is not there; with any other error it may be, and only cannot be had now.
     var isMissingFile: Bool { (cause as? SystemError)?.isMissingFile == true }
 
+    /// The disk works; only this file cannot be had or grow.
+    var concernsOneFile: Bool { (cause as? SystemError)?.concernsOneFile == true }
+
     /// The disk has no room: eviction helps.
     var isLackOfRoom: Bool {
         (cause as? SystemError)?.isLackOfRoom == true || (cause as? DatabaseError)?.resultCode == .SQLITE_FULL

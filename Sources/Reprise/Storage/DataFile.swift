@@ -1,25 +1,105 @@
+import Locks
+
 /// The sparse file of one generation: offset in the file = offset in the representation.
 ///
-/// The descriptor lives as long as this object, so a piece that is on its way to a socket stays readable after the
-/// file's name is gone.
+/// Opened when it is needed, and closed again while nobody reads or writes it and others are wanted more. Whoever keeps
+/// what ``open()`` returns keeps the descriptor: a piece that is on its way to a socket stays readable after the file's
+/// name is gone.
 package final class DataFile: Sendable {
-    /// The open descriptor, for `sendfile`.
-    ///
-    /// Valid while the object lives.
-    package var descriptor: Int32 { file.descriptor }
     /// Where the file lies.
     package let path: String
     /// What is being read of it.
     let leases = LeaseTable()
-    private let file: any OpenFile
+    private let fileSystem: any FileSystem
+    private let openFiles: OpenFiles?
+
+    private struct State {
+        var file: (any OpenFile)?
+        /// The file that was closed here, while somebody keeps it: it is not opened twice.
+        weak var last: (any OpenFile)?
+        /// Since the table of open files last looked.
+        var wasUsed = true
+        /// Its name is gone or about to be: it could not be opened again.
+        var isHeld = false
+    }
+
+    /// Held while the file is opened; ``OpenFiles`` then touches others only, for this one is in its queue only once it is open.
+    private let state: Mutex<State>
 
     /// Opens the file at `path`, creating it if `create` says so; missing directories are made then.
     ///
     /// One that must not be written is opened for reading: writes to it fail.
-    init(path: String, create: Bool, in fileSystem: any FileSystem) throws(RepriseError) {
+    init(
+        path: String, create: Bool, in fileSystem: any FileSystem, openFiles: OpenFiles? = nil
+    ) throws(RepriseError) {
         self.path = path
+        self.fileSystem = fileSystem
+        self.openFiles = openFiles
+        let file = try Self.open(path, create, fileSystem, openFiles)
+        state = Mutex(State(file: file, last: file))
+        openFiles?.noteOpened(self)
+    }
+
+    deinit { if state.withLock({ $0.file != nil }) { openFiles?.noteClosed() } }
+
+    /// The open file, opened again if need be; may wait for the disk then.
+    func open() throws(RepriseError) -> any OpenFile {
+        let (file, isNew) = try state.withLock { state throws(RepriseError) in
+            state.wasUsed = true
+            if let file = state.file { return (file, false) }
+            let file = if let last = state.last { last } else { try Self.open(path, false, fileSystem, openFiles) }
+            (state.file, state.last) = (file, file)
+            return (file, true)
+        }
+        if isNew { openFiles?.noteOpened(self) }
+        return file
+    }
+
+    /// The file if it is open now.
+    var opened: (any OpenFile)? {
+        state.withLock { state in
+            state.wasUsed = true
+            return state.file
+        }
+    }
+
+    /// From now on it stays open as long as this object lives: its name goes while somebody reads.
+    func hold() {
+        // Where it cannot be opened there is nothing to keep: its readers will find out.
+        _ = try? open()
+        state.withLock { $0.isHeld = true }
+    }
+
+    /// What came of the wish to close it.
+    enum Closing { case closed, used, held }
+
+    /// Closes it, unless it was used since it was last asked, or is being read.
+    func closeUnlessUsed() -> Closing {
+        let isRead = !leases.isEmpty
+        return state.withLock { state in
+            if state.isHeld { return .held }
+            // Closed and opened again in between: it stands in the queue twice.
+            guard state.file != nil else { return .held }
+            guard !state.wasUsed, !isRead else {
+                state.wasUsed = false
+                return .used
+            }
+            state.file = nil
+            return .closed
+        }
+    }
+
+    private static func open(
+        _ path: String, _ create: Bool, _ fileSystem: any FileSystem, _ openFiles: OpenFiles?
+    ) throws(RepriseError) -> any OpenFile {
         do throws(SystemError) {
-            file = try Self.open(path, create, fileSystem)
+            do throws(SystemError) {
+                return try open(path, create, fileSystem)
+            } catch {
+                guard error.isLackOfDescriptors, let openFiles else { throw error }
+                openFiles.closeHalf()
+                return try open(path, create, fileSystem)
+            }
         } catch {
             throw RepriseError(.storageUnavailable, "Cannot open \(path).", cause: error)
         }
@@ -40,6 +120,7 @@ package final class DataFile: Sendable {
 
     /// Writes all of `bytes` at `offset`.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RepriseError) {
+        let file = try open()
         var done = 0
         while done < bytes.count {
             do throws(SystemError) {
@@ -67,6 +148,7 @@ package final class DataFile: Sendable {
 
     /// Fills `buffer` with the bytes at `offset` and returns how many they are: fewer only at the end of the file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(RepriseError) -> Int {
+        let file = try open()
         var count = 0
         while count < buffer.count {
             do throws(SystemError) {
@@ -81,33 +163,15 @@ package final class DataFile: Sendable {
         return count
     }
 
-    /// Fills `buffer` with the bytes at `offset` if all of them are in memory; false if the disk would have to be waited
-    /// for, or the file is shorter.
-    func readResident(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(RepriseError) -> Bool {
-        var count = 0
-        while count < buffer.count {
-            do throws(SystemError) {
-                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-                guard let got = try file.readResident(into: rest, at: offset + Int64(count)), got > 0 else {
-                    return false
-                }
-                count += got
-            } catch {
-                throw RepriseError(.storageUnavailable, "Cannot read \(path).", cause: error)
-            }
-        }
-        return true
-    }
-
     /// Gives the blocks in `range` back to the disk; false if the file system cannot.
-    func punch(_ range: Range<Int64>) -> Bool {
-        do throws(SystemError) { try file.punch(range) } catch { return false }
-        return true
-    }
+    func punch(_ range: Range<Int64>) -> Bool { (try? open().punch(range)) != nil }
 
     /// Gives everything back: the name is gone, and nobody reads any more, but somebody may still hold the descriptor.
-    func empty() { try? file.truncate(to: 0) }
+    func empty() {
+        guard let file = state.withLock({ $0.file ?? $0.last }) else { return }
+        try? file.truncate(to: 0)
+    }
 
     /// Sizes; `nil` if the file cannot be asked.
-    var status: FileStatus? { try? file.status() }
+    var status: FileStatus? { try? open().status() }
 }

@@ -17,6 +17,8 @@ actor Recorder {
     static let useDelay = Duration.seconds(60)
     /// When a batch that could not be written is tried again.
     static let retryDelay = Duration.seconds(10)
+    /// Generations that wait while the index cannot be written; beyond it the oldest ones are dropped.
+    static let mostWaiting = 64
 
     private struct Pending {
         var generations: [Int64: GenerationCore] = [:]
@@ -34,6 +36,7 @@ actor Recorder {
     private let pending = Mutex(Pending())
     private let catalogue: Catalogue
     private let journal: Journal
+    private let breaker: Breaker
     private let clock: CacheClock
     private let delay: Duration
     private let reached: (@Sendable (CrashPoint) -> Void)?
@@ -41,6 +44,8 @@ actor Recorder {
     private let onWritten: @Sendable () -> Void
     /// Failed batches are told once, not every second.
     private let hasFailed = Mutex(false)
+    /// The last batch could not be written.
+    nonisolated var isFailing: Bool { hasFailed.withLock { $0 } }
     private var isClosed = false
     /// Sleeps until last uses are to be written.
     private let useFlush = Mutex<Task<Void, Never>?>(nil)
@@ -48,11 +53,13 @@ actor Recorder {
     private var last: Task<Void, Never>?
 
     init(
-        catalogue: Catalogue, journal: Journal, clock: CacheClock, delay: Duration = Recorder.batchDelay,
+        catalogue: Catalogue, journal: Journal, breaker: Breaker, clock: CacheClock,
+        delay: Duration = Recorder.batchDelay,
         reached: (@Sendable (CrashPoint) -> Void)? = nil, onWritten: @escaping @Sendable () -> Void = {}
     ) {
         self.catalogue = catalogue
         self.journal = journal
+        self.breaker = breaker
         self.clock = clock
         self.delay = delay
         self.reached = reached
@@ -224,14 +231,17 @@ actor Recorder {
             reached?(.recorded)
             onWritten()
             hasFailed.withLock { $0 = false }
+            _ = breaker.noteIndex(isFailing: false)
+            for part in batch.generations { taken.generations[part.record.id]?.markRecorded() }
             return true
         } catch {
             journal.putBack(counted)
-            keep(taken, batch)
+            // First: what is dropped now is not to wait for the index again.
             let isFirst = hasFailed.withLock { hasFailed in
                 defer { hasFailed = true }
                 return !hasFailed
             }
+            keep(taken, batch)
             if isFirst {
                 journal.tell(.storeBypassed(nil, reason: "The index could not be written: \(error.description)"))
             }
@@ -239,7 +249,7 @@ actor Recorder {
         }
     }
 
-    /// Notes again what could not be written, for the next batch.
+    /// Notes again what could not be written, for the next batch; drops the oldest where it is too much.
     private nonisolated func keep(_ taken: Pending, _ batch: Catalogue.Batch) {
         for part in batch.generations {
             taken.generations[part.record.id]?.ledger.markUnrecorded(part.blocks.map(\.block))
@@ -252,6 +262,25 @@ actor Recorder {
             defer { pending.isScheduled = true }
             return !pending.isScheduled
         }
+        let dropped = dropOldest()
+        if !dropped.isEmpty, breaker.noteIndex(isFailing: true) {
+            journal.tell(
+                .storeBypassed(nil, reason: "The index cannot be written, and nothing is stored until it can be."))
+        }
         if isFirst { flush(after: Self.retryDelay) }
+    }
+
+    /// Drops the oldest idle generations beyond what may wait; returns them.
+    private nonisolated func dropOldest() -> [GenerationCore] {
+        let waiting = pending.withLock { $0.generations.values.sorted { $0.id < $1.id } }
+        let dropped = waiting.filter(\.isIdle).prefix(max(0, waiting.count - Self.mostWaiting))
+        pending.withLock { pending in
+            for generation in dropped { pending.generations[generation.id] = nil }
+        }
+        for generation in dropped {
+            _ = generation.ledger.takeUnrecorded()
+            generation.dropUnrecorded()
+        }
+        return Array(dropped)
     }
 }

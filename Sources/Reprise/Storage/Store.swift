@@ -11,6 +11,7 @@ final class Store: Sendable {
     let evictor: Evictor
     let fileSystem: any FileSystem
     let breaker: Breaker
+    let openFiles: OpenFiles
     /// Most bytes that one entry may occupy.
     let entryLimit: Int64
     /// `nil` in a plain cache.
@@ -20,6 +21,8 @@ final class Store: Sendable {
     let journal: Journal
     private let lock: DirectoryLock
     private let reached: (@Sendable (CrashPoint) -> Void)?
+    /// Nothing is made in the directory any more.
+    private let isClosed = Mutex(false)
     /// Generations made since the opening, whose files are not orphans though no record names them yet; `nil` once
     /// orphans have been looked for.
     private let made = Mutex<Set<Int64>?>([])
@@ -41,6 +44,7 @@ final class Store: Sendable {
         } catch {
             throw RepriseError(.storageUnavailable, "Cannot create \(directory).", cause: error)
         }
+        Self.protect(directory)
         self.directory = directory
         self.fileSystem = fileSystem
         self.journal = journal
@@ -63,8 +67,10 @@ final class Store: Sendable {
             try? fileSystem.freeBytes(at: directory)
         }
         breaker = Breaker(clock: configuration.clock)
+        openFiles = OpenFiles(limit: configuration.openFiles ?? OpenFiles.defaultLimit)
         recorder = Recorder(
-            catalogue: catalogue, journal: journal, clock: configuration.clock, delay: configuration.recordDelay,
+            catalogue: catalogue, journal: journal, breaker: breaker, clock: configuration.clock,
+            delay: configuration.recordDelay,
             reached: configuration.reached,
             onWritten: { [quota, fileSystem] in
                 quota.setIndexBytes(Self.indexCharge(directory, fileSystem))
@@ -72,6 +78,22 @@ final class Store: Sendable {
         evictor = Evictor(catalogue: catalogue, recorder: recorder, quota: quota, clock: configuration.clock)
         quota.setIndexBytes(Self.indexCharge(directory, fileSystem))
         reach(.opened)
+    }
+
+    /// Keeps the directory out of backups, and readable from the first time that the device is unlocked, where there is such
+    /// a thing: playback goes on behind the lock screen.
+    private static func protect(_ directory: String) {
+        #if canImport(Darwin)
+            var url = URL(fileURLWithPath: directory, isDirectory: true)
+            var values = URLResourceValues()
+            values.isExcludedFromBackup = true
+            // A disk that keeps no such attributes stores media all the same.
+            try? url.setResourceValues(values)
+            #if !os(macOS)
+                try? FileManager.default.setAttributes(
+                    [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication], ofItemAtPath: directory)
+            #endif
+        #endif
     }
 
     /// Opens the index; on a disk that is full to the last block a data file has to go first.
@@ -140,8 +162,12 @@ final class Store: Sendable {
 
     /// Opens or creates the data file of `record`.
     func file(_ record: GenerationRecord, create: Bool) throws(RepriseError) -> DataFile {
-        if create { made.withLock { _ = $0?.insert(record.id) } }
-        return try DataFile(path: path(record), create: create, in: fileSystem)
+        // Under the lock: nothing is made once the cache is closed.
+        try isClosed.withLock { isClosed throws(RepriseError) in
+            guard !isClosed || !create else { throw RepriseError(.closed, "The cache was closed.") }
+            if create { made.withLock { _ = $0?.insert(record.id) } }
+            return try DataFile(path: path(record), create: create, in: fileSystem, openFiles: openFiles)
+        }
     }
 
     /// Removes a file whose record is gone; what cannot be removed now is an orphan, and removed as one later.
@@ -171,13 +197,21 @@ final class Store: Sendable {
 
     /// Why a representation of `length` bytes is not to be stored; `nil` if it is.
     func refusal(of length: Int64?) -> String? {
-        if breaker.isOpen { return "The disk failed less than a minute ago." }
+        if let reason = breaker.reason { return reason }
         guard let length else { return nil }
         if length > entryLimit { return tooLargeReason }
         return length > quota.limit && quota.limit < Self.leastLimitForExtents ? noRoomReason : nil
     }
 
     var tooLargeReason: String { "It is larger than \(entryLimit) bytes, the most that one entry may occupy." }
+
+    /// Why there is no room for `bytes`: the disk, the pins or the limit.
+    func noRoomReason(for bytes: Int64) -> String {
+        guard let (_, free, floor) = quota.diskShortage(bytes) else { return noRoomReason }
+        return
+            "The disk is almost full: \(free) bytes are free, and \(floor) are to stay free (minimumFree). Eviction would "
+            + "not help enough."
+    }
 
     /// Names the pins, if it is they that leave no room.
     var noRoomReason: String {
@@ -191,6 +225,7 @@ final class Store: Sendable {
     /// Records everything and lets go of the directory.
     func close() async throws(RepriseError) {
         defer { lock.release() }
+        isClosed.withLock { $0 = true }
         guard await recorder.close() else { return }
         reach(.closing)
         // Where a crash left bytes that are not counted yet, the next opening looks for them again.

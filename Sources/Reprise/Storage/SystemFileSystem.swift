@@ -146,6 +146,12 @@ extension SystemError {
     package var isLackOfRoom: Bool { code == ENOSPC || code == EDQUOT }
     /// The name is not there.
     package var isMissingFile: Bool { code == ENOENT }
+    /// The process or the system has no descriptor left.
+    var isLackOfDescriptors: Bool { code == EMFILE || code == ENFILE }
+    /// It speaks of one file, its size or its name, and not of the disk.
+    var concernsOneFile: Bool {
+        isMissingFile || isLackOfDescriptors || code == EFBIG || code == EINVAL || code == EOVERFLOW
+    }
     /// It may be there to be read.
     var forbidsWriting: Bool { code == EROFS || code == EACCES || code == EPERM }
 }

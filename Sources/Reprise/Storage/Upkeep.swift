@@ -11,7 +11,7 @@ final class Upkeep: Sendable {
 
     func start(_ store: Store) {
         let reconciliation = Task(executorPreference: DiskExecutor.shared) { [weak engine] in
-            await store.reconcile(isLive: Self.isLive(engine, store))
+            await store.reconcile(isLive: Self.isLive(engine))
         }
         let aging = Task(executorPreference: DiskExecutor.shared) { [weak engine] in
             while !Task.isCancelled, let pause = await Self.removeAged(engine, store) {
@@ -24,8 +24,8 @@ final class Upkeep: Sendable {
     /// Returns when what a crash left is put right.
     func settle() async { await tasks.withLock { $0.first }?.value }
 
-    private static func isLive(_ engine: Engine?, _ store: Store) -> @Sendable (String) -> Bool {
-        { [weak engine] name in engine?.liveKeys.contains { store.catalogue.name(of: $0) == name } ?? false }
+    private static func isLive(_ engine: Engine?) -> @Sendable (String) -> Bool {
+        { [weak engine] name in engine?.isLive(name: name) ?? false }
     }
 
     /// Returns how to wait for the next time; `nil` if there is none.

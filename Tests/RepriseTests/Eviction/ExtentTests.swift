@@ -94,7 +94,7 @@ import Testing
         #expect(!quota.reserve(1))
         quota.release(allocated: 3_000_000)
         quota.setIndexBytes(Quota.uncharged + 2_000_000)
-        #expect(quota.shortfall(1_500_000) == 500_000)
+        #expect(quota.shortage(1_500_000) == 500_000)
         #expect(!quota.reserve(1_000_001))
         #expect(quota.reserve(1_000_000))
     }

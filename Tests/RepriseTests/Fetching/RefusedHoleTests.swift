@@ -8,7 +8,7 @@ import Testing
 
 /// A hole that the origin refuses: players that ask again at once do not hammer it.
 @Suite(.limit(minutes: 1)) struct RefusedHoleTests {
-    @Test(arguments: [(503, 2), (404, 5)])
+    @Test(arguments: [(503, 1), (404, 5)])
     func aRefusalAnswersForAWhile(status: Int, seconds: Int64) async throws {
         let clock = ShiftableClock()
         try await Bench.run(configure: {

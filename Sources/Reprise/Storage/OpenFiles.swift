@@ -1,0 +1,87 @@
+import Locks
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// The data files that are open: of those that nobody reads the ones used longest ago are closed, and opened again when they
+/// are needed.
+///
+/// Locks: its own, then a data file's, never both the other way round; both are leaves to everything else.
+final class OpenFiles: Sendable {
+    private struct Entry {
+        weak var file: DataFile?
+    }
+
+    private struct State {
+        /// In the order of their opening; those that were used meanwhile get a second chance.
+        var queue: [Entry] = []
+        var head = 0
+        var count = 0
+
+        mutating func pop() -> Entry? {
+            guard head < queue.count else { return nil }
+            defer { head += 1 }
+            return queue[head]
+        }
+
+        mutating func push(_ file: DataFile) {
+            if queue.count > 2 * count + 64 {
+                queue = queue[head...].filter { $0.file != nil }
+                head = 0
+            }
+            queue.append(Entry(file: file))
+        }
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+
+    init(limit: Int) { self.limit = max(1, limit) }
+
+    /// Descriptors that files hold open.
+    var count: Int { state.withLock { $0.count } }
+
+    /// `file` has been opened: others may have to be closed.
+    func noteOpened(_ file: DataFile) {
+        state.withLock { state in
+            state.count += 1
+            state.push(file)
+        }
+        close(downTo: limit)
+    }
+
+    /// A file was closed, not by this table.
+    func noteClosed() { state.withLock { $0.count -= 1 } }
+
+    /// Closes half of the files that nobody reads: the process has no descriptors left.
+    func closeHalf() { close(downTo: state.withLock { $0.count / 2 }) }
+
+    private func close(downTo limit: Int) {
+        // Each gets at most one second chance.
+        var looks = state.withLock { 2 * ($0.queue.count - $0.head) }
+        while looks > 0, let entry = state.withLock({ $0.count > limit ? $0.pop() : nil }) {
+            looks -= 1
+            guard let file = entry.file else { continue }
+            switch file.closeUnlessUsed() {
+            case .closed: noteClosed()
+            case .used: state.withLock { $0.push(file) }
+            case .held: break
+            }
+        }
+    }
+
+    /// A quarter of the descriptors that this process may have, between 16 and 512.
+    static var defaultLimit: Int {
+        var limits = rlimit()
+        #if canImport(Darwin)
+            let result = getrlimit(RLIMIT_NOFILE, &limits)
+        #else
+            let result = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+        #endif
+        guard result == 0 else { return 64 }
+        return min(max(Int(clamping: limits.rlim_cur) / 4, 16), 512)
+    }
+}

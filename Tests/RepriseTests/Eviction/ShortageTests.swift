@@ -1,0 +1,112 @@
+import GRDB
+import HTTPSemantics
+import Locks
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@testable import Reprise
+
+/// What eviction cannot cure costs nothing that is stored.
+@Suite(.limit(minutes: 2)) struct ShortageTests {
+    private static func reason(_ log: EventLog) async -> String {
+        guard
+            case .storeBypassed(_, let reason) = await log.first({ if case .storeBypassed = $0 { true } else { false } }
+            )
+        else { return "" }
+        return reason
+    }
+
+    @Test func aDiskThatOthersFillEvictsNothing() async throws {
+        let disk = FaultyDisk()
+        let free = Mutex(Int64(1 << 40))
+        disk.setFreeBytes { free.withLock { $0 } }
+        try await Bench.run(configure: {
+            $0.fileSystem = disk
+            $0.minimumFree = 200_000_000
+        }) { bench async throws in
+            for number in 0..<20 {
+                bench.publish("/\(number)", length: 100_000)
+                _ = try await bench.bytes("/\(number)")
+            }
+            let log = EventLog(bench.cache)
+            free.withLock { $0 = 100_000_000 }
+            bench.publish("/small", length: 1000)
+            // What room was found before is used up first.
+            bench.publish("/large", length: 3_000_000)
+            _ = try await bench.bytes("/large")
+            #expect(try await bench.cache.entries().filter { $0.url.lastPathComponent != "large" }.count == 20)
+            let reason = await Self.reason(log)
+            #expect(reason.contains("disk is almost full"), "\(reason)")
+            #expect(reason.contains("minimumFree"), "\(reason)")
+            // A little less than what is stored can be cured.
+            free.withLock { $0 = 199_900_000 }
+            _ = try await bench.bytes("/small")
+        }
+    }
+
+    @Test func pinsThatLeaveNoRoomEvictNothingElse() async throws {
+        try await Bench.run(configure: {
+            $0.limit = 10_000_000
+            $0.minimumFree = 0
+        }) { bench async throws in
+            bench.publish("/pinned", length: 8_500_000)
+            bench.publish("/kept", length: 500_000)
+            bench.publish("/large", length: 9_000_000)
+            _ = try await bench.bytes("/pinned")
+            try await bench.cache.retain(
+                bench.cache.resource(for: bench.origin.url("/pinned")), as: .pinned(until: nil))
+            _ = try await bench.bytes("/kept")
+            _ = try await bench.bytes("/large", .bounded(0..<2))
+            #expect(try await bench.cache.entries().contains { $0.url.lastPathComponent == "pinned" })
+        }
+    }
+
+    /// Keeps other writers out of the index.
+    private static func lockIndex(_ bench: Bench) throws -> DatabaseQueue {
+        var configuration = GRDB.Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let queue = try DatabaseQueue(
+            path: bench.directory.path(of: "catalogue.sqlite"), configuration: configuration)
+        try queue.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        return queue
+    }
+
+    @Test func anIndexThatCannotBeWrittenForLongPinsNoFiles() async throws {
+        let disk = FaultyDisk()
+        let clock = ShiftableClock()
+        try await Bench.run(configure: {
+            $0.fileSystem = disk
+            $0.clock = clock.cacheClock
+            $0.recordDelay = .seconds(3600)
+        }) { bench async throws in
+            let count = Recorder.mostWaiting + 40
+            for number in 0..<count {
+                bench.publish("/\(number)", length: 10_000)
+                _ = try await bench.bytes("/\(number)")
+            }
+            await bench.cache.becomeIdle()
+            let log = EventLog(bench.cache)
+            let queue = try Self.lockIndex(bench)
+            #expect(await bench.cache.engine.store?.recorder.flush() == false)
+            let told = await log.first { event in
+                if case .storeBypassed(_, let reason) = event { reason.contains("until it can be") } else { false }
+            }
+            #expect(told != nil)
+            // The newest ones are kept, the others' bytes are gone.
+            while DiskUse.mediaFiles(of: bench.directory.path).count > Recorder.mostWaiting { await Task.yield() }
+            #expect(DiskUse.mediaFiles(of: bench.directory.path).count == Recorder.mostWaiting)
+            #expect(bench.cache.storedBytes == Int64(Recorder.mostWaiting) * 10_000)
+            bench.publish("/new", length: 10_000)
+            #expect(try await bench.bytes("/new").count == 10_000)
+            #expect(DiskUse.mediaFiles(of: bench.directory.path).count == Recorder.mostWaiting, "nothing is stored")
+            try queue.inDatabase { try $0.execute(sql: "COMMIT") }
+            try queue.close()
+            #expect(await bench.cache.engine.store?.recorder.flush() == true)
+            #expect(try await bench.bytes("/new").count == 10_000)
+            #expect(bench.cache.storedBytes == Int64(Recorder.mostWaiting + 1) * 10_000)
+            #expect(try await bench.cache.entries().count == Recorder.mostWaiting + 1)
+        }
+    }
+}
