@@ -11,13 +11,11 @@ struct DescriptorBudget: Equatable {
     private static let reserve = 48
     /// Connections that no server needs more of.
     static let mostConnections = 10_000
-    /// Most media files that are kept open.
-    private static let mostFiles = 512
     /// With fewer descriptors than this a warning is due.
     static let few = 1024
 
-    /// Media files that may be open at once.
-    var openFiles: Int { max(8, min(Self.mostFiles, total / 4)) }
+    /// What the cache takes for its files unless it is told otherwise (`MediaCache.Configuration.openFiles`).
+    private var openFiles: Int { max(16, min(512, total / 4)) }
 
     /// Client connections that may be open at once; a quarter as many more are told that there are too many.
     var connections: Int { max(4, min(Self.mostConnections, (total - Self.reserve - openFiles) * 2 / 5)) }

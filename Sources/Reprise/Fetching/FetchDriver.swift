@@ -86,12 +86,11 @@ struct FetchDriver: Sendable {
         if let ready { return try await drain(ready, &writer) }
         guard let range = core.remainder(of: id) else { return .done(reachedEnd: false) }
         let record = core.record
-        let request = core.request(for: id) ?? request
+        let request = engine.impersonal(core.request(for: id) ?? request, record.fields)
         let isRest = range.upperBound == .max || range.upperBound == record.completeLength
         let spec: RangeSpec? =
             record.rangesSupported == false ? nil : isRest ? .from(range.lowerBound) : .bounded(range)
         let ifRange = spec == nil ? nil : record.identity.validators.ifRangeValue
-        let request = engine.impersonal(request, record.fields)
         let (response, requestTime) = try await engine.send(
             request, range: spec, ifRange: ifRange, interest: interest)
         // Cancelled while the request was under way: what has arrived already is stored all the same.
