@@ -236,11 +236,14 @@ final class GenerationCore: Sendable {
         }
     }
 
-    private func start(_ id: GenerationMachine.FetchID, _ range: Range<Int64>, response: FetchResponse?) {
+    private func start(
+        _ id: GenerationMachine.FetchID, _ range: Range<Int64>, response: FetchResponse?,
+        interest: RequestInterest? = nil
+    ) {
         state.withLock { state in
             let owner = state.machine.fetches[id]?.owner
             let request = owner.flatMap { state.requests[$0] } ?? OriginRequest(url: url)
-            let interest = RequestInterest(state.machine.fetches[id]?.demand)
+            let interest = interest ?? RequestInterest(state.machine.fetches[id]?.demand)
             var handle = FetchHandle(interest: interest)
             handle.request = request
             handle.body = response?.response.body
@@ -255,9 +258,11 @@ final class GenerationCore: Sendable {
     }
 
     /// Takes over the response that began this generation: it fills from `placement.start` and works for the first reader.
-    func adopt(_ response: FetchResponse, spec: RangeSpec?, request: OriginRequest) throws(RepriseError)
-        -> OpenedReader?
-    {
+    ///
+    /// `interest` is that of the request which the response came to.
+    func adopt(
+        _ response: FetchResponse, spec: RangeSpec?, request: OriginRequest, interest: RequestInterest?
+    ) throws(RepriseError) -> OpenedReader? {
         let placement = response.placement
         let (opened, id) = state.withLock { state -> (OpenedReader?, GenerationMachine.FetchID) in
             let extent = Self.extent(of: spec, completeLength: state.machine.completeLength)
@@ -272,7 +277,7 @@ final class GenerationCore: Sendable {
             return (opened, state.machine.adoptFetch(start: placement.start, limit: placement.end, owner: opened?.id))
         }
         engine.journal.count { $0.reads += opened == nil ? 0 : 1 }
-        start(id, placement.start..<(placement.end ?? .max), response: response)
+        start(id, placement.start..<(placement.end ?? .max), response: response, interest: interest)
         return opened
     }
 

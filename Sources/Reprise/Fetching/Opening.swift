@@ -70,8 +70,10 @@ final class Opening: Sendable {
     /// The same for the reader that began it.
     func waitAsLeader() async throws -> Found { try await wait(at: Self.leader, request) }
 
+    /// Once it is over, the response belongs to a fetch, which goes on with the interest.
     private func noteDemand() {
-        interest.change(to: state.withLock { $0.demands.values.max() })
+        let (isOver, demand) = state.withLock { ($0.result != nil, $0.demands.values.max()) }
+        if !isOver { interest.change(to: demand) }
     }
 
     private func wait(at id: UInt64, _ request: OriginRequest) async throws -> Found {

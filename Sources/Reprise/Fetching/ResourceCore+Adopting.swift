@@ -44,7 +44,7 @@ extension ResourceCore {
         }
         let opened = try generation.adopt(
             FetchResponse(response: exchange.response, placement: placement), spec: spec(wanted.range, placement),
-            request: wanted.origin)
+            request: wanted.origin, interest: wanted.interest)
         store.recorder.noteUse(home.key)
         guard let opened else { throw GenerationCore.notSatisfiable(placement.completeLength ?? 0) }
         let how = Confirmation(
