@@ -18,7 +18,9 @@ final class InterimGate: Sendable {
     func pass(_ response: HTTPResponse) {
         var buffer = ByteBuffer()
         ResponseHead.writeStatus(response.status.code, to: &buffer)
-        for field in response.headerFields.endToEnd.handedOn(to: .player) { ResponseHead.write(field, to: &buffer) }
+        var fields = response.headerFields.endToEnd.handedOn(to: .player)
+        fields[.setCookie] = nil
+        for field in fields { ResponseHead.write(field, to: &buffer) }
         buffer.writeStaticString("\r\n")
         // Under the lock, so that it cannot be overtaken by the head.
         isOpen.withLock { isOpen in
