@@ -10,7 +10,7 @@ import Testing
 /// Origins, and clients, whose numbers are near 2^31, 2^53 and 2^63: each costs its own request at most.
 ///
 /// A trap ends the process and with it every test of the target.
-@Suite(.limit(minutes: 4)) struct HostileOriginTests {
+@Suite(.limit(minutes: 10)) struct HostileOriginTests {
     /// The caches in which a response has different ways.
     enum Kind: CaseIterable { case plain, encrypted, shared }
 

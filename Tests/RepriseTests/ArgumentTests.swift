@@ -144,6 +144,17 @@ import Testing
         }
     }
 
+    @Test(
+        "Retry-After is digits, and a day at most: RFC 9110 §10.2.3",
+        arguments: [
+            ("5", 5), ("0", 0), ("86401", 86_400), ("9223372036854775808", 86_400),
+            (String(repeating: "9", count: 100), 86_400), ("-1", nil), ("+5", nil), ("", nil), ("1.5", nil),
+        ] as [(String, Int?)])
+    func retryAfter(value: String, seconds: Int?) {
+        let head = HTTPResponse(status: .serviceUnavailable, headerFields: [.retryAfter: value])
+        #expect(OriginRefusal(head: head, body: [], age: nil).retryAfter == seconds.map { .seconds($0) })
+    }
+
     // MARK: - Numbers of the disk
 
     @Test(

@@ -32,6 +32,19 @@ struct FailureTests {
         }
     }
 
+    @Test("A Content-Length above 2^53 is refused, one of 2^53 is short", arguments: [(1 << 53) + 1, 1 << 53])
+    func aContentLengthHasALimit(length: Int64) async throws {
+        try await withOrigin { origin, client in
+            origin.set(
+                resource(10) {
+                    $0.statedContentLength = length
+                    $0.keepsAlive = false
+                }, at: "/a")
+            let code = await failureCode { try await client.get(origin.url("/a")).body.bytes() }
+            #expect(code == (length > 1 << 53 ? .originMisbehaved : .originBodyTruncated))
+        }
+    }
+
     @Test func aChunkedBodyWithoutItsLastChunkIsAnError() async throws {
         try await withOrigin { origin, client in
             origin.set(
