@@ -21,11 +21,15 @@ enum Fault: Equatable, Sendable {
     /// So many bytes a second.
     case slow(bytesPerSecond: Double)
 
-    /// Whether it may end a client's response.
-    var breaks: Bool {
+    /// Whether it may end a client's response; the cache has to bridge what it can.
+    func mayBreak(_ kind: MediaFile.Kind) -> Bool {
         switch self {
         case .none, .slow: false
-        default: true
+        // A strong validator lets it go on with another request.
+        case .close, .reset: !kind.isJoinable
+        // Reprise waits for 30 s.
+        case .stall(_, let seconds): seconds > 25
+        case .silence, .status, .shiftedRange, .shortLength: true
         }
     }
 }

@@ -135,8 +135,9 @@ final class FaultyOrigin: Sendable {
         let file = library[words[1]]
         let fault = file == nil ? Fault.none : faults.next(at: Uptime.seconds)
         state.withLock { $0.requests += 1 }
-        if fault.breaks { file?.faultBegan() }
-        defer { if fault.breaks { file?.faultEnded(at: Uptime.seconds) } }
+        let broken = file.flatMap { fault.mayBreak($0.kind) ? $0 : nil }
+        broken?.faultBegan()
+        defer { broken?.faultEnded(at: Uptime.seconds) }
         if case .silence(let seconds) = fault {
             ending.wait(seconds)
             return false

@@ -1,7 +1,7 @@
 /// Whether a measure grows over a run.
 ///
-/// The first sixth of the samples is the warm-up and does not count. A line is fitted to the last two thirds of the rest.
-/// The measure grows if that line rises by more than the allowance over its length, and the mean of the last third is
+/// The first sixth of the samples is the warm-up and does not count. A line is fitted to the last two thirds of the
+/// rest. The measure grows if that line rises by more than the allowance over its length, and the mean of the last third is
 /// above the maximum of the first: a plateau, a single peak and noise are no growth.
 struct Growth {
     /// How much the fitted line rises over the last two thirds.

@@ -141,7 +141,9 @@ struct Link {
         try reader.body(framing, most: most) { bytes in
             check.take(bytes)
             guard check.wrongBytes == 0 else {
-                throw Wrong(what: "\(check.wrongBytes) wrong bytes in the \(bytes.count) before \(check.position)")
+                let provenance = Provenance(of: bytes, in: stage.library).description
+                let place = "in the \(bytes.count) before \(check.position)"
+                throw Wrong(what: "\(check.wrongBytes) wrong bytes \(place) after \(taken): \(provenance)")
             }
             taken += Int64(bytes.count)
             progress = Progress(taken: taken, version: check.version)

@@ -52,15 +52,17 @@ struct Player {
         var manner = Link.Manner(rate: stage.meanRate * exp(.random(in: -1.6...1.2, using: &random)), name: "playing")
         for seek in 0..<Int.random(in: 1...4, using: &random) where !stage.ending.hasCome {
             let start = seek == 0 && Bool.random(using: &random) ? 0 : place(in: file)
-            manner.leavesAfter = Int64(manner.rate * .random(in: 1...20, using: &random)) + 1
+            // Some hear a piece to its end.
+            let isLong = Int.random(in: 0..<15, using: &random) == 0
+            manner.leavesAfter = Int64(manner.rate * .random(in: isLong ? 60...240 : 1...20, using: &random)) + 1
             manner.pause = nil
             if Int.random(in: 0..<12, using: &random) == 0 {
                 // Now and then a person goes away.
                 let seconds = Int.random(in: 0..<6, using: &random) == 0 ? 30...110 : 1...8.0
                 let after = Int64.random(in: 1...manner.leavesAfter, using: &random)
                 manner.pause = (after, .random(in: seconds, using: &random))
-                manner.name = "playing with a pause"
             }
+            manner.name = manner.pause == nil ? "playing" : "playing with a pause"
             try visit([ask(file, start == 0 && Bool.random(using: &random) ? .all : .from(start))], manner)
         }
     }

@@ -64,13 +64,9 @@ struct Soak {
         let stage = Stage(
             library: library, origins: origins, port: server.port, wanted: isPlain ? DistinctBytes() : nil,
             ending: ending, meanRate: command.rate * 1e6 / Double(command.clients))
-        say(
-            """
-
-            \(isPlain ? "Honest origins, no eviction" : "Faults, changes, restarts, eviction"): \(command.files) files, \
-            \(library.bytes / 1_000_000) MB\(isPlain ? "" : ", limit \(limit / 1_000_000) MB")
-            \(Report.heading)
-            """)
+        let title = isPlain ? "Honest origins, no eviction" : "Faults, changes, restarts, eviction"
+        let sizes = "\(command.files) files, \(library.bytes / 1_000_000) MB"
+        say("\n\(title): \(sizes)\(isPlain ? "" : ", limit \(limit / 1_000_000) MB")\n\(Report.heading)")
         for number in 0..<command.clients {
             let seed = seed
             threads.start {
@@ -102,6 +98,10 @@ struct Soak {
                 say(report.line(at: time, stage.tally.now, originBytes: stage.originBytes))
             }
             if time >= seconds { break }
+        }
+        // What came since the last line, after Ctrl-C.
+        if Uptime.seconds - began > nextLine - command.every + 1 {
+            say(report.line(at: Uptime.seconds - began, stage.tally.now, originBytes: stage.originBytes))
         }
         var failures = report.failures(stage.tally.now)
         if !server.isAlive, !stage.ending.hasCome { failures.append("the server died: \(server.end)") }

@@ -10,11 +10,12 @@ struct SoakCommand: ParsableCommand {
         commandName: "soak",
         abstract: "Play through the proxy for a long time, from origins with faults, and say what goes wrong or grows.",
         discussion: """
-            First stage, --plain-seconds: honest origins and no eviction; its last line is the exact ratio of origin bytes
-            to distinct bytes. Second stage, MINUTES: faults, changes, restarts, and a limit that evicts all the time.
-            Ends with status 1 when a byte or an answer was wrong, a client got no answer, a response ended without a
-            reason at the origin, the server died, or its memory, descriptors or threads grow. Ctrl-C ends it with the
-            verdict so far. Sizes of the server are read from /proc: elsewhere than on Linux they are left out.
+            First stage, --plain-seconds: honest origins and no eviction, for the exact ratio of origin bytes to \
+            distinct bytes. Second stage, MINUTES: faults, changes, restarts, and a limit that evicts all the time.
+
+            Ends with status 1 when a byte or an answer was wrong, a client got no answer, a response ended without a \
+            reason at the origin, the server died, or its memory, descriptors or threads grow. Ctrl-C ends it with \
+            the verdict so far. Sizes of the server are read from /proc: elsewhere than on Linux they are left out.
             """)
 
     @Argument(help: "How long the second stage takes, in minutes.")

@@ -75,4 +75,15 @@ struct FaultyOriginTests {
         #expect(faults(share: 0).allSatisfy { $0 == .none })
         #expect(!faults(share: 1).contains(.none))
     }
+
+    @Test("A body that is cut off is no excuse where a strong validator lets the cache go on")
+    func excuses() {
+        #expect(!Fault.close(after: 0.5).mayBreak(.strong))
+        #expect(!Fault.reset(after: 0.5).mayBreak(.dated))
+        #expect(Fault.close(after: 0.5).mayBreak(.bare))
+        #expect(!Fault.stall(after: 0.5, seconds: 20).mayBreak(.bare))
+        #expect(Fault.stall(after: 0.5, seconds: 40).mayBreak(.strong))
+        #expect(Fault.status(503).mayBreak(.strong))
+        #expect(!Fault.slow(bytesPerSecond: 1).mayBreak(.strong))
+    }
 }
