@@ -30,6 +30,9 @@ extension OriginRequest {
 }
 
 extension RepriseError {
+    /// Says nothing of the origin's will: another range may be had.
+    var isOfOneRange: Bool { code == .rangeNotSatisfiable || code == .notStored }
+
     /// Whether this error, to which `asked` came, is that of a reader who would have asked `other`.
     ///
     /// What keeps a connection from being made or kept concerns everybody who wants the same host. What the origin said

@@ -109,7 +109,7 @@ final class Opening: Sendable {
         _ result: Result<Found, RepriseError>, for other: OriginRequest
     ) -> Result<Found, any Error> {
         if case .failure(let error) = result, !error.concerns(other, asked: request, isShared: isShared) {
-            return .success(.failed)
+            return .success(error.isOfOneRange ? .changed : .failed)
         }
         return result.mapError { $0 }
     }

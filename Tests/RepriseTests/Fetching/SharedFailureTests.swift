@@ -84,6 +84,16 @@ import Testing
         #expect(try await isShared([.cacheControl: "public"], Self.request(Self.good)))
     }
 
+    @Test("a range beyond the end is one reader's own, and no reason to ask past the store")
+    func rangesBeyondTheEnd() async throws {
+        let opening = Opening(asking: try Self.request([:]), isShared: false)
+        opening.finish(.failure(RepriseError(.rangeNotSatisfiable, "beyond")))
+        guard case .changed = try await opening.wait(Self.request([:])) else {
+            Issue.record("it counts as a failure of the origin")
+            return
+        }
+    }
+
     @Test func anUnreachableHostIsThatOfEverybodyWhoWantsIt() async throws {
         let error = RepriseError(.originUnreachable, "refused")
         let one = try Self.request(Self.bad)
