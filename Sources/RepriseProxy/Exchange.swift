@@ -58,8 +58,10 @@ struct Exchange: Sendable {
             }
         }
         var read = try await read(ranges.first)
-        if usable == nil, read.passedThrough == nil, RequestPlan.isConditional(head) || ranges.count > 1 {
-            switch RequestPlan(head, read.information) {
+        let mayHaveParts = ranges.count > 1 && read.passedThrough == nil
+        if usable == nil, RequestPlan.isConditional(head) || mayHaveParts {
+            // What passes through goes out as it came, but for the conditions, which the origin was not told.
+            switch RequestPlan(head, mayHaveParts ? ranges : Array(ranges.prefix(1)), read.information) {
             case .notModified: return try await answer(304, read.information, status(of: read))
             case .preconditionFailed: return try await answer(412, read.information, status(of: read))
             case .sendParts(let parts):

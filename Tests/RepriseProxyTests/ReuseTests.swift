@@ -56,6 +56,23 @@ import Testing
         func isPattern(_ seed: UInt64 = 1) -> Bool { body == TestPattern.bytes(in: 0..<1000, seed: seed) }
     }
 
+    @Test("Conditions count for what must not be stored, too (RFC 9110 §13.1, §13.1.5)", arguments: [false, true])
+    func conditionsOfUnstoredResponses(isShared: Bool) async throws {
+        try await Site.run(isShared: isShared) { site async throws in
+            site.publish("no-store", etag: "\"v2\"")
+            // The first request finds out that nothing is stored, the second one knows it.
+            for _ in 0..<2 {
+                let other = try await site.get(["Range: bytes=10-19", "If-Range: \"v1\""])
+                #expect(other.head.status == 200)
+                #expect(other.isPattern())
+                let same = try await site.get(["Range: bytes=10-19", "If-Range: \"v2\""])
+                #expect(same.head.status == 206)
+                #expect(try await site.get(["If-Match: \"v1\""]).head.status == 412)
+                #expect(try await site.get(["If-None-Match: \"v2\""]).head.status == 304)
+            }
+        }
+    }
+
     @Test("fresh is served, stale is validated, and a 304 freshens (RFC 9111 §4.2, §4.3.4)")
     func aStaleResponseIsValidatedAndFreshened() async throws {
         try await Site.run { site async throws in
