@@ -2,8 +2,12 @@ import ByteRanges
 
 /// Which parts of a generation in use go first when room is needed.
 extension GenerationMachine {
-    /// What is given back at once: a row of the catalogue, and a multiple of every file system's blocks.
-    static let extent: Int64 = ChunkLedger.blockSize
+    /// What is given back at once: whole rows of the catalogue, blocks of the file system and pages of the system's memory.
+    ///
+    /// A page that a hole covers in part is emptied where it lies, also while a socket still has it, and the client gets
+    /// zeros. One that it covers as a whole is left to the socket as it was. Pages of files are as large as the system reads
+    /// ahead, up to `SystemFileSystem.largestPage`.
+    static let extent: Int64 = max(ChunkLedger.blockSize, SystemFileSystem.largestPage)
     /// What a reader is about to read, from the byte that it has consumed on.
     private static let readerWindow: Int64 = 2 << 20
 

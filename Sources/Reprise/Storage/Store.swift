@@ -28,8 +28,9 @@ final class Store: Sendable {
     private let made = Mutex<Set<Int64>?>([])
     /// What a crash left is found.
     let isReconciled = Mutex(false)
-    /// The file system takes no extents back.
-    let cannotPunch = Mutex(false)
+    /// The file system takes no extents back, or only such large ones that entries go as a whole.
+    let cannotPunch = Mutex(GenerationMachine.extent > largestExtent)
+    private static let largestExtent: Int64 = 32 << 20
     /// Bytes of files that no record counts, by generation.
     let excess = Mutex<[Int64: Int64]>([:])
     /// Keys whose records are kept though their files could not be opened just now.

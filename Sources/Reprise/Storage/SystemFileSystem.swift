@@ -1,4 +1,5 @@
 import CFiles
+import Foundation
 
 #if canImport(Darwin)
     import Darwin
@@ -8,6 +9,19 @@ import CFiles
 
 /// The system's files.
 package struct SystemFileSystem: FileSystem {
+    /// The largest page in which the system may hold part of a file, in bytes.
+    static let largestPage: Int64 = {
+        #if os(Linux)
+            let path = "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size"
+            let text = try? String(contentsOfFile: path, encoding: .ascii)
+            let size = text.flatMap { Int64($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+            guard let size, size > 0, size.nonzeroBitCount == 1 else { return 2 << 20 }
+            return size
+        #else
+            return 16 << 10
+        #endif
+    }()
+
     package init() {}
 
     package func open(_ path: String, create: Bool) throws(SystemError) -> any OpenFile {
