@@ -156,8 +156,8 @@ let package = Package(
         .testTarget(
             name: "RepriseProxyTests",
             dependencies: [
-                "ByteRanges", "HTTPSemantics", "Locks", "Reprise", "RepriseHTTPClient", "RepriseProxy", "RepriseTesting",
-                "TestLimits", "TestSupport", httpTypes, logging,
+                "ByteRanges", "HTTPSemantics", "Locks", "Reprise", "RepriseHTTPClient", "RepriseProxy",
+                "RepriseTesting", "TestLimits", "TestSupport", httpTypes, logging,
             ] + nio,
             resources: [.copy("Fixtures")],
             swiftSettings: strict),

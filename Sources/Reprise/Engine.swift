@@ -108,6 +108,8 @@ final class Engine: Sendable {
         store?.recorder.noteInvalidation(of: key)
     }
 
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
     /// Empties the table; what an opening under way finds is adopted by no resource any more.
     func close() -> [GenerationCore] {
         let cores = state.withLock { state in

@@ -153,7 +153,7 @@ public struct StoredRegion: Sendable {
     public func reportUnreadable() { generation.markUnreadable(range) }
 
     /// Whether the file reaches so far: `sendfile` never ends where it does not.
-    var isPresent: Bool { (try? openFile.status()).map { $0.size >= range.upperBound } ?? false }
+    package var isPresent: Bool { (try? openFile.status()).map { $0.size >= range.upperBound } ?? false }
 }
 
 /// A response of which every byte is stored and verified, and its beginning.

@@ -56,15 +56,17 @@ public struct StoredProgressSequence: AsyncSequence, Sendable {
 
         /// What is stored after the next change; `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> StoredProgress? {
-            if isFirst {
-                isFirst = false
-            } else {
+            let isUpdate = !isFirst
+            isFirst = false
+            if isUpdate {
                 guard await changes.next(isolation: actor) != nil else { return nil }
                 // A cancelled sleep ends the sequence at its next step: the stream ends with its task, too.
                 try? await resource.core.engine.configuration.clock.sleep(interval)
                 if Task.isCancelled { return nil }
             }
-            return await resource.storedProgress()
+            let progress = await resource.storedProgress()
+            // What a closed cache tells is no change.
+            return isUpdate && resource.core.engine.isClosed ? nil : progress
         }
 
         /// What is stored after the next change; `nil` at the end.

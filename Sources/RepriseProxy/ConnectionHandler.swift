@@ -33,6 +33,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var unfinished: (head: RequestHead, body: RequestBody)?
     private var wantsContinue = false
     private var work = Work.none
+    private let regionOnItsWay = RegionOnItsWay()
     private var ending = Ending.open
     private var isInputClosed = false
     private var isProcessing = false
@@ -237,6 +238,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         if sight.waiting == .client || sight.waiting == .farewell {
             sight.pending = pending(context)
             if sight.waiting == .farewell, sight.pending > 0 { sight.waiting = .client }
+            if regionOnItsWay.isCutOff() { return context.close(promise: nil) }
         }
         if deadline.isOver(sight, at: now) { context.close(promise: nil) }
     }
@@ -394,10 +396,12 @@ final class ConnectionHandler: ChannelInboundHandler {
     private func write(_ region: StoredRegion, of hit: OutgoingHit, _ context: ChannelHandlerContext) {
         guard context.channel.isActive else { return }
         let file = RegionFile(region)
+        regionOnItsWay.set(region)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let promise = context.eventLoop.makePromise(of: Void.self)
         promise.futureResult.whenComplete { result in
             let (handler, context) = bound.value
+            handler.regionOnItsWay.set(nil)
             switch result {
             case .success: handler.handedOver(file.stored, of: hit, context)
             case .failure(let error): if error.isOfDisk { file.stored.reportUnreadable() }
@@ -432,7 +436,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     ) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let loop = context.eventLoop
-        let exchange = Exchange(head: head, resource: resource, service: service, channel: context.channel)
+        let exchange = Exchange(
+            head: head, resource: resource, service: service, channel: context.channel, regionOnItsWay: regionOnItsWay)
         let task = service.startExchange {
             let keepAlive = await run(exchange)
             loop.execute {

@@ -13,8 +13,13 @@ struct Exchange: Sendable {
     let service: ProxyService
     let channel: any Channel
     let interim: InterimGate
+    private let regionOnItsWay: RegionOnItsWay
 
-    init(head: RequestHead, resource: MediaResource, service: ProxyService, channel: any Channel) {
+    init(
+        head: RequestHead, resource: MediaResource, service: ProxyService, channel: any Channel,
+        regionOnItsWay: RegionOnItsWay
+    ) {
+        self.regionOnItsWay = regionOnItsWay
         self.head = head
         self.resource = resource
         self.service = service
@@ -58,6 +63,7 @@ struct Exchange: Sendable {
             }
         }
         var read = try await read(ranges.first)
+        if let usable, RequestPlan.isConditional(head) { try read.mustBe(usable) }
         let mayHaveParts = ranges.count > 1 && read.passedThrough == nil
         if usable == nil, RequestPlan.isConditional(head) || mayHaveParts {
             // What passes through goes out as it came, but for the conditions, which the origin was not told.
@@ -67,7 +73,11 @@ struct Exchange: Sendable {
             case .sendParts(let parts):
                 return try await send(parts, parts[0] == ranges[0] ? read : try await self.read(parts[0]))
             case .send(let range):
-                if range != ranges.first { read = try await self.read(range) }
+                if range != ranges.first {
+                    let judged = read.information
+                    read = try await self.read(range)
+                    try read.mustBe(judged)
+                }
                 ranges = range.map { [$0] } ?? []
             }
         }
@@ -262,6 +272,8 @@ struct Exchange: Sendable {
         // The event loop, which calls `sendfile`, must not wait for the disk.
         if !region.isResident { await service.warm(region) }
         let file = RegionFile(region)
+        regionOnItsWay.set(region)
+        defer { regionOnItsWay.set(nil) }
         do {
             try await write(.fileRegion(file.region), isChunked: isChunked)
         } catch {
@@ -411,6 +423,16 @@ struct Exchange: Sendable {
 }
 
 extension MediaRead {
+    /// Ends the read, with an error, if it is not of the representation for which the conditions were judged.
+    fileprivate func mustBe(_ judged: ContentInformation) throws {
+        let isSame =
+            information.generation == judged.generation
+            && (!judged.generation.isEmpty || information.validators == judged.validators)
+        guard !isSame else { return }
+        cancel()
+        throw RepriseError(.validatorChanged, "The file changed after the request's conditions were judged.")
+    }
+
     /// Whether the response came to this reader's own request, and to no other's.
     fileprivate var isOwnAnswer: Bool {
         switch disposition {

@@ -5,8 +5,9 @@ import TestSupport
 import Testing
 
 #if os(Linux)
-    /// Clients that take what they can from the real command. After each a well-behaved client is served, and the command's
-    /// memory is printed and bounded.
+    /// Clients that take what they can from the real command.
+    ///
+    /// After each a well-behaved client is served, and the command's memory is printed and bounded.
     @Suite(.serialized, .limit(minutes: 3)) struct HostileClientTests {
         private static let part = 32 << 10
 

@@ -9,7 +9,7 @@ extension GenerationMachine {
     /// ahead, up to `SystemFileSystem.largestPage`.
     static let extent: Int64 = max(ChunkLedger.blockSize, SystemFileSystem.largestPage)
     /// What a reader is about to read, from the byte that it has consumed on.
-    private static let readerWindow: Int64 = 2 << 20
+    static let readerWindow: Int64 = 2 << 20
 
     private enum Rank: Int {
         /// Stored, but no reader of this process took any of it.

@@ -183,7 +183,7 @@ import Testing
 
     @Test("a kept 403 is that of the same request, whatever lifetime it has", arguments: [false, true])
     func keptRefusals(isShared: Bool) async throws {
-        let key = try #require(HTTPField.Name("X-Api-Key"))
+        let key = try #require(HTTPField.Name("Api-Key"))
         let origin = ScriptedOrigin { request, _ in
             request.fields[key] == "new"
                 ? .media(request, Self.bytes) : ScriptedOrigin.Answer(403, [.cacheControl: "max-age=60"])
