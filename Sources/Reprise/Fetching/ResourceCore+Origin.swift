@@ -256,10 +256,11 @@ extension ResourceCore {
         let ifRange = record.identity.validators.ifRangeValue
         let (response, _) = try await engine.send(request, range: spec, ifRange: ifRange)
         let sent = FetchRequest(range: spec, sentIfRange: ifRange != nil)
-        // Nothing of it is stored: what forbids storing is no reason to end the read.
+        // Nothing of it is stored: what forbids storing is no reason to end the read. What cannot be shown to continue the
+        // representation is: a reader never gets bytes of two.
         let action = HTTPSemantics.validate(
-            sent, against: record.identity, policy: .immutable, response: response.head,
-            storage: StoragePolicy(honoursNoStore: false))
+            sent, against: record.identity, policy: engine.configuration.generationPolicy, response: response.head,
+            finalHost: response.url.authority, storage: StoragePolicy(honoursNoStore: false))
         guard case .fill(let placement) = action else {
             response.body.cancel()
             throw RepriseError(

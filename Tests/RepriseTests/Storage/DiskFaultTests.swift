@@ -58,6 +58,26 @@ import Testing
         }
     }
 
+    @Test("a file that changes as the disk fails ends the read: no bytes of the new one (RFC 9110 §13.1.5)")
+    func theFileChangesAsTheDiskFails() async throws {
+        let disk = FaultyDisk()
+        try await Bench.run(configure: { $0.fileSystem = disk }) { bench async throws in
+            bench.publish("/a", length: 1_000_000)
+            let read = try await bench.cache.resource(for: bench.origin.url("/a")).read()
+            disk.setFault { number in
+                guard number >= 3 else { return nil }
+                bench.publish("/a", length: 1_000_000, seed: 2, etag: "\"v2\"")
+                return .error(EIO)
+            }
+            var bytes: [UInt8] = []
+            let error = await #expect(throws: RepriseError.self) {
+                while let more = try await read.nextBytes() { bytes += more }
+            }
+            #expect(error?.code == .validatorChanged)
+            #expect(bytes == Self.pattern(0..<Int64(bytes.count)))
+        }
+    }
+
     @Test func whatCannotBeReadOnceIsFetchedAndStoredAgain() async throws {
         let disk = FaultyDisk()
         try await Bench.run(configure: { $0.fileSystem = disk }) { bench async throws in
