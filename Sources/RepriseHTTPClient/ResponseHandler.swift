@@ -40,6 +40,9 @@ final class ResponseHandler: ChannelInboundHandler {
     private var state: State
     private var burst = Burst()
     private var failure: (any Error)?
+    /// Those before the answer to the current request.
+    private var interimResponses = 0
+    private static let mostInterimResponses = 100
     /// Whether TLS has seen the peer's proper end.
     private var hasCleanEnd = false
     private var idleCheck: Scheduled<Void>?
@@ -74,6 +77,7 @@ final class ResponseHandler: ChannelInboundHandler {
         }
         state = .awaitingHead(exchange, timer: timeout)
         watch.hasSeenBytes = false
+        interimResponses = 0
         // Back to small reads, after the large ones of the last body.
         try? context.channel.syncOptions?.setOption(.recvAllocator, value: ReceiveAllocator())
         context.write(wrapOutboundOut(.head(exchange.request)), promise: nil)
@@ -203,6 +207,11 @@ final class ResponseHandler: ChannelInboundHandler {
         guard head.status.code > 100, case .awaitingHead(let exchange, _) = state,
             let fields = try? head.httpFields()
         else { return }
+        interimResponses += 1
+        guard interimResponses <= Self.mostInterimResponses else {
+            return fail(
+                RepriseError(.originMisbehaved, "\(endpoint.name) sends interim responses without end, and no answer."))
+        }
         let response = HTTPResponse(status: .init(code: Int(head.status.code)), headerFields: fields)
         exchange.onInterim?(response)
     }

@@ -22,8 +22,11 @@ extension HTTPFields {
 
     /// What browsers do beside showing the content: they run, report, store, connect, or ask the person for a password.
     private static let obeyedByBrowsers: Set<String> = [
-        "accept-ch", "clear-site-data", "content-security-policy", "content-security-policy-report-only", "critical-ch",
-        "document-policy", "feature-policy", "link", "location", "permissions-policy", "public-key-pins", "set-cookie",
-        "set-cookie2", "set-login", "sourcemap", "www-authenticate", "x-sourcemap",
+        "accept-ch", "activate-storage-access", "attribution-reporting-register-source",
+        "attribution-reporting-register-trigger", "clear-site-data", "content-security-policy", "content-security-policy-report-only", "critical-ch",
+        "document-policy", "feature-policy", "integrity-policy", "link", "location", "no-vary-search",
+        "observe-browsing-topics", "origin-trial", "permissions-policy", "public-key-pins",
+        "sec-session-registration", "set-cookie", "set-cookie2", "set-login", "sourcemap", "supports-loading-mode",
+        "use-as-dictionary", "www-authenticate", "x-sourcemap",
     ]
 }

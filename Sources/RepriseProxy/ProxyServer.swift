@@ -77,7 +77,7 @@ public final class ProxyServer: Sendable {
                             service: service, watch: service.watch(on: channel.eventLoop), isSurplus: isSurplus))
                 }
             }
-        return SocketOptions.apply(to: bootstrap, stall: service.configuration.stallTimeout)
+        return SocketOptions.apply(to: bootstrap)
     }
 
     /// Requests that are being answered, other than from what is stored and at hand.

@@ -38,7 +38,9 @@ package struct RequestParser: Sendable {
     /// The next complete head, or `nil` until more has come.
     package mutating func next() throws(Refusal) -> RequestHead? {
         skipEmptyLines()
+        let looked = max(0, searched - 1)
         guard let length = headLength() else {
+            if hasBareLineFeed(from: looked) { throw Self.malformed("Lines end with CR LF (RFC 9112 §2.2).") }
             if buffer.readableBytes > Self.maximumHead { throw Refusal(status: 431, reason: "The header is too long.") }
             if searched > Self.maximumLine, !hasLine() {
                 throw Refusal(status: 414, reason: "The request line is too long.")
@@ -93,6 +95,13 @@ package struct RequestParser: Sendable {
         }
         searched = buffer.readableBytes
         return found
+    }
+
+    /// Whether a line that began after `start` ends with LF alone: its head would never be complete.
+    private func hasBareLineFeed(from start: Int) -> Bool {
+        buffer.withUnsafeReadableBytes { raw in
+            (start..<raw.count).contains { raw[$0] == 0x0A && ($0 == 0 || raw[$0 - 1] != 0x0D) }
+        }
     }
 
     private func hasLine() -> Bool {

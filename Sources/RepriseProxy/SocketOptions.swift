@@ -12,21 +12,20 @@ enum SocketOptions {
     /// Seconds of silence after which the kernel asks whether the client is still there, and between two such questions.
     private static let keepAlive = (idle: 60, interval: 15, count: 4)
 
-    /// Finds clients that vanished: by probes where nothing is sent, and after `stall` where something is.
-    static func apply(to bootstrap: ServerBootstrap, stall: Duration) -> ServerBootstrap {
+    /// Finds clients that vanished while nothing is sent.
+    ///
+    /// While something is sent `ConnectionDeadline` does, and not `TCP_USER_TIMEOUT`: Linux counts a client that reads slowly,
+    /// so that its window is small all the time, as one that takes nothing.
+    static func apply(to bootstrap: ServerBootstrap) -> ServerBootstrap {
         var bootstrap = bootstrap.childChannelOption(.socketOption(.so_keepalive), value: 1)
         #if os(Linux)
-            let userTimeout = Int(clamping: Int64(min(stall, .seconds(86_400)) / .milliseconds(1)))
-            let options: [(Int32, Int)] = [
-                (TCP_KEEPIDLE, keepAlive.idle), (TCP_KEEPINTVL, keepAlive.interval), (TCP_KEEPCNT, keepAlive.count),
-                (TCP_USER_TIMEOUT, userTimeout),
-            ]
+            let idle = TCP_KEEPIDLE
         #else
-            let options: [(Int32, Int)] = [
-                (TCP_KEEPALIVE, keepAlive.idle), (TCP_KEEPINTVL, keepAlive.interval), (TCP_KEEPCNT, keepAlive.count),
-                (TCP_RXT_CONNDROPTIME, Int(clamping: stall.components.seconds)),
-            ]
+            let idle = TCP_KEEPALIVE
         #endif
+        let options: [(Int32, Int)] = [
+            (idle, keepAlive.idle), (TCP_KEEPINTVL, keepAlive.interval), (TCP_KEEPCNT, keepAlive.count),
+        ]
         for (name, value) in options {
             let option = ChannelOptions.Types.SocketOption(level: .tcp, name: NIOBSDSocket.Option(rawValue: name))
             bootstrap = bootstrap.childChannelOption(option, value: SocketOptionValue(value))

@@ -20,6 +20,7 @@ import Testing
                     ("a field of 128 KiB", "\(get)A: \(many)\(many)", 431),
                     ("no HTTP", "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\r\n\r\n", 400),
                     ("a field without colon", "\(get)\(host)nonsense\r\n\r\n", 400),
+                    ("lines that end with LF", "GET / HTTP/1.1\n\(host.dropLast(2))\n\n", 400),
                     ("two hosts", "\(get)\(host)\(host)\r\n", 400),
                     ("smuggling", "\(get)\(host)Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\nabc", 400),
                     ("a way out", "GET /http/127.0.0.1/../../etc/passwd HTTP/1.1\r\n\(host)\r\n", 400),

@@ -125,4 +125,25 @@ import Testing
             await proxy.becomeIdle()
         }
     }
+
+    @Test("a client that reads slowly all the time is not taken for one that reads nothing", arguments: [true, false])
+    func slowly(isStored: Bool) async throws {
+        try await ProxyBench.run(configureProxy: {
+            $0.stallTimeout = .seconds(2)
+            $0.headTimeout = .milliseconds(100)
+        }) { proxy async throws in
+            proxy.bench.publish("/film.mp4", length: Self.length)
+            if isStored { _ = try await proxy.bench.bytes("/film.mp4") }
+            let client = try RawClient(port: proxy.server.port)
+            try await client.get(proxy.target("/film.mp4"))
+            #expect(try await client.head().length == Int(Self.length))
+            for _ in 0..<40 {
+                #expect(try await client.skip(14_000) == 14_000)
+                // Closed after a tenth of a second.
+                #expect(try await RawClient(port: proxy.server.port).upTo(1).isEmpty)
+            }
+            let rest = Int(Self.length) - 40 * 14_000
+            #expect(try await client.skip(rest) == rest)
+        }
+    }
 }

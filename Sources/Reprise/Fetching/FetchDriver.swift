@@ -102,15 +102,17 @@ struct FetchDriver: Sendable {
         if case .fill(let placement) = action {
             core.learn(placement)
             // The newest response's fields stand for all parts that were joined (RFC 9111 §3.4).
-            core.freshen(response.head.headerFields, requestTime: requestTime)
+            core.freshen(response.head.headerFields, requestTime: requestTime, by: request)
             core.noteSuccess()
             return try await drain(FetchResponse(response: response, placement: placement), &writer)
         }
-        return try await decline(action, response)
+        return try await decline(action, response, sent)
     }
 
     /// Every response that does not continue this generation.
-    private func decline(_ action: ResponseAction, _ response: OriginResponse) async throws -> Outcome {
+    private func decline(
+        _ action: ResponseAction, _ response: OriginResponse, _ sent: FetchRequest
+    ) async throws -> Outcome {
         if case .refusal = action {
             let refusal = try await OriginRefusal.collect(response)
             throw RepriseError(
@@ -132,6 +134,10 @@ struct FetchDriver: Sendable {
         case .passThrough(.emptyBody):
             return .over(
                 RepriseError(.originMisbehaved, "The origin sent nothing in place of \(core.url.redacted)."))
+        case .passThrough(let reason) where isOfAnother(response, sent):
+            // Readers get no byte of it, and the next read asks for it.
+            core.replace(reason: "Another representation, not to be stored: \(reason)")
+            return .done(reachedEnd: false)
         case .passThrough(let reason):
             // It may be stored again later, as where nothing was stored yet.
             core.closeStore(reason: String(describing: reason), for: ResourceCore.bypassTime)
@@ -139,6 +145,13 @@ struct FetchDriver: Sendable {
         default:
             return .over(RepriseError(.originMisbehaved, "The origin's response cannot be used: \(action)."))
         }
+    }
+
+    /// Whether the response is of another representation for sure: its validators say so, or the origin sent the whole
+    /// although If-Range allowed a part (RFC 9110 §13.1.5).
+    private func isOfAnother(_ response: OriginResponse, _ sent: FetchRequest) -> Bool {
+        core.record.identity.contradicts(Validators(response.head.headerFields))
+            || sent.sentIfRange && response.head.status == .ok
     }
 
     /// Pulls the body, writes it, publishes it; as fast as readers want it.

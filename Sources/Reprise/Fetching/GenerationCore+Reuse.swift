@@ -42,8 +42,19 @@ extension GenerationCore {
         }
     }
 
-    /// A response says that the generation is current: its fields replace the stored ones (RFC 9111 §3.2, §4.3.4).
-    func freshen(_ fields: HTTPFields, requestTime: Int64) {
+    /// Whether a response to `request` with these fields may change what others get of this generation: in a shared cache
+    /// one that must not be stored may not.
+    func mayBeChanged(by fields: HTTPFields, for request: OriginRequest) -> Bool {
+        guard engine.configuration.reuse.isShared else { return true }
+        let updated = record.fields.freshened(by: fields, isShared: true)
+        return engine.storage(for: request).objection(to: CacheControl(updated, isShared: true), vary: Vary(updated))
+            == nil
+    }
+
+    /// A response to `request` says that the generation is current: its fields replace the stored ones (RFC 9111 §3.2,
+    /// §4.3.4), unless they are for that request alone.
+    func freshen(_ fields: HTTPFields, requestTime: Int64, by request: OriginRequest) {
+        guard mayBeChanged(by: fields, for: request) else { return }
         let policy = engine.configuration.reuse
         let now = engine.configuration.clock.elapsed()
         let wallClock = Int64(engine.configuration.clock.now())

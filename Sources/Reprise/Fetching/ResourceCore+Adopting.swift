@@ -12,11 +12,7 @@ extension ResourceCore {
             admits(placement.completeLength, store)
         else {
             if case .passThrough(let reason) = exchange.action {
-                // What a request's own fields forbid is no property of the resource.
-                if reason != .unkeyedFields {
-                    state.withLock { $0.phase = .bypass(until: engine.configuration.clock.elapsed() + Self.bypassTime) }
-                }
-                if let replaced, let store = engine.store { await retire(replaced, store) }
+                await noteUnstored(exchange.response, reason, wanted, replacing: replaced)
             }
             return .read(try MediaRead(exchange, spec: wanted.range, resource: self, request: wanted.origin))
         }
@@ -51,6 +47,25 @@ extension ResourceCore {
             reason: replaced == nil ? signpost == nil ? .uriMiss : .varyMiss : .stale,
             status: exchange.response.head.status.code)
         return .read(MediaRead(opened, how, generation: generation, resource: home, request: wanted.origin))
+    }
+
+    /// A response must not be stored: for a while the next requests go past the store, and what is stored goes.
+    ///
+    /// Unless the request's own fields forbid storing, which is no property of the resource, or others read what another
+    /// response brings: they are not broken off for this one.
+    private func noteUnstored(
+        _ response: OriginResponse, _ reason: PassThroughReason, _ wanted: ReadRequest,
+        replacing replaced: GenerationCore?
+    ) async {
+        let isOwn =
+            switch reason {
+            case .unkeyedFields, .authorization: true
+            case .noStore: wanted.directives.noStore && !CacheControl(response.head.headerFields).noStore
+            default: false
+            }
+        guard !isOwn, replaced?.isBeingFilled != true else { return }
+        state.withLock { $0.phase = .bypass(until: engine.configuration.clock.elapsed() + Self.bypassTime) }
+        if let replaced, let store = engine.store { await retire(replaced, store) }
     }
 
     /// Whether a response must leave `generation` alone: others read what another response brings, nothing says that this is

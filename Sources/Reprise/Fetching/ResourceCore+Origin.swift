@@ -106,7 +106,7 @@ extension ResourceCore {
         switch action {
         case .notModified, .fill:
             response.body.cancel()
-            generation.freshen(response.head.headerFields, requestTime: time)
+            generation.freshen(response.head.headerFields, requestTime: time, by: request)
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
         case .passThrough(.unexpectedHTML), .passThrough(.emptyBody):
             // A captive portal, or an origin that fails: what is stored is worth more.
@@ -211,7 +211,7 @@ extension ResourceCore {
         let (response, time) = try await engine.send(request, range: nil)
         response.body.cancel()
         if response.head.status == .ok, let generation = liveGeneration,
-            engine.storage(for: request).unkeyedFields.isEmpty
+            generation.mayBeChanged(by: response.head.headerFields, for: request)
         {
             let fields = response.head.headerFields
             switch generation.record.identity.verdict(ofHead: fields, isShared: policy.isShared) {
@@ -219,7 +219,7 @@ extension ResourceCore {
                 // Nothing that has a body vouches for its type.
                 var fields = fields
                 fields[.contentType] = nil
-                generation.freshen(fields, requestTime: time)
+                generation.freshen(fields, requestTime: time, by: request)
             case .contradicts: generation.invalidate()
             case .tellsNothing: break
             }
