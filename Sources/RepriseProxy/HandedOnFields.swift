@@ -23,7 +23,8 @@ extension HTTPFields {
     /// What browsers do beside showing the content: they run, report, store, connect, or ask the person for a password.
     private static let obeyedByBrowsers: Set<String> = [
         "accept-ch", "activate-storage-access", "attribution-reporting-register-source",
-        "attribution-reporting-register-trigger", "clear-site-data", "content-security-policy", "content-security-policy-report-only", "critical-ch",
+        "attribution-reporting-register-trigger", "clear-site-data", "content-security-policy",
+        "content-security-policy-report-only", "critical-ch",
         "document-policy", "feature-policy", "integrity-policy", "link", "location", "no-vary-search",
         "observe-browsing-topics", "origin-trial", "permissions-policy", "public-key-pins",
         "sec-session-registration", "set-cookie", "set-cookie2", "set-login", "sourcemap", "supports-loading-mode",
