@@ -1,0 +1,49 @@
+import Dispatch
+import Locks
+import Logging
+import TestLimits
+import Testing
+
+@testable import RepriseProxy
+
+/// A log whose reader has stopped.
+@Suite(.limit(minutes: 1)) struct LogQueueTests {
+    /// Keeps lines, and waits before the first one until it may go on.
+    private struct StoppedHandler: LogHandler {
+        let gate: DispatchSemaphore
+        let lines: Lines
+        var logLevel = Logger.Level.trace
+        var metadata = Logger.Metadata()
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            if lines.isEmpty { gate.wait() }
+            lines.add("\(event.message)")
+        }
+    }
+
+    private final class Lines: Sendable {
+        private let lines = Mutex<[String]>([])
+
+        var isEmpty: Bool { lines.withLock { $0.isEmpty } }
+        var all: [String] { lines.withLock { $0 } }
+
+        func add(_ line: String) { lines.withLock { $0.append(line) } }
+    }
+
+    @Test func noCallerWaitsAndWhatFindsNoRoomIsCounted() async {
+        let (gate, lines) = (DispatchSemaphore(value: 0), Lines())
+        let queue = LogQueue(Logger(label: "test") { _ in StoppedHandler(gate: gate, lines: lines) })
+        for number in 0..<10_000 { queue.log(.info, "\(number)", [:]) }
+        #expect(lines.isEmpty, "nothing could be written, and no call has waited for it")
+        gate.signal()
+        while !lines.all.contains("log lines were dropped") { await queue.drain() }
+        let written = lines.all.filter { $0 != "log lines were dropped" }
+        #expect(written == (0..<written.count).map { "\($0)" })
+        #expect((4000...4200).contains(written.count))
+    }
+}
