@@ -131,10 +131,24 @@ struct Exchange: Sendable {
         guard !head.directives.onlyIfCached else {
             throw RepriseError(.notStored, "\(resource.url.redacted) is not stored.")
         }
-        let response = try await resource.head(fields: service.originFields(head))
+        let response = judged(try await resource.head(fields: service.originFields(head)))
         let reason = resource.storedInformation == nil ? CacheStatus.ForwardReason.uriMiss : .stale
         try await finish(passedHead(response, status: CacheStatus(.forwarded(reason, status: response.status.code))))
         return head.keepsAlive
+    }
+
+    /// What the conditions of the request, which the origin was not told, make of its answer (RFC 9110 §13.2.2).
+    private func judged(_ response: HTTPResponse) -> HTTPResponse {
+        guard response.status == .ok, RequestPlan.isConditional(head) else { return response }
+        var response = response
+        switch evaluatePreconditions(head.fields, method: .head, validators: Validators(response.headerFields)) {
+        case .notModified: response.status = .notModified
+        case .preconditionFailed:
+            response.status = .preconditionFailed
+            response.headerFields[.contentLength] = "0"
+        case .proceed: break
+        }
+        return response
     }
 
     // MARK: - Other methods

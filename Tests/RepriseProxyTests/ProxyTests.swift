@@ -56,6 +56,19 @@ import Testing
         }
     }
 
+    @Test(
+        "conditions of HEAD count for what is not stored (RFC 9110 §13.1)",
+        arguments: [
+            ("If-Match: \"x\"", 412), ("If-Match: \"v1\"", 200), ("If-None-Match: \"v1\"", 304),
+            ("If-None-Match: \"x\"", 200),
+        ])
+    func conditionsOfHead(condition: String, status: Int) async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/a", length: 1000)
+            #expect(try await proxy.get("/a", [condition], method: "HEAD").head.status == status)
+        }
+    }
+
     @Test("an unsatisfiable range is 416 with the length, cold and warm (RFC 9110 §15.5.17)")
     func unsatisfiable() async throws {
         try await ProxyBench.run { proxy async throws in
