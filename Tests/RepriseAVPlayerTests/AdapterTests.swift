@@ -224,11 +224,15 @@
                     let player = await Self.player(world, ["A", "B", "C"])
                     await MainActor.run { cache.follow(player, prefetching: .first(300_000)) }
                     await Self.letObserversRun()
-                    let request = try await world.ask("a", "A", information: true)
-                    #expect(await world.wait { request.state.withLock { $0.bytes } >= 1_000_000 })
+                    let first = try await world.ask("a", "A", 0, 1_000_000, information: true)
+                    #expect(await world.wait { first.isOver })
+                    // What is played goes first: the next item comes while the player waits for nothing.
+                    for _ in 0..<400 { await world.tick() }
                     let stored = try await cache.resource(for: world.url(of: files[1])).storedProgress().ranges
                     #expect(stored.contains(0..<300_000))
                     #expect(stored.byteCount < 400_000)
+                    let request = try await world.ask("b", "A", 1_000_000, 4_000_000)
+                    #expect(await world.wait { request.state.withLock { $0.bytes } >= 100_000 })
                     await MainActor.run { player.advanceToNextItem() }
                     await Self.letObserversRun()
                     #expect(await world.wait { request.isOver })

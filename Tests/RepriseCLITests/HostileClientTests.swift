@@ -137,7 +137,9 @@ import Testing
         }
 
         @Test func twoThousandClientsThatWait() async throws {
-            try Process.raiseDescriptorLimit()
+            guard try Process.raiseDescriptorLimit() >= 2500 else {
+                return print("skipped: this process may not have 2,000 connections (ulimit -Hn)")
+            }
             try await Self.run(
                 "2,000 idle connections", options: ["--max-connections", "4000"], mayGrowBy: 2000 * (16 << 10)
             ) { serving, site async throws in
@@ -169,12 +171,13 @@ import Testing
             try FileManager.default.contentsOfDirectory(atPath: "/proc/\(identifier)/fd").count
         }
 
-        /// Lets this process have as many descriptors as it may.
-        static func raiseDescriptorLimit() throws {
+        /// Lets this process have as many descriptors as it may; returns how many that are.
+        static func raiseDescriptorLimit() throws -> UInt {
             var limit = rlimit()
             try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
             limit.rlim_cur = limit.rlim_max
             try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+            return limit.rlim_cur
         }
     }
 #endif
