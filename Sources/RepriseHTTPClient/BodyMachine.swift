@@ -53,11 +53,8 @@ struct BodyMachine {
     private(set) var isReading = true
     /// Whether the loop watches the idle time of this body.
     private(set) var isTimed = false
-    /// Whether the consumer has left the body alone for so long that others may have its place.
-    private(set) var isParked = false
-    /// Pieces that the consumer has taken, now and when that was looked at last.
-    private var taken = 0
-    private var takenBefore: Int?
+    /// How fast the consumer pulls.
+    private(set) var pace = BodyPace()
     /// Since when the consumer waits.
     private(set) var waitingSince: NIODeadline?
 
@@ -84,8 +81,8 @@ struct BodyMachine {
     mutating func take() -> (delivery: Delivery, wakesLoop: Bool)? {
         if waitingSince != nil { return (.busy, false) }
         if let piece = queue.popFirst() {
-            taken += 1
-            return (.piece(piece), reopenWindow() || isParked)
+            pace.pulled()
+            return (.piece(piece), reopenWindow())
         }
         guard case .ended(let ending) = state else { return nil }
         return (.ending(ending), false)
@@ -99,7 +96,7 @@ struct BodyMachine {
         guard state == .open else { return false }
         let startsTimer = !isTimed
         isTimed = true
-        return reopenWindow() || startsTimer || isParked
+        return reopenWindow() || startsTimer
     }
 
     /// The consumer gives up.
@@ -125,7 +122,7 @@ struct BodyMachine {
         if queue.isEmpty { swap(&queue, &pieces) } else { queue.append(contentsOf: &pieces) }
         guard waitingSince != nil, let piece = queue.popFirst() else { return nil }
         waitingSince = nil
-        taken += 1
+        pace.pulled()
         return .piece(piece)
     }
 
@@ -163,23 +160,9 @@ struct BodyMachine {
         return now >= deadline ? .timedOut : .checkAgain(at: deadline)
     }
 
-    /// The loop looks whether the consumer has pulled since it looked last.
-    ///
-    /// Returns whether the body is parked now.
-    mutating func checkParking() -> Bool {
-        defer { takenBefore = taken }
-        guard state == .open, waitingSince == nil else { return false }
-        isParked = taken == takenBefore
-        return isParked
-    }
-
-    /// The loop was woken.
-    ///
-    /// Returns whether the consumer of a parked body pulls again.
-    mutating func endParking() -> Bool {
-        guard isParked, waitingSince != nil || taken != takenBefore else { return false }
-        isParked = false
-        return true
+    /// The loop looks at the pace of the consumer, ``BodyPace/looks`` times in the parking time.
+    mutating func lookAtPace() -> BodyPace.Speed {
+        pace.look(isHalted: state == .open && waitingSince == nil && !isReading)
     }
 
     private mutating func reopenWindow() -> Bool {

@@ -8,8 +8,8 @@ struct ConnectionLimits: Sendable {
     let idleTimeout: TimeAmount
     /// How long a connection without a request is kept.
     let idleLifetime: TimeAmount
-    /// How often a body is looked at that its consumer may have left alone.
-    let parkingTime: TimeAmount
+    /// How often the loop looks at the pace of a body's consumer.
+    let paceInterval: TimeAmount
     /// Below this many buffered bytes the socket is read.
     let window: Int
 

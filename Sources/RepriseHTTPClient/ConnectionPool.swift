@@ -10,7 +10,7 @@ final class ConnectionPool: Sendable {
     /// How many connections there may be to one endpoint, and how long a request queues for one.
     struct Limits: Sendable {
         let connections: Int
-        let parked: Int
+        let lent: Int
         let idle: Int
         let queueTimeout: TimeAmount
     }
@@ -152,12 +152,8 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    fileprivate func park(_ slot: PoolSlot) {
-        update(slot.endpoint) { ((), $0.slots.park(slot.number)) }
-    }
-
-    fileprivate func unpark(_ slot: PoolSlot) {
-        update(slot.endpoint) { ((), $0.slots.unpark(slot.number)) }
+    fileprivate func change(_ slot: PoolSlot, to speed: BodyPace.Speed) {
+        update(slot.endpoint) { ((), $0.slots.change(slot.number, to: speed)) }
     }
 
     fileprivate func release(_ slot: PoolSlot, _ connection: Connection?) {
@@ -221,7 +217,7 @@ final class ConnectionPool: Sendable {
             var host =
                 state.hosts[endpoint]
                 ?? Host(
-                    slots: HostSlots(limit: limits.connections, parkedLimit: limits.parked, idleLimit: limits.idle))
+                    slots: HostSlots(limit: limits.connections, lentLimit: limits.lent, idleLimit: limits.idle))
             let (result, actions) = change(&host)
             let effects = actions.map { effect(of: $0, endpoint, &host) }
             state.hosts[endpoint] = host.slots.isUnused ? nil : host
@@ -289,11 +285,8 @@ struct PoolSlot: Sendable {
     /// The head is here, on `connection`.
     func headArrived(on connection: Connection) { pool.headArrived(self) { connection.close($0) } }
 
-    /// The body's consumer has not pulled for long: others may have the place.
-    func park() { pool.park(self) }
-
-    /// It pulls again.
-    func unpark() { pool.unpark(self) }
+    /// The body's consumer pulls faster or slower than before.
+    func change(to speed: BodyPace.Speed) { pool.change(self, to: speed) }
 
     /// Gives the place back; exactly once.
     func release(_ connection: Connection?) { pool.release(self, connection) }

@@ -20,7 +20,7 @@ final class Connector: Sendable {
             responseTimeout: TimeAmount(configuration.responseTimeout),
             idleTimeout: TimeAmount(configuration.idleTimeout),
             idleLifetime: TimeAmount(configuration.idleConnectionLifetime),
-            parkingTime: TimeAmount(configuration.parkingTime),
+            paceInterval: TimeAmount(configuration.parkingTime / BodyPace.looks),
             window: min(max(configuration.readAhead, 16_384), 524_288))
         self.timeout = TimeAmount(configuration.connectTimeout)
         self.forbidsPrivateAddresses = configuration.forbidsPrivateAddresses

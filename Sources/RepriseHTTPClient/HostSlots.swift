@@ -3,9 +3,9 @@ import Reprise
 /// The places for connections to one endpoint: who has one, which idle connections wait to be used again, who queues.
 ///
 /// A pure value: events go in, actions come out. At most `limit` requests have a place at once. A body that its consumer
-/// does not pull keeps its connection, but its place is lent on; of these there are at most `parkedLimit`.
+/// pulls slowly, or not at all, keeps its connection, but its place is lent on; of these there are at most `lentLimit`.
 ///
-///     queued ──► asking ──► streaming ◄──► parked, displaced
+///     queued ──► asking ──► streaming ◄──► throttled, parked, displaced
 ///                  └──► ending
 struct HostSlots<Element> {
     /// Where a request stands.
@@ -18,6 +18,8 @@ struct HostSlots<Element> {
         case ending
         /// Its body is under way.
         case streaming
+        /// The same, but its consumer pulls slower than the origin sends.
+        case throttled
         /// The same, but its consumer does not pull.
         case parked
         /// The same, but something of a higher class needed the place more.
@@ -32,7 +34,7 @@ struct HostSlots<Element> {
         case withdraw(Int)
         /// The request has no head yet, and nothing waits for it any more, but others wait for its place.
         case end(Int)
-        /// Too many bodies are parked: close the connection of this one.
+        /// Too many places are lent: close the connection of this parked body.
         case giveUp(Int)
         /// There are enough idle ones.
         case close(Element)
@@ -44,7 +46,7 @@ struct HostSlots<Element> {
     }
 
     let limit: Int
-    let parkedLimit: Int
+    let lentLimit: Int
     let idleLimit: Int
     private(set) var idle: [Element] = []
     private var requests: [Int: Request] = [:]
@@ -54,9 +56,9 @@ struct HostSlots<Element> {
     private var lent: [Int] = []
     private var lastNumber = 0
 
-    init(limit: Int, parkedLimit: Int, idleLimit: Int) {
+    init(limit: Int, lentLimit: Int, idleLimit: Int) {
         self.limit = max(1, limit)
-        self.parkedLimit = max(0, parkedLimit)
+        self.lentLimit = max(0, lentLimit)
         self.idleLimit = max(0, idleLimit)
     }
 
@@ -96,26 +98,25 @@ struct HostSlots<Element> {
         requests[number]?.standing = .streaming
     }
 
-    /// The consumer of a body has not pulled for long.
-    mutating func park(_ number: Int) -> [Action] {
-        switch requests[number]?.standing {
-        case .streaming:
-            placed -= 1
-            lent.append(number)
-        case .displaced: break
+    /// The consumer of a body pulls faster or slower than before.
+    mutating func change(_ number: Int, to speed: BodyPace.Speed) -> [Action] {
+        guard let standing = requests[number]?.standing else { return [] }
+        var actions: [Action] = []
+        switch (standing, speed) {
+        case (.streaming, .reduced):
+            guard lent.count < lentLimit else { return [] }
+            lendPlace(of: number, as: .throttled)
+        case (.streaming, .stopped), (.throttled, .stopped), (.displaced, .stopped):
+            lendPlace(of: number, as: .parked)
+            if lent.count > lentLimit, let first = lent.first(where: { requests[$0]?.standing == .parked }) {
+                actions.append(.giveUp(first))
+            }
+        case (.parked, .reduced): requests[number]?.standing = .throttled
+        // At once, even beyond the limit.
+        case (.parked, .full), (.throttled, .full): takePlace(number)
         default: return []
         }
-        requests[number]?.standing = .parked
-        var actions: [Action] = []
-        if lent.count > parkedLimit { actions.append(.giveUp(lent[0])) }
         return actions + settle()
-    }
-
-    /// The consumer of a parked body pulls again: it has a place at once, even beyond the limit.
-    mutating func unpark(_ number: Int) -> [Action] {
-        guard requests[number]?.standing == .parked else { return [] }
-        takePlace(number)
-        return settle()
     }
 
     /// A request is over; `element` is its connection, if that can carry another one.
@@ -123,7 +124,7 @@ struct HostSlots<Element> {
         guard let request = requests.removeValue(forKey: number) else { preconditionFailure("released twice") }
         switch request.standing {
         case .asking, .ending, .streaming: placed -= 1
-        case .parked, .displaced: lent.removeAll { $0 == number }
+        case .throttled, .parked, .displaced: lent.removeAll { $0 == number }
         case .queued: break
         }
         if let element { idle.append(element) }
@@ -182,13 +183,11 @@ struct HostSlots<Element> {
 
     /// Takes the place of a body that is wanted less: its consumer gives way to what waits for `demand`.
     private mutating func displace(for demand: Demand) {
-        guard lent.count < parkedLimit else { return }
+        guard lent.count < lentLimit else { return }
         let bodies = requests.filter { $0.value.standing == .streaming }.mapValues { $0.demand ?? .download }
         guard let (number, least) = bodies.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }), least < demand
         else { return }
-        requests[number]?.standing = .displaced
-        lent.append(number)
-        placed -= 1
+        lendPlace(of: number, as: .displaced)
     }
 
     /// Ends as many requests that nothing waits for as others wait for a place; the oldest first.
@@ -200,6 +199,15 @@ struct HostSlots<Element> {
             actions.append(.end(number))
             excess -= 1
         }
+    }
+
+    /// Others may have the place of a body from now on, if it has one.
+    private mutating func lendPlace(of number: Int, as standing: Standing) {
+        if requests[number]?.standing == .streaming {
+            placed -= 1
+            lent.append(number)
+        }
+        requests[number]?.standing = standing
     }
 
     private mutating func takePlace(_ number: Int) {

@@ -17,22 +17,23 @@ extension NIOOrigin {
         public var idleConnectionLifetime: Duration = .seconds(15)
         /// Most connections to one scheme, host and port, idle ones included; 16 by default, at least 1.
         ///
-        /// Further requests queue: the highest class first (``OriginRequest/demand``), in it the newest. A body that is not
-        /// pulled for ``parkingTime`` is parked: it keeps its connection, but does not count.
+        /// Further requests queue: the highest class first (``OriginRequest/demand``), in it the newest. A body that its consumer
+        /// pulls slower than the origin sends, as of a film that is watched, keeps its connection, but does not count after
+        /// ``parkingTime``.
         public var maximumConnectionsPerHost = 16
         /// How long a request queues for a connection; 30 s by default.
         ///
         /// Beyond it: `originTimedOut`, and the request is not sent.
         public var queueTimeout: Duration = .seconds(30)
-        /// How long a consumer may leave a body alone before it counts as parked; 5 s by default.
+        /// The time over which the pace of a body's consumer is judged; 5 s by default.
         ///
-        /// Seen at the latest when twice that time has passed.
+        /// A body that is not pulled at all for so long is parked.
         public var parkingTime: Duration = .seconds(5)
-        /// Most parked bodies of one scheme, host and port; 48 by default.
+        /// Most bodies of one scheme, host and port whose consumers are slow and that do not count; 240 by default.
         ///
-        /// Beyond it the one that was parked first is given up: after the bytes that are here it ends with
-        /// `originBodyTruncated`.
-        public var maximumParkedPerHost = 48
+        /// Above it, the body that was parked first is given up: after the bytes that have arrived it ends with
+        /// `originBodyTruncated`. Bodies that are pulled, however slowly, are not given up; above this number they count.
+        public var maximumThrottledPerHost = 240
         /// Most connections to one scheme, host and port that are kept without a request; 4 by default.
         public var maximumIdlePerHost = 4
         /// Most redirects that one request follows; 10 by default.

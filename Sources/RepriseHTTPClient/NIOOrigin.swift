@@ -31,7 +31,7 @@ public final class NIOOrigin: Origin {
         self.pool = ConnectionPool(
             limits: .init(
                 connections: max(1, configuration.maximumConnectionsPerHost),
-                parked: configuration.maximumParkedPerHost, idle: configuration.maximumIdlePerHost,
+                lent: configuration.maximumThrottledPerHost, idle: configuration.maximumIdlePerHost,
                 queueTimeout: TimeAmount(configuration.queueTimeout)),
             group: group)
         self.connector = Connector(configuration: configuration, group: group)

@@ -46,7 +46,7 @@ final class ResponseHandler: ChannelInboundHandler {
     /// Whether TLS has seen the peer's proper end.
     private var hasCleanEnd = false
     private var idleCheck: Scheduled<Void>?
-    private var parkingCheck: Scheduled<Void>?
+    private var paceCheck: Scheduled<Void>?
     private var context: ChannelHandlerContext?
 
     /// `handshake` is fulfilled when TLS is negotiated; `nil` for plain connections.
@@ -103,10 +103,6 @@ final class ResponseHandler: ChannelInboundHandler {
 
     func wake(_ stream: ResponseStream) {
         guard case .streaming(let current) = state, current === stream else { return }
-        if stream.endParking() {
-            stream.slot.unpark()
-            watchParking(of: stream)
-        }
         if idleCheck == nil { checkIdle(stream) }
         guard case .streaming = state else { return }
         context?.read()
@@ -171,7 +167,7 @@ final class ResponseHandler: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         publish()
         idleCheck?.cancel()
-        parkingCheck?.cancel()
+        paceCheck?.cancel()
         let last = state
         state = .closed
         switch last {
@@ -228,7 +224,7 @@ final class ResponseHandler: ChannelInboundHandler {
             timer.cancel()
             state = .streaming(stream)
             exchange.slot.headArrived(on: exchange.connection)
-            watchParking(of: stream)
+            watchPace(of: stream)
             publishBody(of: stream)
             exchange.response.succeed(.init(head: response, body: ResponseBody(stream)))
         } catch {
@@ -245,7 +241,7 @@ final class ResponseHandler: ChannelInboundHandler {
         burst.hasEnded = false
         idleCheck?.cancel()
         idleCheck = nil
-        parkingCheck?.cancel()
+        paceCheck?.cancel()
         let isReusable = stream.keepsAlive && stream.framing != .untilClose && failure == nil && !gate.isDetached
         if isReusable, context?.channel.isActive == true {
             becomeReady(timer: schedule(in: limits.idleLifetime) { $0.gate.close() })
@@ -281,11 +277,13 @@ final class ResponseHandler: ChannelInboundHandler {
         return Failures.head(failure, endpoint, hasSeenBytes: watch.hasSeenBytes)
     }
 
-    /// Looks from time to time whether the consumer pulls; a body that is parked is woken by its consumer.
-    private func watchParking(of stream: ResponseStream) {
-        parkingCheck = schedule(in: limits.parkingTime) { handler in
+    /// Looks from time to time how fast the consumer pulls.
+    private func watchPace(of stream: ResponseStream) {
+        paceCheck = schedule(in: limits.paceInterval) { handler in
             guard case .streaming(let current) = handler.state, current === stream else { return }
-            if stream.checkParking() { stream.slot.park() } else { handler.watchParking(of: stream) }
+            let (speed, before) = stream.lookAtPace()
+            if speed != before { stream.slot.change(to: speed) }
+            handler.watchPace(of: stream)
         }
     }
 

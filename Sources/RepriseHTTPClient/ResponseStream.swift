@@ -123,11 +123,13 @@ final class ResponseStream: Sendable {
         second?()
     }
 
-    /// Whether the consumer has left the body alone since the last call.
-    func checkParking() -> Bool { guarded.withLock { $0.machine.checkParking() } }
-
-    /// Whether the consumer of a parked body pulls again.
-    func endParking() -> Bool { guarded.withLock { $0.machine.endParking() } }
+    /// How fast the consumer pulls, and how fast it pulled at the last call.
+    func lookAtPace() -> (speed: BodyPace.Speed, before: BodyPace.Speed) {
+        guarded.withLock { guarded in
+            let before = guarded.machine.pace.speed
+            return (guarded.machine.lookAtPace(), before)
+        }
+    }
 
     func checkIdle(timeout: TimeAmount) -> BodyMachine.IdleCheck {
         let now = NIODeadline.now()

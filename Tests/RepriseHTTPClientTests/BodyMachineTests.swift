@@ -32,26 +32,24 @@ struct BodyMachineTests {
         #expect(machine.take()?.delivery == nil)
     }
 
-    @Test func aBodyThatItsConsumerLeavesAloneIsParkedUntilItPullsAgain() {
+    @Test func theConnectionIsHaltedWhileTheConsumerHasToCatchUp() {
         var machine = BodyMachine(window: 100)
         var pieces = queue(big, big)
         #expect(machine.received(&pieces) == nil)
-        #expect(machine.checkParking() == false, "it has just begun")
+        #expect(machine.readCompleted() == false, "the window is full")
+        for _ in 1..<BodyPace.looks { _ = machine.lookAtPace() }
+        #expect(machine.pace.speed == .reduced)
+        #expect(machine.lookAtPace() == .reduced)
+        #expect(machine.lookAtPace() == .stopped)
         #expect(machine.take()?.delivery == .piece(big))
-        #expect(machine.checkParking() == false, "the consumer has pulled since")
-        #expect(machine.checkParking() == true)
-        #expect(machine.endParking() == false)
-        let taken = machine.take()
-        #expect(taken?.wakesLoop == true)
-        #expect(machine.endParking() == true)
-        #expect(!machine.isParked)
+        #expect(machine.lookAtPace() == .reduced, "it pulls, but the window is still full")
     }
 
-    @Test func aBodyThatItsConsumerWaitsForIsNotParked() {
+    @Test func aBodyThatItsConsumerWaitsForIsPulledAtFullSpeed() {
         var machine = BodyMachine(window: 100)
         #expect(machine.take() == nil)
         _ = machine.wait(now: .now())
-        for _ in 0..<3 { #expect(machine.checkParking() == false) }
+        for _ in 0..<12 { #expect(machine.lookAtPace() == .full) }
     }
 
     @Test func aWaitingConsumerGetsThePieceThatArrives() {

@@ -8,8 +8,8 @@ import Testing
 struct HostSlotsTests {
     private typealias Slots = HostSlots<Int>
 
-    private func slots(_ limit: Int, parked: Int = 8, idle: Int = 4) -> Slots {
-        Slots(limit: limit, parkedLimit: parked, idleLimit: idle)
+    private func slots(_ limit: Int, lent: Int = 8, idle: Int = 4) -> Slots {
+        Slots(limit: limit, lentLimit: lent, idleLimit: idle)
     }
 
     private func words(_ actions: [Slots.Action]) -> [String] {
@@ -106,8 +106,8 @@ struct HostSlotsTests {
         var slots = slots(1)
         _ = enter(&slots, .playing, .playing)
         slots.headArrived(1)
-        #expect(words(slots.park(1)) == ["admit 2"])
-        #expect(words(slots.unpark(1)).isEmpty)
+        #expect(words(slots.change(1, to: .stopped)) == ["admit 2"])
+        #expect(words(slots.change(1, to: .full)).isEmpty)
         #expect(slots.placed == 2, "beyond the limit: a body under way is never held up")
         #expect(enter(&slots, .playing) == [[]])
         #expect(words(slots.release(2, nil)).isEmpty)
@@ -115,13 +115,40 @@ struct HostSlotsTests {
     }
 
     @Test func ofTooManyParkedBodiesTheOneThatWasParkedFirstIsGivenUp() {
-        var slots = slots(3, parked: 2)
+        var slots = slots(3, lent: 2)
         _ = enter(&slots, .playing, .playing, .playing)
         for number in 1...3 { slots.headArrived(number) }
-        #expect(words(slots.park(2)).isEmpty)
-        #expect(words(slots.park(1)).isEmpty)
-        #expect(words(slots.park(3)) == ["give up 2"])
+        #expect(words(slots.change(2, to: .stopped)).isEmpty)
+        #expect(words(slots.change(1, to: .stopped)).isEmpty)
+        #expect(words(slots.change(3, to: .stopped)) == ["give up 2"])
         #expect(words(slots.release(2, nil)).isEmpty)
+    }
+
+    @Test func aBodyThatIsPulledSlowlyLendsItsPlaceUntilItIsPulledAtFullSpeed() {
+        var slots = slots(1)
+        _ = enter(&slots, .playing, .playing)
+        slots.headArrived(1)
+        #expect(words(slots.change(1, to: .reduced)) == ["admit 2"])
+        #expect(words(slots.change(1, to: .stopped)).isEmpty, "it keeps what it has")
+        #expect(words(slots.change(1, to: .reduced)).isEmpty)
+        #expect(slots.placed == 1)
+        #expect(words(slots.change(1, to: .full)).isEmpty)
+        #expect(slots.placed == 2, "beyond the limit: a body under way is never held up")
+        #expect(words(slots.release(2, nil)).isEmpty)
+        #expect(words(slots.release(1, nil)).isEmpty)
+        #expect(slots.isUnused)
+    }
+
+    @Test func aBodyThatIsPulledSlowlyIsNeverGivenUp() {
+        var slots = slots(4, lent: 2)
+        _ = enter(&slots, .playing, .playing, .playing, .playing)
+        for number in 1...4 { slots.headArrived(number) }
+        #expect(words(slots.change(1, to: .reduced)).isEmpty)
+        #expect(words(slots.change(2, to: .reduced)).isEmpty)
+        #expect(slots.placed == 2)
+        #expect(words(slots.change(3, to: .reduced)).isEmpty, "two are lent already")
+        #expect(slots.placed == 2)
+        #expect(words(slots.change(4, to: .stopped)) == ["give up 4"], "not 1, which moves")
     }
 
     @Test func aBodyOfALowerClassLendsItsPlaceToAHigherOneAndTakesItBack() {

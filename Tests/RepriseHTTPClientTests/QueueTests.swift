@@ -149,7 +149,7 @@ struct QueueTests {
     @Test func whereTooManyBodiesAreParkedTheFirstIsGivenUp() async throws {
         try await run {
             $0.parkingTime = .milliseconds(1)
-            $0.maximumParkedPerHost = 0
+            $0.maximumThrottledPerHost = 0
         } _: { origin, client in
             let body = try await client.get(origin.url("/long")).body
             #expect(try await client.get(origin.url("/a")).body.bytes().count == 10)
