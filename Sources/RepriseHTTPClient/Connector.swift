@@ -13,7 +13,12 @@ final class Connector: Sendable {
     private let timeout: TimeAmount
     private let forbidsPrivateAddresses: Bool
 
+    /// Made by the first client, before an event loop needs it: the runtime of Swift 6.3 crashes now and then, in
+    /// `swift_checkMetadataState`, when two threads instantiate this generic type at the same moment.
+    private static let decoderType: Any.Type = ByteToMessageHandler<HTTPResponseDecoder>.self
+
     init(configuration: NIOOrigin.Configuration, group: any EventLoopGroup) {
+        withExtendedLifetime(Self.decoderType) {}
         self.group = group
         self.trust = TrustStore(additionalRoots: configuration.additionalTrustRoots)
         self.limits = ConnectionLimits(

@@ -53,7 +53,7 @@ public final class TestOrigin: Sendable {
     public static func start(
         sendBufferSize: Int? = nil, threads: Int = 1, wallClock: (@Sendable () -> Double)? = nil
     ) async throws -> TestOrigin {
-        _ = decoderType
+        withExtendedLifetime(decoderType) {}
         let state = OriginState(wallClock: wallClock ?? currentTime)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
         var bootstrap = ServerBootstrap(group: group)

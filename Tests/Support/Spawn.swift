@@ -59,7 +59,10 @@ import Foundation
             try check(posix_spawnattr_setsigdefault(&attributes, &all))
             try check(posix_spawnattr_setflags(&attributes, Int16(flags)))
 
-            let environment = environment ?? ProcessInfo.processInfo.environment
+            var environment = environment ?? ProcessInfo.processInfo.environment
+            // A program that crashes ends at once. Swift's backtracer would outlive it where a test kills the program, and
+            // keep its output open.
+            environment["SWIFT_BACKTRACE"] = environment["SWIFT_BACKTRACE"] ?? "enable=no"
             let words = ([executable] + arguments).map { strdup($0) }
             let variables = environment.map { strdup("\($0.key)=\($0.value)") }
             defer { for string in words + variables { free(string) } }
