@@ -86,9 +86,9 @@ private let targets: [String: @Sendable ([UInt8]) -> Void] = [
             guard let head = try? parser.next() else { return }
             _ = head.fields
             _ = head.directives
-            _ = RequestPlan.ranges(head)
-            _ = try? ProxyTarget.parse(head.target, token: nil)
-            _ = try? ProxyTarget.parse(head.target, token: "token")
+            _ = MediaRequest(head).ranges
+            _ = try? Route(target: head.target, token: nil)
+            _ = try? Route(target: head.target, token: "token")
         }
     },
 ]

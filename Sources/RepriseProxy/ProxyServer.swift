@@ -81,7 +81,7 @@ public final class ProxyServer: Sendable {
     }
 
     /// Requests that are being answered, other than from what is stored and at hand.
-    package var exchangesUnderWay: Int { service.exchangesUnderWay }
+    package var answersUnderWay: Int { service.answersUnderWay }
 
     /// Regions that were not in the system's memory when they were to be sent.
     package var coldReads: Int { service.coldReads.withLock { $0 } }
@@ -104,7 +104,7 @@ public final class ProxyServer: Sendable {
     private func shutDown() async {
         try? await channel.close().get()
         for channel in service.beginClosing() { try? await channel.close().get() }
-        await service.endExchanges()
+        await service.endAnswers()
         await service.drainLog()
         try? await group.shutdownGracefully()
     }

@@ -10,15 +10,14 @@ final class ProxyService: Sendable {
     let cache: MediaCache
     let configuration: ProxyConfiguration
     private let logs: LogQueue
-    /// Whether requests that are answered have their line in the log.
-    let isLoggingRequests: Bool
+    private let isLoggingRequests: Bool
     let browsers: BrowserRules
     var wallClock: @Sendable () -> Double { configuration.clock.wallClock }
 
     private struct State {
         var channels: [ObjectIdentifier: any Channel] = [:]
-        var exchanges: [UInt64: Task<Void, Never>] = [:]
-        var nextExchange: UInt64 = 0
+        var answers: [UInt64: Task<Void, Never>] = [:]
+        var nextAnswer: UInt64 = 0
         var watches: [ObjectIdentifier: NIOLoopBound<ConnectionWatch>] = [:]
         var isClosing = false
     }
@@ -93,31 +92,42 @@ final class ProxyService: Sendable {
         logs.log(level, message, metadata())
     }
 
+    /// Notes an answer in the log, where that is wanted.
+    func log(_ request: MediaRequest, _ resource: MediaResource, status: Int, cache: @autoclosure () -> String) {
+        guard isLoggingRequests else { return }
+        log(
+            .info, "request",
+            [
+                "method": "\(request.isHead ? "HEAD" : "GET")", "url": "\(resource.url.redacted)",
+                "range": "\(request.head.value("range") ?? "-")", "status": "\(status)", "cache": "\(cache())",
+            ])
+    }
+
     /// Returns when what was logged so far is written, or after a second.
     func drainLog() async { await logs.drain() }
 
-    /// Runs `body` in a task that ``endExchanges()`` waits for.
-    func startExchange(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    /// Runs `body` in a task that ``endAnswers()`` waits for.
+    func startTask(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         state.withLock { state in
-            state.nextExchange += 1
-            let id = state.nextExchange
+            state.nextAnswer += 1
+            let id = state.nextAnswer
             let task = Task {
                 await body()
-                self.state.withLock { _ = $0.exchanges.removeValue(forKey: id) }
+                self.state.withLock { _ = $0.answers.removeValue(forKey: id) }
             }
-            state.exchanges[id] = task
+            state.answers[id] = task
             return task
         }
     }
 
-    var exchangesUnderWay: Int { state.withLock { $0.exchanges.count } }
+    var answersUnderWay: Int { state.withLock { $0.answers.count } }
     var connections: Int { state.withLock { $0.channels.count } }
 
-    /// Waits until no exchange is under way: they use their event loop to the last.
-    func endExchanges() async {
-        for exchange in state.withLock({ Array($0.exchanges.values) }) {
-            exchange.cancel()
-            await exchange.value
+    /// Waits until no answer is under way: they use their event loop to the last.
+    func endAnswers() async {
+        for answer in state.withLock({ Array($0.answers.values) }) {
+            answer.cancel()
+            await answer.value
         }
     }
 
@@ -129,17 +139,13 @@ final class ProxyService: Sendable {
         }
     }
 
-    /// The resource that `target` names.
-    func resolve(_ target: String) throws(ProxyTarget.Refusal) -> MediaResource? {
-        switch try ProxyTarget.parse(target, token: configuration.token) {
-        case .index: return nil
-        case .resource(let url):
-            guard configuration.allows(url.host) else {
-                throw ProxyTarget.Refusal(status: 403, reason: "The host \(url.host) is not on this proxy's list.")
-            }
-            do { return try cache.resource(for: url) } catch {
-                throw ProxyTarget.Refusal(status: 503, reason: "The proxy is shutting down.")
-            }
+    /// The file at `url`, if it may be asked for.
+    func resource(at url: ResourceURL) throws(Refusal) -> MediaResource {
+        guard configuration.allows(url.host) else {
+            throw Route.refusal(403, "The host \(url.host) is not on this proxy's list.")
+        }
+        do { return try cache.resource(for: url) } catch {
+            throw Route.refusal(503, "The proxy is shutting down.")
         }
     }
 
@@ -151,37 +157,6 @@ final class ProxyService: Sendable {
         return name.lowercased() == "localhost" || name == "::1" || name == configuration.host
             || name.hasPrefix("127.") && name.allSatisfy { $0.isNumber || $0 == "." }
     }
-
-    /// Fields of the client's request that go to the origin: end-to-end ones, without those that are the cache's business
-    /// and those that pass for another address, client or method.
-    ///
-    /// A browser's cookies stay here: its jar holds those of all origins, and of other servers on this machine, as one
-    /// site's.
-    func originFields(_ head: RequestHead) -> HTTPFields {
-        var fields = head.fields.endToEnd.filter { !$0.name.speaksForAnotherHop }
-        for name in Self.notForwarded { fields[name] = nil }
-        if head.audience != .player { fields[.cookie] = nil }
-        if case .other = head.method {
-            // Nothing is cached here: the conditions are the origin's business.
-            for name in Self.conditions { fields[values: name] = head.fields[values: name] }
-        }
-        if let name = HTTPField.Name("Via") { fields.append(HTTPField(name: name, value: Self.via)) }
-        return fields
-    }
-
-    /// RFC 9110 §7.6.3.
-    static let via = "1.1 reprise"
-
-    private static let conditions = [
-        "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "Referer",
-    ]
-    .compactMap { HTTPField.Name($0) }
-
-    /// `Icy-MetaData` would have metadata interleaved into the bytes; conditions are evaluated here.
-    private static let notForwarded = [
-        "Host", "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
-        "Accept-Encoding", "Icy-MetaData", "Content-Length", "Expect", "Origin", "Referer",
-    ].compactMap { HTTPField.Name($0) }
 
     /// The page at `/`.
     var indexPage: String {

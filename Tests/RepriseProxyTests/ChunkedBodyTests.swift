@@ -10,7 +10,7 @@ import Testing
 /// Bodies of requests that come in chunks: RFC 9112 §6.1, §7.1.
 @Suite(.limit(minutes: 1)) struct ChunkedBodyTests {
     /// The body that `text` brings, and the bytes behind it; `nil` while it is not complete.
-    private func take(_ text: String, piece: Int = .max) throws(RequestParser.Refusal) -> (body: String, rest: Int)? {
+    private func take(_ text: String, piece: Int = .max) throws(Refusal) -> (body: String, rest: Int)? {
         var parser = RequestParser()
         var body = RequestBody.chunked(ChunkedBody())
         var rest = Substring(text)
@@ -46,20 +46,20 @@ import Testing
             "0\r\nA: b\n\r\n", ";\r\n",
         ])
     func malformed(text: String) {
-        #expect { try take(text) } throws: { ($0 as? RequestParser.Refusal)?.status == 400 }
+        #expect { try take(text) } throws: { ($0 as? Refusal)?.status == 400 }
     }
 
     @Test("everything has a limit") func limits() throws {
-        #expect { try take("100001\r\n") } throws: { ($0 as? RequestParser.Refusal)?.status == 413 }
+        #expect { try take("100001\r\n") } throws: { ($0 as? Refusal)?.status == 413 }
         let whole = String(repeating: "a", count: RequestBody.maximum)
         #expect(try take("100000\r\n\(whole)\r\n0\r\n\r\n")?.body.count == RequestBody.maximum)
-        #expect { try take("100000\r\n\(whole)\r\n1\r\n") } throws: { ($0 as? RequestParser.Refusal)?.status == 413 }
+        #expect { try take("100000\r\n\(whole)\r\n1\r\n") } throws: { ($0 as? Refusal)?.status == 413 }
         let extensions = String(repeating: "1;\(String(repeating: "x", count: 1000))\r\na\r\n", count: 17)
-        #expect { try take(extensions) } throws: { ($0 as? RequestParser.Refusal)?.status == 431 }
+        #expect { try take(extensions) } throws: { ($0 as? Refusal)?.status == 431 }
         let trailers = "0\r\n" + String(repeating: "A: \(String(repeating: "x", count: 1000))\r\n", count: 17)
-        #expect { try take(trailers) } throws: { ($0 as? RequestParser.Refusal)?.status == 431 }
+        #expect { try take(trailers) } throws: { ($0 as? Refusal)?.status == 431 }
         let line = "1;" + String(repeating: "x", count: 2000)
-        #expect { try take(line) } throws: { ($0 as? RequestParser.Refusal)?.status == 400 }
+        #expect { try take(line) } throws: { ($0 as? Refusal)?.status == 400 }
     }
 
     private static func post(_ fields: [String], method: String = "POST", version: String = "1.1") -> [String] {

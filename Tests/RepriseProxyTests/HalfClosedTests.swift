@@ -67,7 +67,7 @@ import Testing
             proxy.bench.origin.holdHeads("/a")
             var client: RawClient? = try RawClient(port: proxy.server.port)
             try await client?.get(proxy.target("/a"))
-            while proxy.server.exchangesUnderWay == 0 { await Task.yield() }
+            while proxy.server.answersUnderWay == 0 { await Task.yield() }
             client = nil
             while proxy.server.connections > 0 { await Task.yield() }
             proxy.bench.origin.release("/a")

@@ -46,7 +46,7 @@ struct ProxyBench {
 
     /// Returns when no client is being answered, and the cache does nothing for one that has left.
     func becomeIdle() async {
-        while server.exchangesUnderWay > 0 { await Task.yield() }
+        while server.answersUnderWay > 0 { await Task.yield() }
         await bench.cache.becomeIdle()
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Request heads: RFC 9112, and what attackers make of it.
 @Suite struct RequestParserTests {
-    private func parse(_ text: String) throws(RequestParser.Refusal) -> RequestHead? {
+    private func parse(_ text: String) throws(Refusal) -> ClientHead? {
         var parser = RequestParser()
         parser.append(ByteBuffer(string: text))
         return try parser.next()
@@ -51,7 +51,7 @@ import Testing
             ("GET / HTTP/2.0\r\n\r\n", 505), ("GET / FTP/1.1\r\n\r\n", 400),
         ])
     func malformed(text: String, status: Int) {
-        #expect { try parse(text) } throws: { ($0 as? RequestParser.Refusal)?.status == status }
+        #expect { try parse(text) } throws: { ($0 as? Refusal)?.status == status }
     }
 
     @Test(
@@ -66,18 +66,18 @@ import Testing
             ("^^^^##\u{1}0\u{3} t\u{1}%1e T0\r\n\r\n", 400), ("T / HTTP/1.2\r\nHost: x\r\n\r\n", 505),
         ])
     func fuzzed(text: String, status: Int) {
-        #expect { try parse(text) } throws: { ($0 as? RequestParser.Refusal)?.status == status }
+        #expect { try parse(text) } throws: { ($0 as? Refusal)?.status == status }
     }
 
     @Test func everythingHasALimit() {
         let longLine = "GET /" + String(repeating: "a", count: RequestParser.maximumLine) + " HTTP/1.1\r\n\r\n"
-        #expect { try parse(longLine) } throws: { ($0 as? RequestParser.Refusal)?.status == 414 }
-        #expect { try parse(String(longLine.dropLast(4))) } throws: { ($0 as? RequestParser.Refusal)?.status == 414 }
+        #expect { try parse(longLine) } throws: { ($0 as? Refusal)?.status == 414 }
+        #expect { try parse(String(longLine.dropLast(4))) } throws: { ($0 as? Refusal)?.status == 414 }
         let manyFields =
             "GET / HTTP/1.1\r\n" + String(repeating: "A: b\r\n", count: RequestParser.maximumFields + 1) + "\r\n"
-        #expect { try parse(manyFields) } throws: { ($0 as? RequestParser.Refusal)?.status == 431 }
+        #expect { try parse(manyFields) } throws: { ($0 as? Refusal)?.status == 431 }
         let longHead = "GET / HTTP/1.1\r\nA: " + String(repeating: "a", count: RequestParser.maximumHead)
-        #expect { try parse(longHead) } throws: { ($0 as? RequestParser.Refusal)?.status == 431 }
+        #expect { try parse(longHead) } throws: { ($0 as? Refusal)?.status == 431 }
     }
 
     @Test func theWayTheBytesArriveDoesNotMatter() throws {
@@ -115,8 +115,8 @@ import Testing
             parser.append(ByteBuffer(bytes: bytes))
             guard let head = try? parser.next() else { continue }
             _ = head.fields
-            _ = RequestPlan.ranges(head)
-            _ = try? ProxyTarget.parse(head.target, token: nil)
+            _ = MediaRequest(head).ranges
+            _ = try? Route(target: head.target, token: nil)
         }
     }
 }

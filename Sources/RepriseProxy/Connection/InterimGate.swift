@@ -17,10 +17,10 @@ final class InterimGate: Sendable {
 
     func pass(_ response: HTTPResponse) {
         var buffer = ByteBuffer()
-        ResponseHead.writeStatus(response.status.code, to: &buffer)
+        buffer.writeStatusLine(response.status.code)
         var fields = response.headerFields.endToEnd.handedOn(to: .player)
         fields[.setCookie] = nil
-        for field in fields { ResponseHead.write(field, to: &buffer) }
+        for field in fields { buffer.writeField(field) }
         buffer.writeStaticString("\r\n")
         // Under the lock, so that it cannot be overtaken by the head.
         isOpen.withLock { isOpen in

@@ -5,7 +5,7 @@ import NIOCore
 /// The head of one HTTP/1.1 request, checked: RFC 9112 §2–§6 without the leniencies that request smuggling lives on.
 ///
 /// Fields are kept as places in the received bytes; most requests need only three of them.
-package struct RequestHead: Sendable {
+package struct ClientHead: Sendable {
     enum Method: Equatable, Sendable {
         case get, head, options
         case other(String)

@@ -27,7 +27,7 @@ struct ChunkedBody {
     private static let maximumDropped = 16 << 10
 
     /// Takes what has come in `buffer`; returns whether the body is complete.
-    mutating func take(from buffer: inout ByteBuffer) throws(RequestParser.Refusal) -> Bool {
+    mutating func take(from buffer: inout ByteBuffer) throws(Refusal) -> Bool {
         while true {
             switch state {
             case .size:
@@ -57,7 +57,7 @@ struct ChunkedBody {
     }
 
     /// The next line without its end; `nil` until all of it has come.
-    private func line(_ buffer: inout ByteBuffer) throws(RequestParser.Refusal) -> [UInt8]? {
+    private func line(_ buffer: inout ByteBuffer) throws(Refusal) -> [UInt8]? {
         let view = buffer.readableBytesView.prefix(Self.maximumLine + 2)
         guard let end = view.firstIndex(of: 0x0A) else {
             guard view.count < Self.maximumLine + 2 else { throw Self.malformed }
@@ -71,7 +71,7 @@ struct ChunkedBody {
     }
 
     /// The size in front of a chunk: hexadecimal digits, then perhaps extensions.
-    private mutating func size(_ line: [UInt8]) throws(RequestParser.Refusal) -> Int {
+    private mutating func size(_ line: [UInt8]) throws(Refusal) -> Int {
         let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
         let rest = line.dropFirst(digits.count).drop { $0 == 0x20 || $0 == 0x09 }
         guard !digits.isEmpty, digits.count <= 8, digits.allSatisfy(Self.isHexDigit),
@@ -82,10 +82,10 @@ struct ChunkedBody {
         return size
     }
 
-    private mutating func drop(_ count: Int) throws(RequestParser.Refusal) {
+    private mutating func drop(_ count: Int) throws(Refusal) {
         dropped += count
         guard dropped <= Self.maximumDropped else {
-            throw RequestParser.Refusal(status: 431, reason: "Chunk extensions or trailers are too long.")
+            throw Refusal(status: 431, reason: "Chunk extensions or trailers are too long.")
         }
     }
 
@@ -98,6 +98,6 @@ struct ChunkedBody {
         }
     }
 
-    private static let malformed = RequestParser.Refusal(
+    private static let malformed = Refusal(
         status: 400, reason: "The body's chunks are malformed (RFC 9112 §7.1).")
 }

@@ -15,7 +15,7 @@ struct BrowserRules: Sendable {
         case refuse(String)
     }
 
-    func judge(_ head: RequestHead) -> Verdict {
+    func judge(_ head: ClientHead) -> Verdict {
         guard head.isFromBrowser else { return .answer(.player) }
         guard head.count("service-worker") == 0 else {
             return .refuse("A service worker must not come from this proxy.")
@@ -36,7 +36,7 @@ struct BrowserRules: Sendable {
     }
 
     /// Whether the request comes from the person, or from the document that a browser makes around a media file.
-    private func isOwn(_ head: RequestHead) -> Bool {
+    private func isOwn(_ head: ClientHead) -> Bool {
         switch head.value("sec-fetch-site")?.lowercased() {
         // No page of this address runs scripts, so that none has a reason to fetch.
         case "same-origin": head.value("sec-fetch-dest")?.lowercased() != "empty"
@@ -48,7 +48,7 @@ struct BrowserRules: Sendable {
     }
 
     /// The page that sends the request, if it is allowed to read.
-    private func allowedPage(_ head: RequestHead) -> String? {
+    private func allowedPage(_ head: ClientHead) -> String? {
         guard !allowedPages.isEmpty else { return nil }
         if let origin = head.value("origin") { return allowedPages.contains(origin) ? origin : nil }
         // An element without `crossorigin`, or a link, sends no Origin.

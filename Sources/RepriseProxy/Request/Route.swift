@@ -1,55 +1,60 @@
 package import Reprise
 
-/// What a request target names: `/https/host[:port]/path?query`, or `/https://host/path`.
-///
-/// Path and query go to the origin exactly as they came. Relative links in playlists therefore resolve by themselves.
-package struct ProxyTarget: Sendable {
-    package enum Kind: Sendable {
-        /// The page that explains the proxy.
-        case index
-        case resource(ResourceURL)
-    }
-
-    /// Why a target is refused, with the status to answer.
-    package struct Refusal: Error, Equatable {
-        let status: Int
-        let reason: String
-    }
+/// Where a request leads.
+package enum Route: Sendable {
+    /// The page that explains the proxy.
+    case index
+    /// Which methods there are (RFC 9110 §9.3.7).
+    case options
+    /// The question of a browser whether an allowed page may read (Fetch standard §4.8).
+    case preflight(page: String)
+    /// The file at a URL.
+    case resource(ResourceURL)
 
     private static let expected =
         "Expected /https/host/path (or /http/host/path), for example /https/example.com/song.mp3."
 
-    /// Parses `target`; with a `token`, the first path segment must be it.
-    package static func parse(_ target: String, token: String?) throws(Refusal) -> Kind {
+    /// The route to what `target` names: `/https/host[:port]/path?query`, or `/https://host/path`.
+    ///
+    /// With a `token`, the first path segment must be it. Path and query go to the origin exactly as they came: relative links
+    /// in playlists resolve by themselves.
+    package init(target: String, token: String?) throws(Refusal) {
         guard target.hasPrefix("/") else {
-            throw Refusal(status: 400, reason: "This is not a forward proxy. " + expected)
+            throw Self.refusal(400, "This is not a forward proxy. " + Self.expected)
         }
         var rest = target.dropFirst()
         if let token {
             let segment = rest.prefix { $0 != "/" }
-            guard constantTimeEqual(String(segment), token) else {
-                throw Refusal(
-                    status: 403, reason: "The address must begin with the access token: /TOKEN/https/host/path.")
+            guard Self.constantTimeEqual(String(segment), token) else {
+                throw Self.refusal(403, "The address must begin with the access token: /TOKEN/https/host/path.")
             }
             rest = rest.dropFirst(segment.count + 1)
         }
-        if rest.isEmpty { return .index }
+        if rest.isEmpty {
+            self = .index
+            return
+        }
         let schemeEnd = rest.firstIndex { $0 == "/" || $0 == ":" } ?? rest.endIndex
         let scheme = rest[..<schemeEnd].lowercased()
         guard scheme == "http" || scheme == "https" else {
-            throw Refusal(status: 400, reason: "Unknown scheme \"\(scheme.prefix(32))\". " + expected)
+            throw Self.refusal(400, "Unknown scheme \"\(scheme.prefix(32))\". " + Self.expected)
         }
         var location = rest[schemeEnd...]
         if location.hasPrefix(":") { location = location.dropFirst() }
         location = location.drop { $0 == "/" }
-        guard !hasDotSegments(location) else {
-            throw Refusal(status: 400, reason: "The path has . or .. segments; resolve them before asking.")
+        guard !Self.hasDotSegments(location) else {
+            throw Self.refusal(400, "The path has . or .. segments; resolve them before asking.")
         }
         do {
-            return .resource(try ResourceURL("\(scheme)://\(location)"))
+            self = .resource(try ResourceURL("\(scheme)://\(location)"))
         } catch {
-            throw Refusal(status: 400, reason: "\(error.message) " + expected)
+            throw Self.refusal(400, "\(error.message) " + Self.expected)
         }
+    }
+
+    /// A refusal of one target, which says nothing against the next request.
+    static func refusal(_ status: Int, _ reason: String) -> Refusal {
+        Refusal(status: status, reason: reason, endsConnection: false)
     }
 
     /// Whether the path leaves a folder, or would if slashes and dots were not percent-encoded.

@@ -12,12 +12,6 @@ package struct RequestParser: Sendable {
     /// Most fields; beyond it 431.
     static let maximumFields = 100
 
-    /// Why a head is refused, with the status to answer.
-    package struct Refusal: Error, Equatable {
-        let status: Int
-        let reason: String
-    }
-
     package init() {}
 
     private var buffer = ByteBuffer()
@@ -36,7 +30,7 @@ package struct RequestParser: Sendable {
     }
 
     /// The next complete head, or `nil` until more has come.
-    package mutating func next() throws(Refusal) -> RequestHead? {
+    package mutating func next() throws(Refusal) -> ClientHead? {
         skipEmptyLines()
         let looked = max(0, searched - 1)
         guard let length = headLength() else {
@@ -110,14 +104,14 @@ package struct RequestParser: Sendable {
 
     // MARK: - One head
 
-    private static func parse(_ head: ByteBuffer) throws(Refusal) -> RequestHead {
-        let result: Result<RequestHead, Refusal> = head.withUnsafeReadableBytes { raw in
+    private static func parse(_ head: ByteBuffer) throws(Refusal) -> ClientHead {
+        let result: Result<ClientHead, Refusal> = head.withUnsafeReadableBytes { raw in
             do throws(Refusal) { return .success(try parse(raw, head)) } catch { return .failure(error) }
         }
         return try result.get()
     }
 
-    private static func parse(_ raw: UnsafeRawBufferPointer, _ head: ByteBuffer) throws(Refusal) -> RequestHead {
+    private static func parse(_ raw: UnsafeRawBufferPointer, _ head: ByteBuffer) throws(Refusal) -> ClientHead {
         guard let lineEnd = lineEnd(raw, from: 0) else { throw malformed("The request line is malformed.") }
         guard lineEnd <= maximumLine else { throw Refusal(status: 414, reason: "The request line is too long.") }
         let line = raw[0..<lineEnd]
@@ -129,7 +123,7 @@ package struct RequestParser: Sendable {
             throw malformed("The request line has characters that must be percent-encoded (RFC 3986 §2.1).")
         }
         let isHTTP11 = try version(line[(last + 1)...])
-        var places: [RequestHead.Place] = []
+        var places: [ClientHead.Place] = []
         var position = lineEnd + 2
         while let end = Self.lineEnd(raw, from: position), end > position {
             guard places.count < maximumFields else {
@@ -139,7 +133,7 @@ package struct RequestParser: Sendable {
             position = end + 2
         }
         guard position + 2 == raw.count else { throw malformed("A header line is malformed.") }
-        return RequestHead(
+        return ClientHead(
             method: method(line[..<first]), target: String(decoding: target, as: UTF8.self), isHTTP11: isHTTP11,
             bytes: head, places: places)
     }
@@ -155,7 +149,7 @@ package struct RequestParser: Sendable {
         return nil
     }
 
-    private static func place(_ raw: UnsafeRawBufferPointer, _ line: Range<Int>) throws(Refusal) -> RequestHead.Place {
+    private static func place(_ raw: UnsafeRawBufferPointer, _ line: Range<Int>) throws(Refusal) -> ClientHead.Place {
         guard let colon = raw[line].firstIndex(of: 0x3A), colon > line.lowerBound else {
             throw malformed("A header line has no name.")
         }
@@ -169,7 +163,7 @@ package struct RequestParser: Sendable {
         guard raw[start..<end].allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             throw malformed("A header value has control characters (RFC 9110 §5.5).")
         }
-        return RequestHead.Place(nameStart: line.lowerBound, nameEnd: colon, valueStart: start, valueEnd: end)
+        return ClientHead.Place(nameStart: line.lowerBound, nameEnd: colon, valueStart: start, valueEnd: end)
     }
 
     private static func version(_ bytes: Slice<UnsafeRawBufferPointer>) throws(Refusal) -> Bool {
@@ -182,7 +176,7 @@ package struct RequestParser: Sendable {
         }
     }
 
-    private static func method(_ bytes: Slice<UnsafeRawBufferPointer>) -> RequestHead.Method {
+    private static func method(_ bytes: Slice<UnsafeRawBufferPointer>) -> ClientHead.Method {
         switch String(decoding: bytes, as: UTF8.self) {
         case "GET": .get
         case "HEAD": .head

@@ -11,14 +11,14 @@ enum RequestBody {
     /// The body that follows `head`; `nil` for none.
     ///
     /// Throws for what cannot be passed on, or could be read in two ways.
-    init?(of head: RequestHead) throws(RequestParser.Refusal) {
+    init?(of head: ClientHead) throws(Refusal) {
         if let coding = head.value("transfer-encoding") {
             guard head.isHTTP11, head.count("content-length") == 0 else {
-                throw RequestParser.Refusal(
+                throw Refusal(
                     status: 400, reason: "Transfer-Encoding stands alone, in HTTP/1.1 (RFC 9112 §6.1).")
             }
             guard coding.lowercased() == "chunked" else {
-                throw RequestParser.Refusal(status: 501, reason: "The only transfer coding that is spoken is chunked.")
+                throw Refusal(status: 501, reason: "The only transfer coding that is spoken is chunked.")
             }
             guard case .other = head.method else { throw Self.tooLarge }
             self = .chunked(ChunkedBody())
@@ -26,13 +26,13 @@ enum RequestBody {
         }
         guard let value = head.value("content-length") else { return nil }
         guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let length = Int(value) else {
-            throw RequestParser.Refusal(status: 400, reason: "Content-Length is not a number (RFC 9112 §6.3).")
+            throw Refusal(status: 400, reason: "Content-Length is not a number (RFC 9112 §6.3).")
         }
         guard length > 0 else { return nil }
         guard case .other = head.method, length <= Self.maximum else { throw Self.tooLarge }
         self = .sized(length)
     }
 
-    static let tooLarge = RequestParser.Refusal(
+    static let tooLarge = Refusal(
         status: 413, reason: "A body of that size, or with that method, is not accepted.")
 }

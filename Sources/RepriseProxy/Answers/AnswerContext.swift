@@ -1,0 +1,88 @@
+import HTTPSemantics
+import HTTPTypes
+import Logging
+import Reprise
+
+/// What the answers to one request have in common: the request, the file, and the way to the client.
+struct AnswerContext: Sendable {
+    let request: MediaRequest
+    let resource: MediaResource
+    let writer: ResponseWriter
+
+    var head: ClientHead { request.head }
+    var service: ProxyService { writer.service }
+
+    /// Answers a request that may have to wait for the disk or the origin.
+    ///
+    /// Returns whether the connection can take another request.
+    func answer() async -> Bool {
+        do {
+            do {
+                return try await answerOnce()
+            } catch let error as RepriseError where error.code == .validatorChanged {
+                // Nothing has been sent: the current representation will do as well.
+                return try await answerOnce()
+            }
+        } catch let error as RepriseError {
+            return await ErrorAnswer(context: self, error: error).send()
+        } catch {
+            return false
+        }
+    }
+
+    private func answerOnce() async throws -> Bool {
+        switch head.method {
+        case .get, .options: try await MediaAnswer(context: self).send()
+        case .head: try await HeadAnswer(context: self).send()
+        case .other(let name): try await ForwardAnswer(context: self).send(name)
+        }
+    }
+
+    /// Begins a read for the request.
+    func read(_ range: RangeSpec?) async throws -> MediaRead {
+        let pass: @Sendable (HTTPResponse) -> Void = { [interim = writer.interim] response in interim.pass(response) }
+        return try await resource.read(
+            range, fields: head.originFields, directives: request.directives,
+            onInterim: head.isHTTP11 && head.audience == .player ? pass : nil)
+    }
+
+    /// Sends a response without a body of the representation.
+    func send(
+        _ content: MediaResponse.Content, of information: ContentInformation, status: CacheStatus
+    ) async throws -> Bool {
+        let response = response(content, of: information, status: status)
+        try await writer.write(response.head())
+        return response.framing.keepsAlive
+    }
+
+    /// The head of a response made from a representation.
+    func response(
+        _ content: MediaResponse.Content, of information: ContentInformation, status: CacheStatus,
+        cookies: [HTTPField] = []
+    ) -> MediaResponse {
+        let lines = RepresentationFields.lines(of: information, for: head.audience, status: status, cookies: cookies)
+        return MediaResponse(content, to: head, information, lines: lines, now: service.wallClock())
+    }
+
+    /// An origin's response on its way to the client.
+    func passed(_ response: HTTPResponse, status: CacheStatus, cookies: [HTTPField]) -> PassedResponse {
+        PassedResponse(
+            response, to: head, status: status, cookies: cookies, receivedAt: Int64(service.wallClock()))
+    }
+
+    /// The origin's cookies for this client's jar.
+    func cookies(_ fields: HTTPFields) -> [HTTPField] {
+        guard head.audience == .player, fields[.setCookie] != nil,
+            let scope = CookieScope(target: head.target, url: resource.url)
+        else { return [] }
+        return fields[values: .setCookie].compactMap { scope.scoped($0) }
+            .map { HTTPField(name: .setCookie, value: $0) }
+    }
+
+    /// The head is out: only a broken connection tells the client that the body is not whole (RFC 9112 §8).
+    func noteBrokenOff(_ error: any Error) {
+        service.log(.warning, "response broken off", ["url": "\(resource.url.redacted)", "error": "\(error)"])
+    }
+
+    func log(_ status: Int, _ cache: CacheStatus) { service.log(request, resource, status: status, cache: "\(cache)") }
+}

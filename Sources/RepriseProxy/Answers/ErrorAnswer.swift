@@ -1,0 +1,76 @@
+import HTTPSemantics
+import HTTPTypes
+import Logging
+import NIOCore
+import Reprise
+
+/// The answer to a request whose read could not begin.
+struct ErrorAnswer {
+    let context: AnswerContext
+    let error: RepriseError
+
+    /// Returns whether the connection can take another request.
+    func send() async -> Bool {
+        context.service.log(
+            .notice, "request failed",
+            ["url": "\(context.resource.url.redacted)", "error": "\(error.code): \(error.message)"])
+        do {
+            try await context.writer.write(buffer)
+            return context.head.keepsAlive
+        } catch {
+            return false
+        }
+    }
+
+    private var buffer: ByteBuffer {
+        switch error.code {
+        case .originRefused: error.refusal.map { relay($0) } ?? text(502)
+        case .rangeNotSatisfiable: notSatisfiable
+        case .originTimedOut, .notStored: text(504)
+        case .originForbidden: text(403)
+        case .invalidArgument: text(400)
+        case .closed: text(503)
+        case .storageUnavailable, .storageFull: text(500)
+        default: text(502)
+        }
+    }
+
+    private func text(_ status: Int) -> ByteBuffer {
+        let isLocal = [.notStored, .closed, .invalidArgument].contains(error.code)
+        let cache = CacheStatus(isLocal ? .unanswered : .forwarded(missReason), detail: "\(error.code)")
+        return text(status, fields: [("Cache-Status", "\(cache)")])
+    }
+
+    private func text(_ status: Int, fields: [(String, String)]) -> ByteBuffer {
+        OwnAnswer(status: status, fields: fields, text: "\(error.message)\n").buffer(to: context.head)
+    }
+
+    /// Why the origin was asked, where that did not come to a response of media.
+    private var missReason: CacheStatus.ForwardReason {
+        context.resource.storedInformation == nil ? .uriMiss : .miss
+    }
+
+    /// RFC 9110 §15.5.17.
+    private var notSatisfiable: ByteBuffer {
+        let length = context.resource.storedInformation?.completeLength ?? error.range?.upperBound
+        var fields = length.map { [("Content-Range", "bytes */\($0)")] } ?? []
+        let isKnown = context.resource.usableInformation(context.request.directives) != nil
+        fields.append(("Cache-Status", "\(CacheStatus(isKnown ? .hit : .forwarded(missReason)))"))
+        return text(416, fields: fields)
+    }
+
+    /// The origin's own answer, as it came; without its cookies, as it may have come for another client.
+    private func relay(_ refusal: OriginRefusal) -> ByteBuffer {
+        var response = refusal.head
+        response.headerFields[.contentLength] = "\(refusal.body.count)"
+        response.headerFields[.age] = refusal.age.map { "\($0)" } ?? response.headerFields[.age]
+        let status =
+            refusal.age == nil ? .forwarded(missReason, status: response.status.code) : CacheStatus.Handling.hit
+        let passed = PassedResponse(
+            response, to: context.head, status: CacheStatus(status),
+            receivedAt: Int64(context.service.wallClock()) - (refusal.age ?? 0))
+        var buffer = passed.head
+        if context.head.method != .head, passed.mayHaveBody { buffer.writeBytes(refusal.body) }
+        return buffer
+    }
+}

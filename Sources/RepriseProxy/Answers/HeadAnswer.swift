@@ -1,0 +1,50 @@
+import HTTPSemantics
+import HTTPTypes
+import Reprise
+
+/// The answer to a HEAD: from the store, or the origin's own.
+struct HeadAnswer {
+    let context: AnswerContext
+
+    /// Returns whether the connection can take another request.
+    func send() async throws -> Bool {
+        let request = context.request
+        let stored = try await context.resource.storedAnswer(request.directives, fields: context.head.originFields)
+        guard let information = stored else { return try await relay() }
+        let status = CacheStatus(.hit)
+        switch RequestPlan(request, for: information) {
+        case .notModified: return try await context.send(.notModified, of: information, status: status)
+        case .preconditionFailed: return try await context.send(.preconditionFailed, of: information, status: status)
+        case .send, .sendParts:
+            return try await context.send(.whole(length: information.completeLength), of: information, status: status)
+        }
+    }
+
+    private func relay() async throws -> Bool {
+        guard !context.request.directives.onlyIfCached else {
+            throw RepriseError(.notStored, "\(context.resource.url.redacted) is not stored.")
+        }
+        let response = judged(try await context.resource.head(fields: context.head.originFields))
+        let reason = context.resource.storedInformation == nil ? CacheStatus.ForwardReason.uriMiss : .stale
+        let passed = context.passed(
+            response, status: CacheStatus(.forwarded(reason, status: response.status.code)),
+            cookies: context.cookies(response.headerFields))
+        try await context.writer.write(passed.head)
+        return passed.framing.keepsAlive
+    }
+
+    /// What the conditions of the request, which the origin was not told, make of its answer (RFC 9110 §13.2.2).
+    private func judged(_ response: HTTPResponse) -> HTTPResponse {
+        guard response.status == .ok, context.request.isConditional else { return response }
+        var response = response
+        let validators = Validators(response.headerFields)
+        switch evaluatePreconditions(context.head.fields, method: .head, validators: validators) {
+        case .notModified: response.status = .notModified
+        case .preconditionFailed:
+            response.status = .preconditionFailed
+            response.headerFields[.contentLength] = "0"
+        case .proceed: break
+        }
+        return response
+    }
+}

@@ -1,0 +1,68 @@
+import HTTPSemantics
+import HTTPTypes
+import NIOCore
+import Reprise
+
+/// Several ranges in one response (RFC 9110 §15.3.7.2): a read after the other, all of one representation.
+struct MultipartAnswer {
+    private let context: AnswerContext
+    private let parts: [RangeSpec]
+    private let first: MediaRead
+    private let multipart: Multipart
+
+    /// `nil` if reads one after the other are not sure to give parts of one representation: a strong validator joins them
+    /// (RFC 9110 §15.3.7.3), or all of them are stored.
+    init?(_ parts: [RangeSpec], first: MediaRead, context: AnswerContext) {
+        let information = first.information
+        let length = information.completeLength ?? 0
+        let ranges = parts.compactMap { $0.resolve(completeLength: length) }
+        guard ranges.count == parts.count, !information.generation.isEmpty,
+            information.validators.ifRangeValue != nil
+                || parts.allSatisfy({
+                    context.resource.storedRegion($0)?.information.generation == information.generation
+                })
+        else { return nil }
+        self.context = context
+        self.parts = parts
+        self.first = first
+        multipart = Multipart(ranges, information, length)
+    }
+
+    /// Returns whether the connection can take another request.
+    func send(_ status: CacheStatus) async throws -> Bool {
+        context.log(206, status)
+        var information = first.information
+        information.fields[.contentType] = "multipart/byteranges; boundary=\(multipart.boundary)"
+        let response = context.response(.parts(length: multipart.contentLength), of: information, status: status)
+        // Until the first byte is there an error can still be told with a status of its own.
+        let piece = try await first.next()
+        do {
+            try await send(head: response.head(), piece)
+            return response.framing.keepsAlive
+        } catch {
+            context.noteBrokenOff(error)
+            return false
+        }
+    }
+
+    private func send(head: ByteBuffer, _ firstPiece: MediaPiece?) async throws {
+        var (buffer, piece) = (head, firstPiece)
+        for (index, part) in parts.enumerated() {
+            let read = index == 0 ? first : try await context.read(part)
+            defer { read.cancel() }
+            guard read.information.generation == first.information.generation else {
+                throw RepriseError(.validatorChanged, "The file changed between two parts.")
+            }
+            buffer.writeString(multipart.heads[index])
+            try await context.writer.stream(head: buffer) {
+                if let first = piece {
+                    piece = nil
+                    return first
+                }
+                return try await read.next()
+            }
+            buffer = ByteBuffer()
+        }
+        try await context.writer.write(ByteBuffer(string: multipart.end))
+    }
+}

@@ -1,0 +1,401 @@
+import HTTPSemantics
+import HTTPTypes
+import Logging
+import NIOCore
+import Reprise
+
+/// One client connection: reads requests, routes them, answers hits on the event loop and everything else in a task.
+///
+/// Everything here runs on the channel's event loop. One request is answered at a time, pipelined ones wait, and none is
+/// answered while bytes of earlier answers wait for the client. `ConnectionWatch` keeps the time.
+final class ConnectionHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = IOData
+
+    /// Bytes of further requests from which on the socket is not read while they cannot be answered.
+    private static let maximumBacklog = 128 << 10
+    /// Bytes that one read may bring beyond ``maximumBacklog``.
+    private static let backlogSlack = 256 << 10
+    /// Bytes that a client may send after our end of the connection before it is cut off.
+    private static let maximumSurplus = 4 << 20
+    /// Answers made before their bytes are handed to the kernel.
+    private static let answersAtOnce = 2
+
+    private let service: ProxyService
+    private let watch: ConnectionWatch
+    /// There are too many connections: this one is told so.
+    private let isSurplus: Bool
+    private var context: ChannelHandlerContext?
+    private var requests = RequestReader()
+    private var work = Work.none
+    private let regionOnItsWay = RegionOnItsWay()
+    private var ending = Ending.open
+    private var isInputClosed = false
+    private var isProcessing = false
+    private var isReading = true
+    private var surplus = 0
+    private var deadline: ConnectionDeadline
+    private var hasAnswered = false
+    /// Counts requests, answers and pieces handed to the kernel.
+    private var events: UInt64 = 0
+    private var delivery = DeliveryCount()
+    private var known = KnownResources()
+    private var acceptedHost: String?
+
+    private enum Work {
+        case none
+        /// A task answers.
+        case task(Task<Void, Never>, InterimGate)
+        /// A stored response leaves, region by region.
+        case hit
+    }
+
+    private enum Ending {
+        /// Requests are answered.
+        case open
+        /// No further request is answered; what was answered leaves.
+        case lastAnswer
+        /// Our end of the connection is closed, what still comes is dropped.
+        case farewell
+    }
+
+    init(service: ProxyService, watch: ConnectionWatch, isSurplus: Bool) {
+        self.service = service
+        self.watch = watch
+        self.isSurplus = isSurplus
+        deadline = ConnectionDeadline(service.configuration.deadlines)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func channelActive(context: ChannelHandlerContext) {
+        watch.add(self)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        watch.remove(self)
+        if case .task(let task, _) = work { task.cancel() }
+        work = .none
+        ending = .farewell
+        delivery.brokenOff(service.cache)
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        service.log(.debug, "connection failed", ["error": "\(error)"])
+        context.close(promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = unwrapInboundIn(data)
+        guard ending == .open else {
+            surplus += bytes.readableBytes
+            if surplus > Self.maximumSurplus { context.close(promise: nil) }
+            return
+        }
+        requests.append(bytes)
+        process(context)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable {
+            events &+= 1
+            delivery.delivered(to: service.cache)
+            process(context)
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? ChannelEvent, event == .inputClosed {
+            isInputClosed = true
+            // A client that left and one that only says that it has no more requests look the same. Something that every
+            // client has to ignore tells them apart: the kernel of one that left refuses it (RFC 9110 §15.2).
+            if case .task(_, let interim) = work { interim.pass(HTTPResponse(status: .continue)) }
+            settle(context)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    /// Answers what is complete, as far as the client takes it.
+    private func process(_ context: ChannelHandlerContext) {
+        // A flush may bring the news that all was written before it returns.
+        guard !isProcessing else { return }
+        isProcessing = true
+        while canAnswer, context.channel.isWritable {
+            var answers = 0
+            while canAnswer, answers < Self.answersAtOnce, answerNext(context) { answers += 1 }
+            if requests.takeContinue() { tellToContinue(context) }
+            guard answers > 0 else { break }
+            context.flush()
+        }
+        isProcessing = false
+        settle(context)
+    }
+
+    private var canAnswer: Bool {
+        guard ending == .open, case .none = work else { return false }
+        return true
+    }
+
+    /// Answers the next request; false if none is complete.
+    private func answerNext(_ context: ChannelHandlerContext) -> Bool {
+        do throws(Refusal) {
+            guard let head = try requests.next() else { return false }
+            answer(head, context)
+        } catch {
+            write(OwnAnswer(error).buffer(), keepsAlive: false, context)
+        }
+        hasAnswered = true
+        events &+= 1
+        return true
+    }
+
+    private func tellToContinue(_ context: ChannelHandlerContext) {
+        context.write(wrapOutboundOut(.byteBuffer(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))), promise: nil)
+        context.flush()
+    }
+
+    /// Reads on or not, and ends the connection if nothing is left to do on it.
+    private func settle(_ context: ChannelHandlerContext) {
+        let isFull = ending == .open && requests.backlog > Self.maximumBacklog
+        if isFull, requests.backlog > Self.maximumBacklog + Self.backlogSlack {
+            // With reading off the kernel still hands over all that it has when the client closes its side.
+            return context.close(promise: nil)
+        }
+        if isReading == isFull {
+            isReading = !isFull
+            // A channel that is closing refuses, and reads no more anyway.
+            try? context.channel.syncOptions?.setOption(.autoRead, value: isReading)
+        }
+        guard case .none = work, context.channel.isWritable else { return }
+        switch ending {
+        case .open: if isInputClosed { context.close(promise: nil) }
+        case .lastAnswer: if isSurplus { context.close(promise: nil) } else { sayFarewell(context) }
+        case .farewell: if isInputClosed { context.close(promise: nil) }
+        }
+    }
+
+    /// Closes our end only: with bytes unread, or still to come, the kernel would tell the client that all is lost,
+    /// and the client might drop the answer (RFC 9112 §9.6).
+    private func sayFarewell(_ context: ChannelHandlerContext) {
+        ending = .farewell
+        events &+= 1
+        if isInputClosed { context.close(promise: nil) } else { context.close(mode: .output, promise: nil) }
+    }
+
+    // MARK: - Time
+
+    /// Ends the connection if nothing has happened on it for too long.
+    func look(at now: Duration) {
+        guard let context else { return }
+        var sight = ConnectionDeadline.Sight(waiting: waiting(context), events: events)
+        if sight.waiting == .client || sight.waiting == .farewell {
+            sight.pending = pending(context)
+            if sight.waiting == .farewell, sight.pending > 0 { sight.waiting = .client }
+            if regionOnItsWay.isCutOff() { return context.close(promise: nil) }
+        }
+        if deadline.isOver(sight, at: now) { context.close(promise: nil) }
+    }
+
+    private func waiting(_ context: ChannelHandlerContext) -> ConnectionDeadline.Waiting {
+        if ending == .farewell { return .farewell }
+        if !context.channel.isWritable { return .client }
+        guard case .none = work else { return .answer }
+        return hasAnswered ? .request : .firstRequest
+    }
+
+    /// Bytes that the client has not acknowledged.
+    private func pending(_ context: ChannelHandlerContext) -> Int {
+        let buffered = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+        return buffered + SocketOptions.unacknowledged(context)
+    }
+
+    // MARK: - One request
+
+    private func answer(_ head: ClientHead, _ context: ChannelHandlerContext) {
+        var head = head
+        do throws(Refusal) {
+            switch try route(&head) {
+            case .index: write(OwnAnswer(status: 200, text: service.indexPage), to: head, context)
+            case .options: write(.options, to: head, context)
+            case .preflight: write(.preflight(head), to: head, context)
+            case .resource(let url):
+                let known = try known(head.target, url)
+                let request = MediaRequest(head)
+                if let hit = HitAnswer(request, known, now: service.wallClock()) {
+                    begin(hit, context)
+                } else {
+                    begin(request, known.resource, context) { await $0.answer() }
+                }
+            }
+        } catch {
+            let answer = OwnAnswer(error)
+            if error.endsConnection {
+                write(answer.buffer(), keepsAlive: false, context)
+            } else {
+                write(answer, to: head, context)
+            }
+        }
+    }
+
+    /// Where a request leads, after what is asked of every request; notes who reads the answer.
+    private func route(_ head: inout ClientHead) throws(Refusal) -> Route {
+        guard !isSurplus else {
+            throw Refusal(status: 503, reason: "There are too many connections.", retryAfter: 1)
+        }
+        guard head.count("host") == 1 || (!head.isHTTP11 && head.count("host") == 0) else {
+            throw Refusal(status: 400, reason: "A request has exactly one Host field (RFC 9112 §3.2).")
+        }
+        let host = head.value("host")
+        guard host == acceptedHost && host != nil || service.accepts(host: host) else {
+            throw Refusal(
+                status: 403, reason: "Host does not name this machine. Use http://127.0.0.1 or http://localhost.")
+        }
+        acceptedHost = host
+        switch service.browsers.judge(head) {
+        case .answer(let audience): head.audience = audience
+        case .preflight(let page):
+            head.audience = .page(page)
+            return .preflight(page: page)
+        case .refuse(let reason): throw Refusal(status: 403, reason: reason)
+        }
+        switch head.method {
+        case .options: return .options
+        case .other(let name) where name == "CONNECT" || name == "TRACE":
+            throw Refusal(
+                status: 405, reason: "\(name) is not supported.", endsConnection: false, namesMethods: true)
+        case .get, .head, .other: return try route(to: head.target)
+        }
+    }
+
+    /// The route to `target`; that of a file that was asked for before is known.
+    private func route(to target: String) throws(Refusal) -> Route {
+        if let known = known[target] { return .resource(known.resource.url) }
+        return try Route(target: target, token: service.configuration.token)
+    }
+
+    private func known(_ target: String, _ url: ResourceURL) throws(Refusal) -> KnownResource {
+        if let known = known[target] { return known }
+        return known.add(try service.resource(at: url), for: target)
+    }
+
+    // MARK: - Hits
+
+    private func begin(_ hit: HitAnswer, _ context: ChannelHandlerContext) {
+        context.write(wrapOutboundOut(.byteBuffer(hit.beginning)), promise: nil)
+        service.cache.noteUse(of: hit.known.resource)
+        service.log(hit.request, hit.known.resource, status: hit.status, cache: "hit")
+        delivery.began()
+        if let region = hit.region {
+            work = .hit
+            send(region, of: hit, context)
+        } else {
+            delivery.wrote(hit.range.byteCount)
+            if !hit.request.head.keepsAlive { ending = .lastAnswer }
+        }
+    }
+
+    /// Hands a region to the kernel, from memory: what would have to come from the disk is read on another thread first.
+    private func send(_ region: StoredRegion, of hit: HitAnswer, _ context: ChannelHandlerContext) {
+        guard region.isResident else {
+            // The hit is of this loop: the task only waits for the disk.
+            let bound = NIOLoopBound((self, context, hit), eventLoop: context.eventLoop)
+            let loop = context.eventLoop
+            _ = service.startTask { [service] in
+                await service.warm(region)
+                loop.execute {
+                    let (handler, context, hit) = bound.value
+                    handler.write(region, of: hit, context)
+                    context.flush()
+                }
+            }
+            return
+        }
+        write(region, of: hit, context)
+    }
+
+    private func write(_ region: StoredRegion, of hit: HitAnswer, _ context: ChannelHandlerContext) {
+        guard context.channel.isActive else { return }
+        let file = RegionFile(region)
+        regionOnItsWay.set(region)
+        let bound = NIOLoopBound((self, context, hit), eventLoop: context.eventLoop)
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.whenComplete { result in
+            let (handler, context, hit) = bound.value
+            handler.regionOnItsWay.set(nil)
+            switch result {
+            case .success: handler.handedOver(file.stored, of: hit, context)
+            case .failure(let error): if error.isOfDisk { file.stored.reportUnreadable() }
+            }
+        }
+        context.write(wrapOutboundOut(.fileRegion(file.region)), promise: promise)
+    }
+
+    /// The kernel has `region`: the next one follows.
+    private func handedOver(_ region: StoredRegion, of hit: HitAnswer, _ context: ChannelHandlerContext) {
+        delivery.wrote(Int64(region.count))
+        events &+= 1
+        let position = region.range.upperBound
+        if position == hit.range.upperBound {
+            work = .none
+            if !hit.request.head.keepsAlive { ending = .lastAnswer }
+            return process(context)
+        }
+        if let next = hit.following(region) {
+            send(next, of: hit, context)
+            context.flush()
+        } else {
+            // It was evicted, or the disk does not give it: a read brings the rest.
+            let (rest, generation) = (position..<hit.range.upperBound, hit.generation)
+            begin(hit.request, hit.known.resource, context) {
+                await MediaAnswer(context: $0).sendRest(rest, of: generation)
+            }
+        }
+    }
+
+    // MARK: - Answers that may wait
+
+    /// Starts the task that answers a request; `run` returns whether the connection can take another one.
+    private func begin(
+        _ request: MediaRequest, _ resource: MediaResource, _ context: ChannelHandlerContext,
+        _ run: @escaping @Sendable (AnswerContext) async -> Bool
+    ) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let (loop, channel) = (context.eventLoop, context.channel)
+        let interim = InterimGate(channel, isOpen: request.head.isHTTP11)
+        let writer = ResponseWriter(
+            service: service, channel: channel, interim: interim, regionOnItsWay: regionOnItsWay)
+        let answer = AnswerContext(request: request, resource: resource, writer: writer)
+        let task = service.startTask {
+            let keepsAlive = await run(answer)
+            loop.execute {
+                let (handler, context) = bound.value
+                handler.answered(keepsAlive: keepsAlive, context)
+            }
+        }
+        work = .task(task, interim)
+    }
+
+    private func answered(keepsAlive: Bool, _ context: ChannelHandlerContext) {
+        work = .none
+        events &+= 1
+        guard context.channel.isActive else { return }
+        if !keepsAlive { ending = .lastAnswer }
+        process(context)
+    }
+
+    // MARK: - Writing
+
+    private func write(_ answer: OwnAnswer, to head: ClientHead, _ context: ChannelHandlerContext) {
+        write(answer.buffer(to: head), keepsAlive: head.keepsAlive, context)
+    }
+
+    private func write(_ buffer: ByteBuffer, keepsAlive: Bool, _ context: ChannelHandlerContext) {
+        context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
+        if !keepsAlive { ending = .lastAnswer }
+    }
+}

@@ -1,0 +1,29 @@
+package import HTTPSemantics
+import Reprise
+
+/// A GET or HEAD for a file, with what its fields say about ranges, conditions and caching, parsed once.
+package struct MediaRequest: Sendable {
+    let head: ClientHead
+    /// The ranges, in the request's order; empty if it asks for the whole, or for what cannot be understood.
+    package let ranges: [RangeSpec]
+    /// Whether the response depends on validators (RFC 9110 §13.1).
+    let isConditional: Bool
+    /// What the request says about caching; `nil` if it says nothing (RFC 9111 §5.2.1).
+    let statedDirectives: CacheControl?
+
+    package init(_ head: ClientHead) {
+        self.head = head
+        isConditional =
+            head.count("if-range") + head.count("if-match") + head.count("if-none-match")
+            + head.count("if-modified-since") + head.count("if-unmodified-since") > 0
+        statedDirectives = head.hasNoDirectives ? nil : head.directives
+        if head.method == .get, let value = head.value("range"), let field = RangeField(value) {
+            ranges = field.specs
+        } else {
+            ranges = []
+        }
+    }
+
+    var directives: CacheControl { statedDirectives ?? CacheControl() }
+    var isHead: Bool { head.method == .head }
+}

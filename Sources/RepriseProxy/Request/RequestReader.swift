@@ -1,0 +1,37 @@
+import NIOCore
+
+/// The requests of one connection, each with its whole body, in the order in which they came.
+struct RequestReader {
+    private var parser = RequestParser()
+    /// A request whose body has not come yet.
+    private var unfinished: (head: ClientHead, body: RequestBody)?
+    private var hasAskedToContinue = false
+
+    /// Bytes received and not parsed yet, unless they are a body under way.
+    var backlog: Int { unfinished == nil ? parser.bufferedBytes : 0 }
+
+    mutating func append(_ bytes: ByteBuffer) { parser.append(bytes) }
+
+    /// The next complete request; `nil` until more has come.
+    mutating func next() throws(Refusal) -> ClientHead? {
+        if unfinished == nil {
+            guard let head = try parser.next() else { return nil }
+            guard let body = try RequestBody(of: head) else { return head }
+            if head.value("expect")?.lowercased() == "100-continue" { hasAskedToContinue = true }
+            unfinished = (head, body)
+        }
+        guard var (request, body) = unfinished.take() else { return nil }
+        guard let bytes = try parser.take(&body) else {
+            unfinished = (request, body)
+            return nil
+        }
+        request.body = bytes
+        return request
+    }
+
+    /// Whether the client waits for leave to send the body; it is asked about once (RFC 9110 §10.1.1).
+    mutating func takeContinue() -> Bool {
+        defer { hasAskedToContinue = false }
+        return hasAskedToContinue && unfinished != nil
+    }
+}

@@ -1,0 +1,80 @@
+import HTTPSemantics
+import HTTPTypes
+import NIOCore
+import Reprise
+
+/// The head of a response that the cache makes from one representation.
+struct MediaResponse {
+    enum Content {
+        /// The whole; `length` is `nil` while it is unknown.
+        case whole(length: Int64?)
+        /// One range of a representation of that complete length (RFC 9110 §15.3.7.1).
+        case part(Range<Int64>, of: Int64)
+        /// Several ranges, in a body of that length (RFC 9110 §15.3.7.2).
+        case parts(length: Int64)
+        /// RFC 9110 §15.4.5.
+        case notModified
+        /// RFC 9110 §15.5.13.
+        case preconditionFailed
+    }
+
+    let content: Content
+    /// What ``RepresentationFields/lines(of:for:status:cookies:)`` gives.
+    let lines: ByteBuffer
+    let information: ContentInformation
+    /// Whether a body without a length goes out in chunks.
+    private let isChunked: Bool
+    private let keepsAlive: Bool
+    private let age: Int64?
+
+    /// A response to `head`, at the wall-clock time `now`.
+    init(_ content: Content, to head: ClientHead, _ information: ContentInformation, lines: ByteBuffer, now: Double) {
+        self.content = content
+        self.lines = lines
+        self.information = information
+        let hasUnknownLength = if case .whole(nil) = content { head.method != .head } else { false }
+        isChunked = hasUnknownLength && head.isHTTP11
+        keepsAlive = head.keepsAlive && (!hasUnknownLength || isChunked)
+        // RFC 9111 §4.2.3.
+        age = information.freshness.map { min($0.currentAge(now: HTTPDate(secondsSince1970: Int64(now))), 1 << 31) }
+    }
+
+    var framing: Framing { Framing(isChunked: isChunked, keepsAlive: keepsAlive) }
+
+    /// The head as it is sent, in a buffer with room for `bodyBytes` more.
+    ///
+    /// A hit spends most of its time here: numbers are written without strings.
+    func head(roomFor bodyBytes: Int = 0) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.reserveCapacity(lines.readableBytes + 192 + bodyBytes)
+        switch content {
+        case .whole: buffer.writeStaticString("HTTP/1.1 200 OK\r\n")
+        case .part, .parts: buffer.writeStaticString("HTTP/1.1 206 Partial Content\r\n")
+        case .notModified: buffer.writeStaticString("HTTP/1.1 304 Not Modified\r\n")
+        case .preconditionFailed: buffer.writeStaticString("HTTP/1.1 412 Precondition Failed\r\n")
+        }
+        buffer.writeImmutableBuffer(lines)
+        switch content {
+        case .whole(let length):
+            if let stray = information.fields[.contentRange] {
+                // It means nothing in a 200, but a cache leaves out no field of what it stored (RFC 9111 §3.1).
+                buffer.writeString("Content-Range: \(stray)\r\n")
+            }
+            if let length { buffer.writeLine("Content-Length: ", length) }
+        case .part(let range, let completeLength):
+            buffer.writeStaticString("Content-Range: bytes ")
+            buffer.writeDecimal(range.lowerBound)
+            buffer.writeStaticString("-")
+            buffer.writeDecimal(range.upperBound - 1)
+            buffer.writeLine("/", completeLength)
+            buffer.writeLine("Content-Length: ", range.upperBound - range.lowerBound)
+        case .parts(let length): buffer.writeLine("Content-Length: ", length)
+        case .notModified: break
+        case .preconditionFailed: buffer.writeStaticString("Content-Length: 0\r\n")
+        }
+        if let age { buffer.writeLine("Age: ", age) }
+        framing.write(to: &buffer)
+        buffer.writeStaticString("\r\n")
+        return buffer
+    }
+}

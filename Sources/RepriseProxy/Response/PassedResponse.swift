@@ -1,0 +1,49 @@
+import HTTPSemantics
+import HTTPTypes
+import NIOCore
+
+/// The head of an origin's response that is handed on as it came, but for what belongs to its hop.
+struct PassedResponse {
+    private let status: Int
+    private let fields: HTTPFields
+    private let audience: Audience
+    let framing: Framing
+
+    /// `response` for the client that sent `head`, with those of its cookies that this client may have.
+    ///
+    /// `time` is when it came, in seconds since 1970.
+    init(
+        _ response: HTTPResponse, to head: ClientHead, status cacheStatus: CacheStatus, cookies: [HTTPField] = [],
+        receivedAt time: Int64
+    ) {
+        status = response.status.code
+        audience = head.audience
+        var fields = response.headerFields.endToEnd.handedOn(to: head.audience)
+        framing = Framing(of: fields, status: status, to: head)
+        fields[fields: .setCookie] = cookies
+        // 204 and 304 end with their head, 205 with an empty body (RFC 9110 §8.6, RFC 9112 §6.3).
+        switch status {
+        case 204, 304: fields[.contentLength] = nil
+        case 205: fields[.contentLength] = "0"
+        default: break
+        }
+        fields.append(cacheStatus)
+        // The time at which the response came, where the origin told none (RFC 9110 §6.6.1).
+        if fields[.date] == nil { fields[.date] = HTTPDate(secondsSince1970: time).description }
+        if let via = HTTPField.Name("Via") { fields.append(HTTPField(name: via, value: RepresentationFields.via)) }
+        self.fields = fields
+    }
+
+    var mayHaveBody: Bool { Framing.mayHaveBody(status) }
+
+    /// The head as it is sent.
+    var head: ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.writeStatusLine(status)
+        for field in fields { buffer.writeField(field) }
+        audience.writeGuards(beside: fields, to: &buffer)
+        framing.write(to: &buffer)
+        buffer.writeStaticString("\r\n")
+        return buffer
+    }
+}

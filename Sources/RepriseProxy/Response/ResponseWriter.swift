@@ -1,0 +1,60 @@
+import NIOCore
+import Reprise
+
+/// Writes one response to a client: a head, then pieces, each when the kernel has the one before.
+///
+/// At most one piece is between a read and the socket: a slow client slows its read, and that its fetch.
+struct ResponseWriter: Sendable {
+    let service: ProxyService
+    let channel: any Channel
+    let interim: InterimGate
+    let regionOnItsWay: RegionOnItsWay
+
+    /// Writes a response that is complete in `buffer`.
+    func write(_ buffer: ByteBuffer) async throws {
+        interim.close()
+        try await channel.writeAndFlush(IOData.byteBuffer(buffer)).get()
+    }
+
+    /// Writes `head`, and then what `next` gives, until it gives `nil`.
+    ///
+    /// `head` waits for the first piece, so that both leave in one write.
+    func stream(head: ByteBuffer, isChunked: Bool = false, next: () async throws -> MediaPiece?) async throws {
+        interim.close()
+        var pending = head
+        while let piece = try await next() {
+            if isChunked { pending.writeString("\(String(piece.count, radix: 16))\r\n") }
+            if pending.readableBytes > 0 { channel.write(IOData.byteBuffer(pending), promise: nil) }
+            pending = ByteBuffer()
+            switch piece {
+            case .stored(let region): try await write(region, isChunked: isChunked)
+            case .memory(let chunk):
+                try await write(.byteBuffer(chunk.withUnsafeBytes { ByteBuffer(bytes: $0) }), isChunked: isChunked)
+            }
+        }
+        if isChunked { pending.writeStaticString("0\r\n\r\n") }
+        if pending.readableBytes > 0 { try await channel.writeAndFlush(IOData.byteBuffer(pending)).get() }
+    }
+
+    /// Returns when the kernel has the region; until then eviction keeps off its bytes.
+    private func write(_ region: StoredRegion, isChunked: Bool) async throws {
+        // The event loop, which calls `sendfile`, must not wait for the disk.
+        if !region.isResident { await service.warm(region) }
+        let file = RegionFile(region)
+        regionOnItsWay.set(region)
+        defer { regionOnItsWay.set(nil) }
+        do {
+            try await write(.fileRegion(file.region), isChunked: isChunked)
+        } catch {
+            if error.isOfDisk { region.reportUnreadable() }
+            throw error
+        }
+        withExtendedLifetime(file) {}
+    }
+
+    private func write(_ body: IOData, isChunked: Bool) async throws {
+        guard isChunked else { return try await channel.writeAndFlush(body).get() }
+        channel.write(body, promise: nil)
+        try await channel.writeAndFlush(IOData.byteBuffer(ByteBuffer(string: "\r\n"))).get()
+    }
+}
