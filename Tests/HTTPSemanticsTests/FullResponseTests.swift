@@ -2,7 +2,7 @@ import HTTPSemantics
 import HTTPTypes
 import Testing
 
-@Suite("200 (D18)") struct FullResponseTests {
+@Suite("200 (RFC 9110 §15.3.1)") struct FullResponseTests {
     let noRange = FetchRequest()
 
     @Test("With nothing stored a 200 begins a generation at byte 0: RFC 9110 §15.3.1")

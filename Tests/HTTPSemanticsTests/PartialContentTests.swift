@@ -2,7 +2,7 @@ import HTTPSemantics
 import HTTPTypes
 import Testing
 
-@Suite("206 (D18)") struct PartialContentTests {
+@Suite("206 (RFC 9110 §15.3.7)") struct PartialContentTests {
     @Test("A part under the same strong tag continues the generation: RFC 9110 §15.3.7.3")
     func sameTagContinues() {
         #expect(action(for: partial("bytes 100-199/1000")) == .fill(part(100..<200)))

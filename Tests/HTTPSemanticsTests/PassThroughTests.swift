@@ -2,7 +2,7 @@ import HTTPSemantics
 import HTTPTypes
 import Testing
 
-@Suite("What must not be stored (D18)") struct PassThroughTests {
+@Suite("What must not be stored") struct PassThroughTests {
     let noRange = FetchRequest()
 
     func full(_ fields: HTTPFields, type: String = "video/mp4") -> HTTPResponse {

@@ -2,7 +2,7 @@ import HTTPSemantics
 import HTTPTypes
 import Testing
 
-@Suite("304, 412, 416 and other status codes (D18)") struct StatusTests {
+@Suite("304, 412, 416 and other status codes") struct StatusTests {
     let conditional = FetchRequest(sentCondition: true)
 
     func unsatisfiable(_ contentRange: String?, etag: String? = nil) -> HTTPResponse {

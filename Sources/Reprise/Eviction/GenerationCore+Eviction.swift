@@ -5,7 +5,7 @@ import Locks
 extension GenerationCore {
     /// Gives about `bytes` of extents back: first their records, then their bytes.
     ///
-    /// Returns what was freed. One call at a time: the evictor sees to that.
+    /// One call at a time: the evictor sees to that.
     func shrink(by bytes: Int64) async {
         // What cannot be given back is not thrown away.
         guard !store.cannotPunch.withLock({ $0 }), let openFile = try? file.open() else { return }

@@ -5,8 +5,8 @@ import Reprise
 ///
 /// A pure value: events go in, actions come out. ``ResponseStream`` guards it and carries the actions out.
 ///
-///     open ──finished(…)──────────────────────────────► ended
-///       └──cancel()──► draining ──finished / drained()──► ended
+///     open ──finished(…)──────────────────► ended
+///       └──cancel()──► draining ──finished(…)──► ended
 ///
 /// Pieces that are here are handed out in every state; the ending comes after the last of them.
 struct BodyMachine {

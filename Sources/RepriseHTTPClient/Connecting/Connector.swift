@@ -92,7 +92,7 @@ final class Connector: Sendable {
         }
     }
 
-    /// Drops interim responses; a head of more than 256 KiB is an error.
+    /// Hands interim responses on; a head of more than 256 KiB is an error.
     private static func decoder() -> HTTPResponseDecoder {
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderListSize = 262_144

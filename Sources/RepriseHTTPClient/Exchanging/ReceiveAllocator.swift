@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Sizes of reads: 16 KiB at first, so that the first bytes of a stream leave at once; doubled while they fill, to 512 KiB.
+/// Sizes of reads: 16 KiB at first, so that the first bytes of a stream leave at once; doubled while they fill, to 128 KiB.
 ///
 /// The read-ahead and one such read together stay below ``ConnectionLimits/maximumBuffered``.
 struct ReceiveAllocator: RecvByteBufferAllocator {
