@@ -23,6 +23,9 @@ final class DirectStream: Sendable {
         cursor = Mutex(BodyCursor(start: start, end: expectedEnd))
     }
 
+    /// Where the next byte lies that the reader gets.
+    var position: Int64 { max(from, cursor.withLock { $0.position }) }
+
     /// The next bytes; `nil` at the end of the range or the body.
     func next() async throws -> (any ByteChunk)? {
         while true {

@@ -31,8 +31,16 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     private enum Source {
         case generation(GenerationCore, GenerationMachine.ReaderID)
-        case direct(DirectStream)
+        case direct(DirectStream, Detour?)
         case ended
+    }
+
+    /// A hole that cannot be stored: what it takes to go on where its connection fails.
+    private struct Detour {
+        let generation: GenerationCore
+        let from: Int64
+        let to: Int64?
+        var budget: RetryBudget
     }
 
     private struct State {
@@ -91,7 +99,7 @@ public final class MediaRead: AsyncSequence, Sendable {
             passedThrough = response.head
             let stream = DirectStream(
                 response, start: 0, from: 0, to: nil, expectedEnd: nil, journal: resource.journal)
-            state = Mutex(State(source: .direct(stream)))
+            state = Mutex(State(source: .direct(stream, nil)))
             return
         }
         let length = placement.completeLength
@@ -107,7 +115,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         let stream = DirectStream(
             response, start: placement.start, from: extent.start, to: end, expectedEnd: placement.end,
             journal: resource.journal)
-        state = Mutex(State(source: .direct(stream)))
+        state = Mutex(State(source: .direct(stream, nil)))
     }
 
     deinit { cancel() }
@@ -143,7 +151,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         }
         switch source {
         case .generation(let generation, let reader): generation.removeReader(reader)
-        case .direct(let stream): stream.cancel()
+        case .direct(let stream, _): stream.cancel()
         case .ended: return
         }
         resource.journal.tell(
@@ -210,12 +218,17 @@ public final class MediaRead: AsyncSequence, Sendable {
         while true {
             switch state.withLock({ $0.source }) {
             case .ended: return nil
-            case .direct(let stream):
+            case .direct(let stream, let detour):
                 try Task.checkCancellation()
-                guard let chunk = try await next(of: stream) else { return nil }
-                resource.journal.countPiece(.origin, chunk.count)
-                note(.origin, chunk.count)
-                return .memory(chunk)
+                do {
+                    guard let chunk = try await next(of: stream) else { return nil }
+                    resource.journal.countPiece(.origin, chunk.count)
+                    note(.origin, chunk.count)
+                    return .memory(chunk)
+                } catch let error as RepriseError {
+                    guard let detour else { throw error }
+                    try await take(detour, from: stream.position, after: error)
+                }
             case .generation(let generation, let reader):
                 switch try await generation.next(reader) {
                 case .end: return nil
@@ -223,14 +236,36 @@ public final class MediaRead: AsyncSequence, Sendable {
                     note(source, piece.count)
                     return piece
                 case .direct(let from, let to):
-                    let stream = try await resource.resumeDirect(generation, from: from, to: to, request: request)
-                    let isStillOpen = state.withLock { state in
-                        guard case .generation = state.source else { return false }
-                        state.source = .direct(stream)
-                        return true
-                    }
-                    if isStillOpen { generation.removeReader(reader) } else { stream.cancel() }
+                    let budget = RetryBudget(resource.engine.retryPolicy)
+                    try await take(Detour(generation: generation, from: from, to: to, budget: budget), from: from)
+                    generation.removeReader(reader)
                 }
+            }
+        }
+    }
+
+    /// Streams what is left of a hole, from `position` on.
+    ///
+    /// A connection that fails is tried again as for a fetch. `error` is what the last one ended with.
+    private func take(_ detour: Detour, from position: Int64, after error: RepriseError? = nil) async throws {
+        var (detour, failure) = (detour, error)
+        while true {
+            if let error = failure {
+                guard let delay = detour.budget.delay(after: error, bytes: position - detour.from) else { throw error }
+                try await resource.engine.configuration.clock.sleep(delay)
+            }
+            do {
+                let stream = try await resource.resumeDirect(
+                    detour.generation, from: position, to: detour.to, request: request)
+                let isStillOpen = state.withLock { state in
+                    if case .ended = state.source { return false }
+                    state.source = .direct(stream, detour)
+                    return true
+                }
+                if !isStillOpen { stream.cancel() }
+                return
+            } catch let error as RepriseError {
+                failure = error
             }
         }
     }

@@ -7,8 +7,10 @@ import TestLimits
 import TestSupport
 import Testing
 
+private let isLong = ProcessInfo.processInfo.environment["REPRISE_LONG"] != nil
+
 /// An index that is damaged, foreign or old is set aside; no flipped bit anywhere makes a wrong byte.
-@Suite(.limit(minutes: 3)) struct DamagedIndexTests {
+@Suite(.limit(minutes: isLong ? 180 : 3)) struct DamagedIndexTests {
     private static func pattern(_ range: Range<Int64>) -> [UInt8] { TestPattern.bytes(in: range, seed: 1) }
 
     private static func resets(_ cache: MediaCache, _ log: EventLog) async -> Bool {
@@ -133,8 +135,7 @@ import Testing
             _ = try await bench.bytes("/b")
             _ = try await bench.cache.entries()
             var random = SeededGenerator(seed: 7)
-            let isLong = ProcessInfo.processInfo.environment["REPRISE_LONG"] != nil
-            for _ in 0..<(isLong ? 20_000 : damage == .bit ? 60 : 20) {
+            for _ in 0..<(isLong ? 2_000 : damage == .bit ? 60 : 20) {
                 let place = try Self.copy(
                     bench.directory.path, to: copy.path(of: "cache"), damage, older: copy.path(of: "older"), &random)
                 try await Self.play(copy.path(of: "cache"), bench, encryption, place)

@@ -78,6 +78,27 @@ import Testing
         }
     }
 
+    @Test("bytes that are not stored come whole, though each of their connections fails")
+    func connectionsFailAsTheDiskDoes() async throws {
+        let disk = FaultyDisk()
+        try await Bench.run(configure: {
+            $0.fileSystem = disk
+            $0.retry.firstDelay = .zero
+        }) { bench async throws in
+            bench.publish("/a", length: 1_000_000)
+            let read = try await bench.cache.resource(for: bench.origin.url("/a")).read()
+            disk.setFault { number in
+                guard number >= 3 else { return nil }
+                bench.publish("/a", length: 1_000_000) { $0.truncateAfter = 200_000 }
+                return .error(EIO)
+            }
+            let isRight = try await read.collect() == Self.pattern(0..<1_000_000)
+            #expect(isRight)
+            #expect(read.isPastStore)
+            #expect(bench.origin.snapshot.requestCount > 3)
+        }
+    }
+
     @Test func whatCannotBeReadOnceIsFetchedAndStoredAgain() async throws {
         let disk = FaultyDisk()
         try await Bench.run(configure: { $0.fileSystem = disk }) { bench async throws in
