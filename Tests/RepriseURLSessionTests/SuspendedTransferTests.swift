@@ -47,10 +47,17 @@ struct SuspendedTransferTests {
             HTTPURLResponse(
                 url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: ["Content-Length": "1000000"]))
         async let head = transfer.start()
-        while task.calls.isEmpty { await Task.yield() }
+        try await waitForCalls { $0 == [.resume] }
         queue.sync { transfer.receive(response) }
         #expect(try await head.status == .ok)
         return transfer
+    }
+
+    private func waitForCalls(_ condition: ([HeedlessTask.Call]) -> Bool) async throws {
+        while !condition(task.calls) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
     }
 
     private func receive(_ count: Int, _ transfer: Transfer) {
@@ -87,7 +94,7 @@ struct SuspendedTransferTests {
         queue.sync {}
         #expect(!task.calls.contains(.cancel))
         clock.advance(by: .seconds(1))
-        while !task.calls.contains(.cancel) { await Task.yield() }
+        try await waitForCalls { $0.contains(.cancel) }
         let (count, code) = await drain(transfer)
         #expect(count == 1001)
         #expect(code == .originBodyTruncated)
@@ -99,13 +106,13 @@ struct SuspendedTransferTests {
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(6))
         #expect(try await transfer.next()?.count == 1001)
-        while task.calls != [.resume, .suspend, .resume] { await Task.yield() }
+        try await waitForCalls { $0 == [.resume, .suspend, .resume] }
         receive(1001, transfer)
         // The timer of the first suspension finds the second one, which is not old enough.
         clock.advance(by: .seconds(4))
         await clock.waitForSleepers(1)
         #expect(task.calls == [.resume, .suspend, .resume, .suspend])
         clock.advance(by: .seconds(6))
-        while !task.calls.contains(.cancel) { await Task.yield() }
+        try await waitForCalls { $0.contains(.cancel) }
     }
 }
