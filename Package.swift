@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // Warnings are errors here; SwiftPM drops this setting where Reprise is somebody's dependency.
@@ -27,7 +27,15 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
     let hasStandIn = false
 #endif
 let avFoundation: [Target.Dependency] = hasStandIn ? ["AVFoundation"] : []
+let demo: [Target.Dependency] = hasStandIn ? ["RepriseDemo"] : []
 let standInFlag: [SwiftSetting] = hasStandIn ? [.define("REPRISE_AVFOUNDATION_STAND_IN")] : []
+
+// Apple asks each library which of its calls need a reason. Elsewhere the file is none of the target's.
+#if os(Linux)
+    let (privacyManifest, notBuilt): ([Resource], [String]) = ([], ["PrivacyInfo.xcprivacy"])
+#else
+    let (privacyManifest, notBuilt): ([Resource], [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
+#endif
 
 let package = Package(
     name: "reprise",
@@ -71,6 +79,8 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
+            exclude: notBuilt,
+            resources: privacyManifest,
             swiftSettings: strict),
         .target(
             name: "RepriseAVPlayer",
@@ -146,7 +156,7 @@ let package = Package(
             dependencies: [
                 "ByteRanges", "HTTPSemantics", "Locks", "Reprise", "RepriseAVPlayer", "RepriseHTTPClient",
                 "RepriseTesting", "TestLimits", httpTypes,
-            ] + avFoundation,
+            ] + avFoundation + demo,
             resources: [.copy("Fixtures")],
             swiftSettings: strict + standInFlag),
         .testTarget(
@@ -188,9 +198,10 @@ if Context.environment["REPRISE_FUZZ"] == "1" {
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
 }
 
-// For a simulator, where no program starts another: without the commands, and with the tests only that need none. xcodebuild
-// builds all targets of a package for the tests of one.
-if Context.environment["REPRISE_SIMULATOR"] == "1" {
+// For Xcode. It builds all targets of a package for the tests of one, and in a simulator no program starts another: the
+// commands go, and with them the tests that need one. The product `reprise` would also share Xcode's scheme and
+// intermediate folder with `Reprise` on a disk that does not tell cases apart.
+if Context.environment["REPRISE_XCODE"] == "1" {
     let tests: Set = ["RepriseAVPlayerTests", "RepriseURLSessionTests"]
     package.products.removeAll { $0.name == "reprise" }
     package.targets.removeAll { target in
@@ -203,6 +214,12 @@ if hasStandIn {
     package.targets.append(
         .target(
             name: "AVFoundation", dependencies: ["Locks"], path: "Sources/AVFoundationStandIn", swiftSettings: strict))
+    // What the example app needs no SwiftUI for.
+    package.targets.append(
+        .target(
+            name: "RepriseDemo", dependencies: ["RepriseAVPlayer", "AVFoundation"],
+            path: "Examples/RepriseDemo/Sources/RepriseDemo", exclude: ["PlayerView.swift", "RepriseDemoApp.swift"],
+            swiftSettings: strict))
     // What the adapter's tests do not need is not built a second time.
     package.products.removeAll { $0.name == "reprise" }
     package.targets.removeAll { target in

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 let package = Package(
@@ -8,7 +8,9 @@ let package = Package(
     dependencies: [.package(name: "reprise", path: "../..", traits: [])],
     targets: [
         .executableTarget(
-            name: "RepriseDemo", dependencies: [.product(name: "RepriseAVPlayer", package: "reprise")])
+            name: "RepriseDemo", dependencies: [.product(name: "RepriseAVPlayer", package: "reprise")],
+            // SwiftUI's VideoPlayer crashes in a program to which AVKit is not linked.
+            linkerSettings: [.linkedFramework("AVKit", .when(platforms: [.macOS, .iOS, .tvOS, .visionOS]))])
     ],
     swiftLanguageModes: [.v6]
 )

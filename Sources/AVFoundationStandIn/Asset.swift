@@ -1,8 +1,8 @@
 public import Foundation
 import Locks
 
-/// A piece of media.
-public class AVAsset: NSObject, @unchecked Sendable, AssociationHolder {
+/// A piece of media, which may not be shared; assets at URLs may.
+public class AVAsset: NSObject, AssociationHolder {
     let associations = Associations()
     override init() {}
 }

@@ -107,6 +107,7 @@ public class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
         var response: URLResponse?
         var redirect: URLRequest?
         var observer: (@Sendable (Happening) -> Void)?
+        weak var loader: AVAssetResourceLoader?
     }
 
     /// The URL that is asked for.
@@ -115,6 +116,8 @@ public class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
     public let contentInformationRequest: AVAssetResourceLoadingContentInformationRequest?
     /// Bytes, if they are wanted.
     public let dataRequest: AVAssetResourceLoadingDataRequest?
+    /// Who wants it.
+    public let requestor = AVAssetResourceLoadingRequestor()
     // Guarded by its mutex, which is all that changes here.
     private let state = Mutex(State())
 
@@ -159,23 +162,36 @@ public class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
     }
 
     /// Loading failed.
+    ///
+    /// On its way to the player's process the error loses its user information.
     public func finishLoading(with error: (any Error)?) {
         if let error = error as NSError?, error.code == 0 {
             Exceptions.raise("An error's code must not be 0: \(error)")
         }
-        finish(error ?? URLError(.unknown))
+        let given = (error ?? URLError(.unknown)) as NSError
+        finish(NSError(domain: given.domain, code: given.code))
     }
 
     private func finish(_ error: (any Error)?) {
-        let observer = state.withLock { state in
-            state.isFinished = true
-            return state.observer
+        let (observer, isSecond, loader, redirect) = state.withLock { state in
+            defer { state.isFinished = true }
+            return (state.observer, state.isFinished, state.loader, state.redirect)
         }
+        if isSecond { Exceptions.raise("A loading request cannot be finished twice.") }
         observer?(.finished(error))
+        if error == nil, let redirect { loader?.follow(redirect) }
     }
+
+    func setLoader(_ loader: AVAssetResourceLoader) { state.withLock { $0.loader = loader } }
 
     /// The player gives the request up.
     package func markCancelled() { state.withLock { $0.isCancelled = true } }
+}
+
+/// Who makes a loading request.
+public final class AVAssetResourceLoadingRequestor: NSObject, Sendable {
+    /// Whether reports of expired sessions come with it.
+    public var providesExpiredSessionReports: Bool { false }
 }
 
 /// A response on its way through a lock; responses are immutable.

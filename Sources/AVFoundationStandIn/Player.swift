@@ -1,122 +1,227 @@
+public import Dispatch
 public import Foundation
 import Locks
 
+// As at Apple the classes belong to the main actor, and most of a player's own methods to none.
+
 /// An asset on its way through a player.
 @MainActor public class AVPlayerItem: NSObject {
-    private nonisolated let storedAsset: AVAsset
-    weak var owner: AVPlayer?
+    private nonisolated let storedAsset: StoredAsset
+    /// The player that has the item.
+    fileprivate nonisolated let owner = Mutex(Owner())
+
+    private nonisolated init(_ asset: StoredAsset) { storedAsset = asset }
 
     /// Creates an item.
-    public nonisolated convenience init(url: URL) { self.init(asset: AVURLAsset(url: url)) }
+    public nonisolated convenience init(url: URL) { self.init(StoredAsset(AVURLAsset(url: url))) }
 
-    /// Creates an item.
-    public nonisolated init(asset: any AVAsset & Sendable) { storedAsset = asset }
+    /// Creates an item of an asset that stays on the main actor.
+    public convenience init(asset: AVAsset) { self.init(StoredAsset(asset)) }
+
+    /// Creates an item of an asset that may be shared.
+    public nonisolated convenience init(asset: any AVAsset & Sendable) { self.init(StoredAsset(asset)) }
 
     /// The asset.
-    public var asset: AVAsset { storedAsset }
+    public var asset: AVAsset { storedAsset.asset }
+    /// Why the item cannot be played.
+    public internal(set) var error: (any Error)?
+    /// How long it plays; not known here.
+    public var duration: CMTime { .indefinite }
+}
+
+/// The asset of an item: given to it once, and taken out on the main actor only.
+private struct StoredAsset: @unchecked Sendable {
+    let asset: AVAsset
+    init(_ asset: AVAsset) { self.asset = asset }
+}
+
+/// Who has an item.
+private struct Owner: Sendable {
+    weak var player: AVPlayer?
 }
 
 /// Plays one item.
 @MainActor public class AVPlayer: NSObject, AssociationHolder {
+    fileprivate struct State: Sendable {
+        var item: AVPlayerItem?
+        /// Of a queue player, the current item first.
+        var queue: [AVPlayerItem] = []
+        var handlers: [Int: @Sendable (AVPlayer) -> Void] = [:]
+        var nextHandler = 0
+        var observers: [ObjectIdentifier: TimeObserver] = [:]
+    }
+
     nonisolated let associations = Associations()
+    fileprivate nonisolated let state = Mutex(State())
     /// Whether playback waits until it is likely not to stall.
     public var automaticallyWaitsToMinimizeStalling = true
-    /// Whether video may go to an AirPlay receiver as a URL.
+    /// Whether video may go to an AirPlay receiver as a URL; not on visionOS.
     public var allowsExternalPlayback = true
-    /// The item.
-    public internal(set) var currentItem: AVPlayerItem? {
-        didSet { for handler in handlers.values { handler(self) } }
-    }
-    private var handlers: [Int: (AVPlayer) -> Void] = [:]
-    private var nextHandler = 0
+
+    /// Creates a player without an item.
+    public nonisolated override init() { super.init() }
 
     /// Creates a player.
-    public init(playerItem: AVPlayerItem?) {
-        currentItem = playerItem
-        super.init()
-        playerItem?.owner = self
+    public nonisolated convenience init(playerItem: AVPlayerItem?) {
+        self.init()
+        if let playerItem, claim(playerItem) { state.withLock { $0.item = playerItem } }
     }
 
+    deinit {
+        if state.withLock({ !$0.observers.isEmpty }) {
+            Exceptions.raise("A player goes while its time is observed, which is undefined.")
+        }
+    }
+
+    /// The item.
+    public nonisolated var currentItem: AVPlayerItem? { state.withLock { $0.item } }
     /// Begins to play.
-    public func play() {}
+    public nonisolated func play() {}
     /// Stops.
-    public func pause() {}
+    public nonisolated func pause() {}
+    /// Where it plays; time does not pass here.
+    public nonisolated func currentTime() -> CMTime { CMTime(value: 0, timescale: 1) }
+    /// Goes elsewhere.
+    public nonisolated func seek(to time: CMTime) {}
 
     /// Plays another item.
-    public func replaceCurrentItem(with item: AVPlayerItem?) {
-        if let owner = item?.owner, owner !== self {
-            Exceptions.raise("An item cannot be associated with two players.")
-        }
-        currentItem?.owner = nil
-        item?.owner = self
-        currentItem = item
+    public nonisolated func replaceCurrentItem(with item: AVPlayerItem?) {
+        if let item { _ = claim(item) }
+        state.withLock { $0.item }?.owner.withLock { $0.player = nil }
+        setCurrentItem(item)
     }
 
-    /// Calls `changeHandler` after each change of the property; the stand-in knows the current item only.
-    public func observe<Value>(
+    /// Calls `block` while time passes, until ``removeTimeObserver(_:)``; the stand-in's time does not pass.
+    public nonisolated func addPeriodicTimeObserver(
+        forInterval interval: CMTime, queue: DispatchQueue?, using block: @escaping @Sendable (CMTime) -> Void
+    ) -> Any {
+        let observer = TimeObserver(queue: queue ?? .main, block: block)
+        state.withLock { $0.observers[ObjectIdentifier(observer)] = observer }
+        return observer
+    }
+
+    /// Ends what ``addPeriodicTimeObserver(forInterval:queue:using:)`` began.
+    public nonisolated func removeTimeObserver(_ observer: Any) {
+        let removed = state.withLock { $0.observers.removeValue(forKey: ObjectIdentifier(observer as AnyObject)) }
+        if removed == nil { Exceptions.raise("An observer cannot be removed that this player has not made.") }
+    }
+
+    /// Time passes: all observers are called, and have returned.
+    package nonisolated func passTime() async {
+        for observer in state.withLock({ Array($0.observers.values) }) {
+            await withCheckedContinuation { continuation in
+                observer.queue.async {
+                    observer.block(CMTime(value: 0, timescale: 1))
+                    continuation.resume()
+                }
+            }
+        }
+    }
+
+    /// Calls `changeHandler` after each change of the property, on the thread that makes it; the stand-in knows the current
+    /// item only.
+    public nonisolated func observe<Value>(
         _ keyPath: KeyPath<AVQueuePlayer, Value>, options: NSKeyValueObservingOptions = [],
         changeHandler: @escaping @Sendable (AVQueuePlayer, NSKeyValueObservedChange<Value>) -> Void
     ) -> NSKeyValueObservation {
-        let id = nextHandler
-        nextHandler += 1
-        handlers[id] = { player in
+        // Immutable, and of one property here.
+        nonisolated(unsafe) let keyPath = keyPath
+        let handler: @Sendable (AVPlayer) -> Void = { player in
             guard let queue = player as? AVQueuePlayer else { return }
             changeHandler(queue, NSKeyValueObservedChange(newValue: queue[keyPath: keyPath]))
         }
-        if options.contains(.initial) { handlers[id]?(self) }
-        return NSKeyValueObservation { [weak self] in
-            Task { @MainActor in self?.handlers[id] = nil }
+        let id = state.withLock { state in
+            state.nextHandler += 1
+            state.handlers[state.nextHandler] = handler
+            return state.nextHandler
         }
+        if options.contains(.initial) { handler(self) }
+        return NSKeyValueObservation { [weak self] in _ = self?.state.withLock { $0.handlers.removeValue(forKey: id) } }
+    }
+
+    /// Takes an item that no other player has; false, and an exception at Apple, if one has it.
+    fileprivate nonisolated func claim(_ item: AVPlayerItem) -> Bool {
+        let isFree = item.owner.withLock { owner in
+            guard owner.player == nil || owner.player === self else { return false }
+            owner.player = self
+            return true
+        }
+        if !isFree { Exceptions.raise("An item cannot be associated with two players.") }
+        return isFree
+    }
+
+    fileprivate nonisolated func setCurrentItem(_ item: AVPlayerItem?) {
+        let handlers = state.withLock { state -> [@Sendable (AVPlayer) -> Void] in
+            guard state.item !== item else { return [] }
+            state.item = item
+            return Array(state.handlers.values)
+        }
+        for handler in handlers { handler(self) }
+    }
+}
+
+/// Who wants to know of a player's time.
+private final class TimeObserver: Sendable {
+    let queue: DispatchQueue
+    let block: @Sendable (CMTime) -> Void
+
+    init(queue: DispatchQueue, block: @escaping @Sendable (CMTime) -> Void) {
+        self.queue = queue
+        self.block = block
     }
 }
 
 /// Plays items one after the other.
 @MainActor public class AVQueuePlayer: AVPlayer {
-    private var queue: [AVPlayerItem] = []
-
     /// Creates a player with a queue.
-    public init(items: [AVPlayerItem]) {
-        super.init(playerItem: nil)
+    public nonisolated convenience init(items: [AVPlayerItem]) {
+        self.init()
         for item in items { insert(item, after: nil) }
     }
 
     /// The queue, the current item first.
-    public func items() -> [AVPlayerItem] { queue }
+    public nonisolated func items() -> [AVPlayerItem] { state.withLock { $0.queue } }
 
     /// Whether the item may be inserted.
-    public func canInsert(_ item: AVPlayerItem, after: AVPlayerItem?) -> Bool { item.owner == nil }
+    public nonisolated func canInsert(_ item: AVPlayerItem, after: AVPlayerItem?) -> Bool {
+        item.owner.withLock { $0.player == nil }
+    }
 
     /// Inserts an item, at the end if `after` is `nil`.
-    public func insert(_ item: AVPlayerItem, after: AVPlayerItem?) {
-        guard canInsert(item, after: after) else { return Exceptions.raise("The item is in a queue already.") }
-        item.owner = self
-        let index = after.flatMap { previous in queue.firstIndex { $0 === previous } }.map { $0 + 1 } ?? queue.endIndex
-        queue.insert(item, at: index)
+    public nonisolated func insert(_ item: AVPlayerItem, after: AVPlayerItem?) {
+        guard canInsert(item, after: after), claim(item) else {
+            return Exceptions.raise("The item is in a queue already.")
+        }
+        state.withLock { state in
+            let index = after.flatMap { previous in state.queue.firstIndex { $0 === previous } }.map { $0 + 1 }
+            state.queue.insert(item, at: index ?? state.queue.endIndex)
+        }
         settle()
     }
 
     /// Goes to the next item.
-    public func advanceToNextItem() {
-        guard !queue.isEmpty else { return }
-        queue.removeFirst().owner = nil
+    public nonisolated func advanceToNextItem() {
+        let left = state.withLock { $0.queue.isEmpty ? nil : $0.queue.removeFirst() }
+        left?.owner.withLock { $0.player = nil }
         settle()
     }
 
     /// Takes an item out.
-    public func remove(_ item: AVPlayerItem) {
-        queue.removeAll { $0 === item }
-        item.owner = nil
+    public nonisolated func remove(_ item: AVPlayerItem) {
+        state.withLock { state in state.queue.removeAll { $0 === item } }
+        item.owner.withLock { $0.player = nil }
         settle()
     }
 
     /// Takes all items out.
-    public func removeAllItems() {
-        for item in queue { item.owner = nil }
-        queue = []
+    public nonisolated func removeAllItems() {
+        let left = state.withLock { state in
+            defer { state.queue = [] }
+            return state.queue
+        }
+        for item in left { item.owner.withLock { $0.player = nil } }
         settle()
     }
 
-    private func settle() {
-        if currentItem !== queue.first { currentItem = queue.first }
-    }
+    private nonisolated func settle() { setCurrentItem(state.withLock { $0.queue.first }) }
 }

@@ -2,6 +2,10 @@ public import Dispatch
 public import Foundation
 import Locks
 
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
 /// Answers what an asset cannot load by itself.
 ///
 /// Optional methods of the Objective-C protocol are methods with defaults here.
@@ -19,6 +23,14 @@ public protocol AVAssetResourceLoaderDelegate: NSObjectProtocol {
     /// The data is no longer wanted.
     func resourceLoader(
         _ resourceLoader: AVAssetResourceLoader, didCancel loadingRequest: AVAssetResourceLoadingRequest)
+    /// Whether the delegate will answer the challenge.
+    func resourceLoader(
+        _ resourceLoader: AVAssetResourceLoader,
+        shouldWaitForResponseTo authenticationChallenge: URLAuthenticationChallenge
+    ) -> Bool
+    /// The answer to the challenge is no longer wanted.
+    func resourceLoader(
+        _ resourceLoader: AVAssetResourceLoader, didCancel authenticationChallenge: URLAuthenticationChallenge)
 }
 
 extension AVAssetResourceLoaderDelegate {
@@ -36,6 +48,15 @@ extension AVAssetResourceLoaderDelegate {
     public func resourceLoader(
         _ resourceLoader: AVAssetResourceLoader, didCancel loadingRequest: AVAssetResourceLoadingRequest
     ) {}
+    /// False: the challenge is the system's.
+    public func resourceLoader(
+        _ resourceLoader: AVAssetResourceLoader,
+        shouldWaitForResponseTo authenticationChallenge: URLAuthenticationChallenge
+    ) -> Bool { false }
+    /// Does nothing.
+    public func resourceLoader(
+        _ resourceLoader: AVAssetResourceLoader, didCancel authenticationChallenge: URLAuthenticationChallenge
+    ) {}
 }
 
 /// Sends an asset's requests to its delegate.
@@ -44,6 +65,8 @@ public final class AVAssetResourceLoader: NSObject, @unchecked Sendable, Associa
         weak var delegate: (any AVAssetResourceLoaderDelegate)?
         var queue: DispatchQueue?
         var sendsCommonMediaClientData = false
+        var preloadsEligibleContentKeys = false
+        var declined: [URL] = []
     }
 
     // Guarded by its mutex, which is all that changes here.
@@ -74,6 +97,12 @@ public final class AVAssetResourceLoader: NSObject, @unchecked Sendable, Associa
         set { state.withLock { $0.sendsCommonMediaClientData = newValue } }
     }
 
+    /// Whether keys are loaded before a player wants them.
+    public var preloadsEligibleContentKeys: Bool {
+        get { state.withLock { $0.preloadsEligibleContentKeys } }
+        set { state.withLock { $0.preloadsEligibleContentKeys = newValue } }
+    }
+
     // MARK: - What the player does
 
     /// Sends a request on the delegate's queue and returns when the delegate has answered: whether it will load.
@@ -81,10 +110,30 @@ public final class AVAssetResourceLoader: NSObject, @unchecked Sendable, Associa
     /// `nil` when nobody is there to answer.
     package func load(_ request: AVAssetResourceLoadingRequest) async -> Bool? {
         guard let queue = delegateQueue else { return nil }
+        request.setLoader(self)
         return await withCheckedContinuation { continuation in
             queue.async {
                 let answer = self.delegate?.resourceLoader(self, shouldWaitForLoadingOfRequestedResource: request)
                 continuation.resume(returning: answer)
+            }
+        }
+    }
+
+    /// URLs of redirects that the delegate left to the player when it was asked for them.
+    package var declined: [URL] { state.withLock { $0.declined } }
+
+    /// Goes where a request was redirected to: the delegate is asked for that URL as well, as by iOS 26.
+    ///
+    /// One that takes it has sent the player in a circle.
+    func follow(_ redirect: URLRequest) {
+        guard let queue = delegateQueue, let url = redirect.url else { return }
+        queue.async { [weak self] in
+            guard let self, let delegate = self.delegate else { return }
+            let request = AVAssetResourceLoadingRequest(request: redirect, information: nil, data: nil) { _ in }
+            if delegate.resourceLoader(self, shouldWaitForLoadingOfRequestedResource: request) {
+                Exceptions.raise("The delegate takes \(url), to which it has redirected.")
+            } else {
+                state.withLock { $0.declined.append(url) }
             }
         }
     }

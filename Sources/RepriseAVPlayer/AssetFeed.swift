@@ -27,6 +27,8 @@ final class AssetFeed: Sendable {
         var ids: [ObjectIdentifier: LoadingMachine.ID] = [:]
         var information: AssetInformation?
         var finding: Task<Void, Never>?
+        /// The error with which a request failed last.
+        var error: RepriseError?
         var isReleased = false
     }
 
@@ -44,6 +46,10 @@ final class AssetFeed: Sendable {
 
     /// Requests that have not ended.
     var outstanding: Int { state.withLock { $0.machine.outstanding } }
+    /// The error with which a request failed last.
+    var error: RepriseError? { state.withLock { $0.error } }
+    /// The file has turned out to be a playlist.
+    var isPlaylist: Bool { state.withLock { $0.information?.contentType?.isPlaylist == true } }
 
     // MARK: - What AVFoundation says, on the queue
 
@@ -115,7 +121,9 @@ final class AssetFeed: Sendable {
                 let task = Task(executorPreference: DiskExecutor.shared) { await self.serve(id, range) }
                 state.withLock { $0.work[id]?.task = task }
             case .finish(let id): take(id)?.request.finish()
-            case .fail(let id): take(id)?.request.finish(with: LoadingError.make(error ?? CancellationError()))
+            case .fail(let id):
+                if let error = error as? RepriseError { state.withLock { $0.error = error } }
+                take(id)?.request.finish(with: LoadingError.make(error ?? CancellationError()))
             case .stop(let id): _ = take(id)
             }
         }

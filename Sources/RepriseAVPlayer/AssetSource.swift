@@ -71,9 +71,11 @@ final class AssetSource: Sendable {
             if !isSame { isSame = await !hasChanged(known, stored) }
             if isSame {
                 noteRanges(known)
-                return await information(known, representation, isComplete: isComplete) { [self] in
+                let information = await information(known, representation, isComplete: isComplete) { [self] in
                     await firstBytes(try resource().read(.bounded(0..<Int64(ContentType.bytesNeeded))))
                 }
+                // A playlist changes, and no URL has told that it is one: what is stored of it plays nothing.
+                if information.contentType?.isPlaylist != true { return information }
             }
             try await cache.remove(stored.key)
         }

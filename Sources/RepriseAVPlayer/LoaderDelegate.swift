@@ -1,5 +1,6 @@
 #if canImport(AVFoundation)
     import AVFoundation
+    import Dispatch
     import Foundation
     import Locks
     import Reprise
@@ -18,13 +19,13 @@
         let queue: DispatchQueue
         /// What a playlist leads to, by URL: keys and further playlists.
         private let links = Mutex<[String: AssetFeed]>([:])
-        private let isPlaylist: Bool
+        private let isNamedPlaylist: Bool
 
         init(_ source: AssetSource, loaderURL: URL) {
             self.loaderURL = loaderURL
             queue = DispatchQueue(label: "reprise.asset", qos: .userInitiated)
             feed = AssetFeed(source, queue: queue)
-            isPlaylist = SourceURL.isPlaylist(loaderURL)
+            isNamedPlaylist = SourceURL.isPlaylist(loaderURL)
         }
 
         deinit {
@@ -37,6 +38,14 @@
             links.withLock { Array($0.values) }.reduce(feed.outstanding) { $0 + $1.outstanding }
         }
 
+        /// The error with which a request failed last.
+        var error: RepriseError? {
+            feed.error ?? links.withLock { Array($0.values) }.lazy.compactMap(\.error).first
+        }
+
+        /// By its name, or by what the origin sent.
+        private var isPlaylist: Bool { isNamedPlaylist || feed.isPlaylist }
+
         /// Fails what is under way.
         func stop() {
             feed.stop()
@@ -47,11 +56,10 @@
             _ resourceLoader: AVAssetResourceLoader,
             shouldWaitForLoadingOfRequestedResource loadingRequest: AVAssetResourceLoadingRequest
         ) -> Bool {
-            let url = loadingRequest.request.url
-            if isPlaylist, let url, url != loaderURL, let original = SourceURL.original(of: url) {
-                load(loadingRequest, linkedAt: original)
-            } else {
-                feed.receive(AVLoadingRequest(loadingRequest), for: ObjectIdentifier(loadingRequest))
+            switch LoaderRoute(loadingRequest.request.url, loaderURL: loaderURL, isPlaylist: isPlaylist) {
+            case .asset: loadAsset(loadingRequest)
+            case .link(let original): load(loadingRequest, linkedAt: original)
+            case .player: return false
             }
             return true
         }
@@ -62,6 +70,16 @@
             let object = ObjectIdentifier(loadingRequest)
             feed.cancel(object)
             for link in links.withLock({ Array($0.values) }) { link.cancel(object) }
+        }
+
+        private func loadAsset(_ loadingRequest: AVAssetResourceLoadingRequest) {
+            let url = feed.source.url
+            let isAgain = loadingRequest.contentInformationRequest != nil && feed.isPlaylist && feed.outstanding == 0
+            // A playlist that is asked for again may have changed; media of an asset does not.
+            if isAgain || links.withLock({ $0[url.description] != nil }) {
+                return receive(loadingRequest, at: url, fileType: feed.source.options.fileType)
+            }
+            feed.receive(AVLoadingRequest(loadingRequest), for: ObjectIdentifier(loadingRequest))
         }
 
         /// AVFoundation takes playlists, subtitles and keys from a delegate; segments only from an HTTP server
@@ -75,18 +93,27 @@
                     url: url, statusCode: 302, httpVersion: "HTTP/1.1", headerFields: ["Location": url.absoluteString])
                 return loadingRequest.finishLoading()
             }
+            receive(loadingRequest, at: resource, fileType: isKey ? ContentType.contentKey.identifier : nil)
+        }
+
+        /// Answers with what lies at `url` at this moment.
+        private func receive(
+            _ loadingRequest: AVAssetResourceLoadingRequest, at url: ResourceURL, fileType: String? = nil
+        ) {
             let (link, old) = links.withLock { links in
-                let old = links[url.absoluteString]
-                // What is asked for again may have changed: only requests that wait together share an answer.
-                if let old, old.outstanding > 0 { return (old, AssetFeed?.none) }
+                let old = links[url.description]
+                // What is asked for again may have changed: only requests that wait together share an answer, and those that
+                // want no information go on with the one that they have.
+                if let old, old.outstanding > 0 || loadingRequest.contentInformationRequest == nil {
+                    return (old, AssetFeed?.none)
+                }
                 // Playlists change and keys are secret: neither is stored.
                 var options = feed.source.options
                 options.isStored = false
                 options.fileType = nil
-                let source = AssetSource(
-                    feed.source.cache, resource, options, fileType: isKey ? ContentType.contentKey.identifier : nil)
-                let link = AssetFeed(source, queue: queue)
-                links[url.absoluteString] = link
+                let link = AssetFeed(
+                    AssetSource(feed.source.cache, url, options, fileType: fileType), queue: queue)
+                links[url.description] = link
                 return (link, old)
             }
             old?.release()
@@ -96,21 +123,15 @@
 
     /// Tells AVFoundation why an asset is not loaded at all.
     final class RefusingDelegate: NSObject, AVAssetResourceLoaderDelegate, Sendable {
-        private let error: NSError
+        let error: RepriseError
 
-        init(_ reason: String) {
-            error = NSError(
-                domain: NSURLErrorDomain, code: URLError.Code.unsupportedURL.rawValue,
-                userInfo: [
-                    NSLocalizedDescriptionKey: reason, NSUnderlyingErrorKey: RepriseError(.invalidURL, reason),
-                ])
-        }
+        init(_ reason: String) { error = RepriseError(.invalidURL, reason, cause: URLError(.unsupportedURL)) }
 
         func resourceLoader(
             _ resourceLoader: AVAssetResourceLoader,
             shouldWaitForLoadingOfRequestedResource loadingRequest: AVAssetResourceLoadingRequest
         ) -> Bool {
-            loadingRequest.finishLoading(with: error)
+            loadingRequest.finishLoading(with: LoadingError.make(error))
             return true
         }
     }

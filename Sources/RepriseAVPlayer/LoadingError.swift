@@ -8,7 +8,8 @@ import Reprise
 
 /// What AVFoundation is told when loading fails: an error in `NSURLErrorDomain`, with the cause under it.
 ///
-/// AVFoundation wraps such errors for its own; others, and codes of 0, do not arrive at the app.
+/// AVFoundation wraps such errors for its own; others, and codes of 0, do not arrive at the app. The user information is
+/// likely to be lost on the way through its server process: ``MediaCache/loadingError(of:)-(AVAsset)`` has the cause.
 enum LoadingError {
     /// The error for `error`, which is a ``RepriseError``, a `CancellationError`, or somebody else's.
     static func make(_ error: any Error) -> NSError {

@@ -1,5 +1,6 @@
 #if canImport(AVFoundation)
     public import AVFoundation
+    import Dispatch
     public import Foundation
     public import Reprise
 
@@ -15,8 +16,8 @@
         /// ```
         /// There is nothing to retain: the loader lives as long as the item's asset. `file:` URLs and others that are not
         /// http or https are played as they are, and so are playlists (`.m3u8`), uncached. `skd:` fails with
-        /// `NSURLErrorUnsupportedURL`. Errors that the player shows are in `NSURLErrorDomain`, with a ``RepriseError`` under
-        /// them.
+        /// `NSURLErrorUnsupportedURL`. Errors that the player shows are in `NSURLErrorDomain`; ``loadingError(of:)-(AVPlayerItem)``
+        /// has the ``RepriseError`` behind them.
         public nonisolated func playerItem(
             for url: URL, options: PlaybackOptions = PlaybackOptions()
         ) -> AVPlayerItem {
@@ -45,6 +46,21 @@
         ///
         /// See ``stopLoading(of:)-(AVAsset)``.
         @MainActor public func stopLoading(of item: AVPlayerItem) { stopLoading(of: item.asset) }
+
+        /// The error with which loading for `asset` failed last; `nil` if none has, and for assets that were not made by
+        /// ``asset(for:options:)``.
+        ///
+        /// The player's own error has its domain and code. AVFoundation keeps no more of it: what happened and how to remedy
+        /// it is here. Playback may have gone on since.
+        public nonisolated func loadingError(of asset: AVAsset) -> RepriseError? {
+            let delegate = (asset as? AVURLAsset)?.resourceLoader.delegate
+            return (delegate as? LoaderDelegate)?.error ?? (delegate as? RefusingDelegate)?.error
+        }
+
+        /// The error with which loading for the asset of `item` failed last.
+        ///
+        /// See ``loadingError(of:)-(AVAsset)``.
+        @MainActor public func loadingError(of item: AVPlayerItem) -> RepriseError? { loadingError(of: item.asset) }
 
         private static let refusals = DispatchQueue(label: "reprise.refusals")
 

@@ -9,8 +9,10 @@ extension MediaCache {
     /// ```swift
     /// let cache = await MediaCache.forPlayback()
     /// ```
-    /// Called again it gives the same cache. `directory` is `Reprise` in the user's caches folder by default, which the system neither backs
-    /// up nor shows, and may empty when space runs out: name one in Application Support for downloads and pins. Where it
+    /// Called again it gives the same cache. `directory` is by default `Reprise` in the app's own part of the user's caches
+    /// folder, which is named for its bundle identifier, or for the process where it has none. The system neither backs that
+    /// up nor shows it, and may empty it when space runs out: name one in Application Support for downloads and pins (not on
+    /// tvOS, which has none). Where it
     /// cannot be used, because another process has it, the disk fails or the key cannot be had, the cache stores nothing and
     /// playback goes on: ``MediaCache/isStoring`` is false then, and the first event says why.
     public static func forPlayback(
@@ -26,7 +28,16 @@ extension MediaCache {
     }
 
     private static func defaultDirectory() throws -> URL {
-        try FileManager.default.url(for: .cachesDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
+        let caches = try FileManager.default.url(
+            for: .cachesDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
+        return defaultDirectory(
+            in: caches, bundleIdentifier: Bundle.main.bundleIdentifier, processName: ProcessInfo.processInfo.processName
+        )
+    }
+
+    /// Each app has its own: on macOS all without a sandbox share one caches folder, and a directory has one process.
+    static func defaultDirectory(in caches: URL, bundleIdentifier: String?, processName: String) -> URL {
+        caches.appendingPathComponent(bundleIdentifier ?? processName, isDirectory: true)
             .appendingPathComponent("Reprise", isDirectory: true)
     }
 }

@@ -1,8 +1,9 @@
 public import Foundation
 public import Reprise
 
-/// A piece of a response body as URLSession delivered it: a `Data` or a slice of one, never a copy.
+/// A piece of a response body as URLSession delivered it: a `Data` or a slice of one.
 ///
+/// The system's `Data` may consist of several regions; ``withUnsafeBytes(_:)`` then joins them, which copies.
 /// Every chunk of a ``URLSessionOrigin`` body has this type.
 public struct DataChunk: ByteChunk {
     /// The bytes; its indices need not begin at 0.

@@ -60,6 +60,13 @@ enum Failures {
             "The system asked \(url.authority) again from the beginning; ask for the rest with a range.")
     }
 
+    /// A transfer that was cut off, since its consumer was far behind and the system went on receiving or waited for long.
+    static func cut(_ url: ResourceURL) -> RepriseError {
+        RepriseError(
+            .originBodyTruncated,
+            "The body of \(url.authority) was read too slowly to keep its transfer; ask for the rest with a range.")
+    }
+
     static func timedOut(_ what: String, _ url: ResourceURL, _ time: Duration) -> RepriseError {
         RepriseError(.originTimedOut, "\(url.authority) \(what) within \(time.inSeconds) s; try again later.")
     }

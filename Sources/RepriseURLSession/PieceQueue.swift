@@ -39,10 +39,15 @@ struct PieceQueue {
     }
 }
 
-/// Between which amounts of buffered bytes a task is suspended and resumed.
+/// Between which amounts of buffered bytes a task is suspended and resumed, and when a suspended one is cut off.
 struct BufferBounds: Sendable {
     let suspendsAbove: Int
     let resumesBelow: Int
+    /// Most bytes that may come after a suspension, 8 MiB: URLSession promises nothing of how many do, and has been seen
+    /// to deliver 900 MB over HTTPS.
+    var mostAfterSuspension = 8 << 20
+    /// Longest suspension, 10 s: tasks that stay suspended keep other requests of the process waiting.
+    var longestSuspension = Duration.seconds(10)
 
     #if canImport(FoundationNetworking)
         /// On Linux a task that is suspended asks again from byte 0: never.

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import HTTPTypes
 import Locks
@@ -6,6 +7,18 @@ import Reprise
 #if canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
+
+/// What a ``Transfer`` needs of a task of the session.
+protocol TransferTask: AnyObject, Sendable {
+    var taskIdentifier: Int { get }
+    var response: URLResponse? { get }
+
+    func resume()
+    func suspend()
+    func cancel()
+}
+
+extension URLSessionDataTask: TransferTask {}
 
 /// One task of the session: the machine behind its lock, and the continuations of those who wait.
 ///
@@ -21,7 +34,7 @@ final class Transfer: Sendable {
     private typealias BodyWaiter = CheckedContinuation<Data?, any Error>
 
     private struct Guarded {
-        var machine = TransferMachine(bounds: .platform)
+        var machine: TransferMachine
         var headWaiter: HeadWaiter?
         var bodyWaiter: BodyWaiter?
 
@@ -48,17 +61,23 @@ final class Transfer: Sendable {
 
     let identifier: Int
     private let request: OriginRequest
-    private let task: URLSessionDataTask
+    private let task: any TransferTask
     private let queue: DispatchQueue
     private let timeouts: Timeouts
-    private let guarded = Mutex(Guarded())
+    private let clock: CacheClock
+    private let guarded: Mutex<Guarded>
 
-    init(_ task: URLSessionDataTask, for request: OriginRequest, queue: DispatchQueue, timeouts: Timeouts) {
+    init(
+        _ task: any TransferTask, for request: OriginRequest, queue: DispatchQueue, timeouts: Timeouts,
+        bounds: BufferBounds = .platform, clock: CacheClock = .system
+    ) {
         self.identifier = task.taskIdentifier
         self.request = request
         self.task = task
         self.queue = queue
         self.timeouts = timeouts
+        self.clock = clock
+        guarded = Mutex(Guarded(machine: TransferMachine(bounds: bounds)))
     }
 
     /// Bytes that have arrived and were not taken yet.
@@ -175,11 +194,15 @@ final class Transfer: Sendable {
     }
 
     private func adjustFlow() {
-        switch guarded.withLock({ $0.machine.adjustFlow() }) {
+        let now = clock.awake.elapsed()
+        let (flow, time) = guarded.withLock { ($0.machine.adjustFlow(now: now), $0.machine.startSuspensionTimer()) }
+        switch flow {
         case .suspend: task.suspend()
         case .resume: task.resume()
+        case .cut: fail(Failures.cut(request.url))
         case nil: break
         }
+        if let time { checkSuspension(after: time) }
     }
 
     // MARK: Time
@@ -199,6 +222,25 @@ final class Transfer: Sendable {
         case .disarm: break
         case .checkAgain(let instant): checkIdle(after: now.duration(to: instant))
         case .timedOut: fail(Failures.timedOut("sent nothing more", request.url, timeouts.idle))
+        }
+    }
+
+    private func checkSuspension(after time: Duration) {
+        Task { [weak self, clock] in
+            var rest: Duration? = time
+            while let time = rest, (try? await clock.awake.sleep(time)) != nil { rest = self?.checkSuspension() }
+        }
+    }
+
+    /// The time until the next look; `nil` when there is nothing to look at.
+    private func checkSuspension() -> Duration? {
+        let now = clock.awake.elapsed()
+        switch guarded.withLock({ $0.machine.checkSuspension(now: now) }) {
+        case .disarm: return nil
+        case .checkAgain(let rest): return rest
+        case .cut:
+            fail(Failures.cut(request.url))
+            return nil
         }
     }
 

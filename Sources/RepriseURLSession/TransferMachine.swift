@@ -53,6 +53,18 @@ struct TransferMachine {
     /// What the task must be told so that the buffer keeps its bounds.
     enum Flow: Equatable {
         case suspend, resume
+        /// It must be cancelled, and the body ends as truncated: it went on although it was suspended.
+        case cut
+    }
+
+    /// What to do about a suspension that may have become too long.
+    enum SuspensionCheck: Equatable {
+        /// The task runs: no timer until it is suspended again.
+        case disarm
+        /// It is suspended, but not for long enough.
+        case checkAgain(after: Duration)
+        /// It was suspended for the whole time: it must be cancelled, and the body ends as truncated.
+        case cut
     }
 
     /// What to do about a wait that may have become too long.
@@ -67,7 +79,11 @@ struct TransferMachine {
 
     private(set) var state = State.waiting
     private(set) var queue = PieceQueue()
-    private(set) var isSuspended = false
+    /// Since when the task is suspended.
+    private(set) var suspendedSince: Duration?
+    /// Whether a timer watches the suspension.
+    private var isSuspensionTimed = false
+    private var bytesAfterSuspension = 0
     /// Whether a timer watches the consumer's wait.
     private(set) var isTimed = false
     /// Since when the consumer waits.
@@ -83,6 +99,8 @@ struct TransferMachine {
 
     /// Whether bytes are missing that the head has promised.
     var isShort: Bool { receivedBytes < declaredLength ?? 0 }
+
+    var isSuspended: Bool { suspendedSince != nil }
 
     // MARK: The consumer
 
@@ -140,6 +158,7 @@ struct TransferMachine {
         case .waiting, .ended: return nil
         }
         receivedBytes += Int64(data.count)
+        if isSuspended { bytesAfterSuspension += data.count }
         queue.append(data)
         guard waitingSince != nil, let piece = queue.popFirst() else { return nil }
         waitingSince = nil
@@ -161,18 +180,42 @@ struct TransferMachine {
         return .ending(ending)
     }
 
-    /// Whether ``adjustFlow()`` has something to say.
+    /// Whether ``adjustFlow(now:)`` has something to say.
     var wantsFlow: Flow? {
         guard state == .open else { return nil }
-        if isSuspended { return queue.byteCount < bounds.resumesBelow ? .resume : nil }
-        return queue.byteCount > bounds.suspendsAbove ? .suspend : nil
+        guard isSuspended else { return queue.byteCount > bounds.suspendsAbove ? .suspend : nil }
+        if queue.byteCount < bounds.resumesBelow { return .resume }
+        return bytesAfterSuspension > bounds.mostAfterSuspension ? .cut : nil
     }
 
     /// The caller tells the task what is returned, before it asks again.
-    mutating func adjustFlow() -> Flow? {
+    mutating func adjustFlow(now: Duration) -> Flow? {
         let flow = wantsFlow
-        if let flow { isSuspended = flow == .suspend }
+        switch flow {
+        case .suspend:
+            suspendedSince = now
+            bytesAfterSuspension = 0
+        case .resume: suspendedSince = nil
+        case .cut, nil: break
+        }
         return flow
+    }
+
+    /// The time until the timer of a suspension is to fire; `nil` if one runs, or none is needed.
+    mutating func startSuspensionTimer() -> Duration? {
+        guard isSuspended, !isSuspensionTimed else { return nil }
+        isSuspensionTimed = true
+        return bounds.longestSuspension
+    }
+
+    /// The timer of the suspension fired; one timer watches many short ones.
+    mutating func checkSuspension(now: Duration) -> SuspensionCheck {
+        guard state == .open, let suspendedSince else {
+            isSuspensionTimed = false
+            return .disarm
+        }
+        let rest = bounds.longestSuspension - (now - suspendedSince)
+        return rest > .zero ? .checkAgain(after: rest) : .cut
     }
 
     /// The timer fired.

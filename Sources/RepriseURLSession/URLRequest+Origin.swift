@@ -38,7 +38,7 @@ extension URLRequest {
             )
         }
         var made = URLRequest(
-            url: url, cachePolicy: .reloadIgnoringLocalCacheData,
+            url: url, cachePolicy: .useProtocolCachePolicy,
             timeoutInterval: URLSessionConfiguration.systemTimeout)
         made.httpMethod = request.method.rawValue
         if !request.body.isEmpty { made.httpBody = Data(request.body) }

@@ -31,11 +31,11 @@ extension URLSessionOrigin {
         #if canImport(Darwin)
             /// Whether networks that the system calls expensive, such as cellular ones, may be used; true by default.
             ///
-            /// Where no other network is there: `originUnreachable`.
+            /// Where no other network is there: `networkUnavailable`.
             public var allowsExpensiveNetworkAccess = true
             /// Whether networks may be used for which the user chose Low Data Mode; true by default.
             ///
-            /// Where no other network is there: `originUnreachable`.
+            /// Where no other network is there: `networkUnavailable`.
             public var allowsConstrainedNetworkAccess = true
         #endif
 
@@ -61,7 +61,9 @@ extension URLSessionConfiguration {
         let session = URLSessionConfiguration.ephemeral
         configuration.adjustSession?(session)
         session.urlCache = nil
-        session.requestCachePolicy = .reloadIgnoringLocalCacheData
+        // Without a cache there is nothing to ignore; a policy that ignores one may add `Cache-Control: no-cache`, with
+        // which a content delivery network asks its own origin each time.
+        session.requestCachePolicy = .useProtocolCachePolicy
         session.httpCookieStorage = nil
         session.httpCookieAcceptPolicy = .never
         session.httpShouldSetCookies = false

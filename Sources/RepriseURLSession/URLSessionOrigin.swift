@@ -9,9 +9,11 @@ public import Reprise
 /// An origin client on URLSession, made for apps on Apple's systems: their proxies, App Transport Security and network
 /// policy apply.
 ///
-/// - Suspends a transfer above 1 MiB of buffered body and resumes it below 256 KiB, so that a stalled consumer stalls the
-///   origin. What the system had received by then still comes: the bound is not exact.
-/// - Hands the system's buffers on without copying; every chunk is a ``DataChunk``.
+/// - Suspends a transfer above 1 MiB of buffered body and resumes it below 256 KiB. URLSession takes a suspension as
+///   advice: once 8 MiB more have arrived, or after 10 s, the transfer is cancelled. The consumer gets the buffered bytes and
+///   then `originBodyTruncated`, upon which the engine asks for the rest with a range when it is wanted. A response that
+///   bypasses the store cannot be continued so: its reader gets the error.
+/// - Hands the system's buffers on and copies none itself; every chunk is a ``DataChunk``.
 /// - Follows redirects, never from https to http, and takes only harmless fields to another host or port.
 /// - Leaves the verification of TLS to the system; it cannot be switched off.
 ///

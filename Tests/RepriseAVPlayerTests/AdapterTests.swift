@@ -32,7 +32,7 @@
                     let error = try #require(failure.withLock { $0 })
                     #expect(error.domain == NSURLErrorDomain)
                     #expect(error.code == NSURLErrorUnsupportedURL)
-                    #expect(error.localizedDescription.contains("AVContentKeySession"))
+                    #expect(cache.loadingError(of: asset)?.message.contains("AVContentKeySession") == true)
                 }
             }
 

@@ -1,8 +1,8 @@
 import Foundation
 import Reprise
-import RepriseAVPlayer
 import RepriseTesting
 import Testing
+@testable import RepriseAVPlayer
 
 extension VirtualClockTests {
     /// The cache that an app opens.
@@ -20,6 +20,18 @@ extension VirtualClockTests {
             let third = await MediaCache.forPlayback(directory: URL(fileURLWithPath: file))
             #expect(!third.isStoring)
             await third.close()
+        }
+
+        @Test func eachAppHasADirectoryOfItsOwn() {
+            let caches = URL(fileURLWithPath: "/Users/a/Library/Caches")
+            let paths = [("com.example.radio", "Radio"), ("com.example.films", "Films"), (nil, "tool")].map {
+                MediaCache.defaultDirectory(in: caches, bundleIdentifier: $0, processName: $1).path
+            }
+            #expect(
+                paths == [
+                    "/Users/a/Library/Caches/com.example.radio/Reprise",
+                    "/Users/a/Library/Caches/com.example.films/Reprise", "/Users/a/Library/Caches/tool/Reprise",
+                ])
         }
     }
 }

@@ -193,7 +193,8 @@
                     request.finishLoading()
                     return true
                 }
-                #expect(try await rules(delegate) == ["I4"])
+                // AVFoundation itself raises an exception.
+                #expect(try await rules(delegate) == ["I4", "exception"])
             }
 
             @Test func fourBytesAfterDidCancelAreSeen() async throws {
@@ -274,7 +275,7 @@
                         return true
                     }
                 }) { world, request in await world.cancel(request, callback: true) }
-                #expect(broken == ["I4", "I9"])
+                #expect(broken == ["I4", "I9", "exception"])
             }
 
             @Test func nineTheEndOfAnotherRequestIsSeen() async throws {

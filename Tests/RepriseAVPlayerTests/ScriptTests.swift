@@ -22,30 +22,20 @@
 
             @Test func scenariosAreThere() {
                 print("AVPlayer scripts: \(Self.bundled.count) scenarios in Fixtures")
-                #expect(Self.bundled.count == 22 + 28)
+                #expect(Self.bundled.count == 22 + 31)
             }
 
-            /// Files named by `REPRISE_AVPLAYER_SCRIPTS=file[:file…]`.
+            /// Files and directories named by `REPRISE_AVPLAYER_SCRIPTS=path[:path…]`.
             @Test func furtherFilesHold() async throws {
-                let files = ProcessInfo.processInfo.environment["REPRISE_AVPLAYER_SCRIPTS"] ?? ""
-                var count = 0
-                for file in files.split(separator: ":") {
-                    for scenario in try ScriptFile(path: String(file)).scenarios {
-                        count += 1
-                        do {
-                            let scenario = try scenario.get()
-                            let violations = try await ScriptRunner.play(scenario)
-                            #expect(violations.isEmpty, "\(scenario.id)")
-                            print("AVPlayer scripts: \(scenario.id) \(violations.isEmpty ? "holds" : "breaks a rule")")
-                        } catch {
-                            Issue.record("\((try? scenario.get())?.id ?? "a scenario"): \(error)")
-                        }
-                    }
+                let list = ProcessInfo.processInfo.environment["REPRISE_AVPLAYER_SCRIPTS"] ?? ""
+                guard !list.isEmpty else { return }
+                let outcomes = await ForeignScripts(list).play { print("AVPlayer scripts: \($0)") }
+                for outcome in outcomes {
+                    #expect(outcome.failures == [], "\(outcome.name)")
+                    print("AVPlayer scripts: \(outcome.name) \(outcome.failures.isEmpty ? "holds" : "does not hold")")
                 }
-                if !files.isEmpty {
-                    #expect(count > 0, "REPRISE_AVPLAYER_SCRIPTS names no file: \(files)")
-                    print("AVPlayer scripts: \(count) scenarios from \(files)")
-                }
+                #expect(!outcomes.isEmpty, "REPRISE_AVPLAYER_SCRIPTS names no scenario: \(list)")
+                print("AVPlayer scripts: \(outcomes.count) scenarios from \(list)")
             }
         }
     }

@@ -104,7 +104,9 @@
                         #expect(await world.wait { request.isOver })
                         let error = try #require(request.state.withLock { $0.error })
                         #expect(error.code == NSURLErrorBadURL)
-                        let cause = error.userInfo[NSUnderlyingErrorKey] as? RepriseError
+                        #expect(error.userInfo.isEmpty)
+                        let asset = try #require(world.state.withLock { $0.items["A"]?.asset })
+                        let cause = try world.openCache().loadingError(of: asset)
                         #expect(cause?.code == .invalidArgument)
                         #expect(header.0.isEmpty || cause?.message.contains(header.0) == true)
                         let (cache, url) = (try world.openCache(), try world.foundationURL(file))

@@ -52,21 +52,75 @@ struct TransferMachineTests {
     @Test func theTaskIsSuspendedAboveOneBoundAndResumedBelowTheOther() {
         var machine = open()
         _ = machine.received(piece(100))
-        #expect(machine.adjustFlow() == nil)
+        #expect(machine.adjustFlow(now: .zero) == nil)
         _ = machine.received(piece(1))
-        #expect(machine.adjustFlow() == .suspend)
-        #expect(machine.adjustFlow() == nil)
+        #expect(machine.adjustFlow(now: .zero) == .suspend)
+        #expect(machine.adjustFlow(now: .zero) == nil)
         _ = machine.received(piece(30))  // was on its way
-        #expect(machine.adjustFlow() == nil)
+        #expect(machine.adjustFlow(now: .zero) == nil)
         _ = machine.take()
-        #expect(machine.adjustFlow() == .resume)
-        #expect(machine.adjustFlow() == nil)
+        #expect(machine.adjustFlow(now: .zero) == .resume)
+        #expect(machine.adjustFlow(now: .zero) == nil)
+    }
+
+    @Test func aTaskThatGoesOnWhileItIsSuspendedIsCut() {
+        var machine = TransferMachine(
+            bounds: .init(suspendsAbove: 100, resumesBelow: 40, mostAfterSuspension: 200))
+        _ = machine.headArrived(declaredLength: nil)
+        _ = machine.received(piece(300))
+        #expect(machine.adjustFlow(now: .zero) == .suspend)
+        _ = machine.received(piece(200))
+        #expect(machine.adjustFlow(now: .zero) == nil, "what came before the suspension does not count")
+        _ = machine.received(piece(1))
+        #expect(machine.adjustFlow(now: .zero) == .cut)
+    }
+
+    @Test func bytesAfterEachSuspensionCountAnew() {
+        var machine = TransferMachine(
+            bounds: .init(suspendsAbove: 100, resumesBelow: 40, mostAfterSuspension: 200))
+        _ = machine.headArrived(declaredLength: nil)
+        for _ in 0..<5 {
+            _ = machine.received(piece(101))
+            #expect(machine.adjustFlow(now: .zero) == .suspend)
+            _ = machine.received(piece(150))
+            #expect(machine.adjustFlow(now: .zero) == nil)
+            while machine.take() != nil {}
+            #expect(machine.adjustFlow(now: .zero) == .resume)
+        }
+    }
+
+    @Test func aLongSuspensionIsCutAndAShortOneIsNot() {
+        var machine = open()
+        _ = machine.received(piece(101))
+        #expect(machine.adjustFlow(now: .seconds(1)) == .suspend)
+        #expect(machine.startSuspensionTimer() == .seconds(10))
+        #expect(machine.startSuspensionTimer() == nil, "the timer runs already")
+        _ = machine.take()
+        #expect(machine.adjustFlow(now: .seconds(5)) == .resume)
+        _ = machine.received(piece(101))
+        #expect(machine.adjustFlow(now: .seconds(7)) == .suspend)
+        #expect(machine.startSuspensionTimer() == nil)
+        #expect(machine.checkSuspension(now: .seconds(11)) == .checkAgain(after: .seconds(6)))
+        #expect(machine.checkSuspension(now: .seconds(17)) == .cut)
+    }
+
+    @Test func theTimerOfASuspensionThatIsOverStops() {
+        var machine = open()
+        _ = machine.received(piece(101))
+        _ = machine.adjustFlow(now: .zero)
+        #expect(machine.startSuspensionTimer() != nil)
+        _ = machine.take()
+        _ = machine.adjustFlow(now: .zero)
+        #expect(machine.checkSuspension(now: .seconds(10)) == .disarm)
+        _ = machine.received(piece(101))
+        _ = machine.adjustFlow(now: .seconds(20))
+        #expect(machine.startSuspensionTimer() == .seconds(10))
     }
 
     @Test func aConsumerNeverWaitsForASuspendedTask() {
         var machine = open()
         for _ in 0..<3 { _ = machine.received(piece(50)) }
-        #expect(machine.adjustFlow() == .suspend)
+        #expect(machine.adjustFlow(now: .zero) == .suspend)
         while machine.take() != nil {}
         #expect(machine.wantsFlow == .resume)
     }
@@ -75,7 +129,7 @@ struct TransferMachineTests {
         var machine = open()
         _ = machine.received(piece(500))
         _ = machine.finished(.complete)
-        #expect(machine.adjustFlow() == nil)
+        #expect(machine.adjustFlow(now: .zero) == nil)
     }
 
     @Test func cancellingKeepsPiecesAndTakesThoseOnTheirWay() {

@@ -165,6 +165,16 @@ struct URLSessionOriginTests {
         }
     }
 
+    /// Apple's systems may add `Cache-Control: no-cache` to requests that ignore a cache.
+    @Test func requestsDoNotIgnoreACacheThatIsNotThere() throws {
+        let request = try URLRequest.make(
+            OriginRequest(url: try ResourceURL("https://example.com/a")), userAgent: nil)
+        #expect(request.cachePolicy == .useProtocolCachePolicy)
+        let session = URLSessionConfiguration.make(.init())
+        #expect(session.requestCachePolicy == .useProtocolCachePolicy)
+        #expect(session.urlCache == nil)
+    }
+
     @Test(
         .disabled(
             if: BufferBounds.platform.suspendsAbove == .max,

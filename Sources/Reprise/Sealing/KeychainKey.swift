@@ -5,7 +5,8 @@
 
     /// A key in the Keychain, made at the first use.
     ///
-    /// Readable after the first unlock, so that downloads go on behind the lock screen; never leaves this device.
+    /// Readable after the first unlock, so that downloads go on behind the lock screen; never leaves this device. On macOS a
+    /// program without entitlements, such as a bare command, has its key in the file keychain, where only the second is true.
     public struct KeychainKey: CacheKeyProvider {
         private let service: String
         private let account: String
@@ -16,31 +17,51 @@
             self.account = account
         }
 
-        private var query: [CFString: Any] {
-            [kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: account]
-        }
-
         /// Reads the key, or makes one.
         ///
         /// Throws ``RepriseError`` with code `keyUnavailable` when the Keychain refuses, as before the first unlock.
         public func key() throws(RepriseError) -> SymmetricKey {
-            var found: CFTypeRef?
-            let status = SecItemCopyMatching(
-                query.merging([kSecReturnData: true]) { $1 } as CFDictionary, &found)
-            if status == errSecSuccess, let data = found as? Data, data.count == 32 { return SymmetricKey(data: data) }
-            guard status == errSecItemNotFound else { throw Self.refused(status) }
-            let key = SymmetricKey(size: .bits256)
-            let attributes: [CFString: Any] = [
-                kSecValueData: key.withUnsafeBytes { Data($0) },
-                kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
-            ]
-            let added = SecItemAdd(query.merging(attributes) { $1 } as CFDictionary, nil)
-            guard added == errSecSuccess else { throw Self.refused(added) }
-            return key
+            if let key = try item(inDataProtectionKeychain: true).key() { return key }
+            #if os(macOS)
+                if let key = try item(inDataProtectionKeychain: false).key() { return key }
+            #endif
+            throw RepriseError(
+                .keyUnavailable, "The Keychain does not give the cache's key (status \(errSecMissingEntitlement)).")
         }
 
-        private static func refused(_ status: OSStatus) -> RepriseError {
-            RepriseError(.keyUnavailable, "The Keychain does not give the cache's key (status \(status)).")
+        private func item(inDataProtectionKeychain isProtected: Bool) -> SecurityItem {
+            SecurityItem(query: [
+                kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: account,
+                kSecUseDataProtectionKeychain: isProtected,
+            ])
+        }
+    }
+
+    /// An item of the system's keychain.
+    private struct SecurityItem: KeyItem {
+        let query: [CFString: Any]
+
+        func read() -> KeyItemAnswer {
+            var found: CFTypeRef?
+            let status = SecItemCopyMatching(query.merging([kSecReturnData: true]) { $1 } as CFDictionary, &found)
+            return Self.answer(status, found as? Data ?? Data())
+        }
+
+        func add(_ data: Data) -> KeyItemAnswer {
+            let attributes: [CFString: Any] = [
+                kSecValueData: data, kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
+            ]
+            return Self.answer(SecItemAdd(query.merging(attributes) { $1 } as CFDictionary, nil), data)
+        }
+
+        private static func answer(_ status: OSStatus, _ data: Data) -> KeyItemAnswer {
+            switch status {
+            case errSecSuccess: .found(data)
+            case errSecItemNotFound: .notFound
+            case errSecDuplicateItem: .duplicate
+            case errSecMissingEntitlement: .notEntitled
+            default: .refused(status)
+            }
         }
     }
 #endif

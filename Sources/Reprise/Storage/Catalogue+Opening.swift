@@ -32,7 +32,7 @@ extension Catalogue {
                 try checkMode(database, vault)
                 if let vault, try check(in: database) != vault.check { throw anotherKey }
             }
-            return Catalogue(pool: queue, vault: vault) {}
+            return Catalogue(.queue(queue), vault: vault) {}
         } catch let error as RepriseError {
             throw error
         } catch {
@@ -172,6 +172,7 @@ extension Catalogue {
             try database.execute(
                 sql: """
                     PRAGMA page_size = \(pageSize); PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON;
+                    PRAGMA checkpoint_fullfsync = OFF;
                     PRAGMA wal_autocheckpoint = \(logPages); PRAGMA journal_size_limit = \(logBytes);
                     PRAGMA secure_delete = \(vault == nil ? "OFF" : "ON")
                     """)
@@ -180,7 +181,7 @@ extension Catalogue {
         do {
             let session = try pool.write { try prepare($0, vault, options) }
             return Opening(
-                catalogue: Catalogue(pool: pool, vault: vault, onDamage: onDamage), session: session, reset: reset)
+                catalogue: Catalogue(.pool(pool), vault: vault, onDamage: onDamage), session: session, reset: reset)
         } catch {
             try? pool.close()
             throw error

@@ -153,7 +153,7 @@ extension Catalogue {
     /// Merges the log into the database file: the last write before another process may come in.
     func checkpoint() async throws(RepriseError) {
         do {
-            _ = try await pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            _ = try await database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         } catch {
             throw RepriseError(.storageUnavailable, "The index cannot be written.", cause: error)
         }
@@ -161,7 +161,7 @@ extension Catalogue {
 
     /// Closes the files: nothing of this process keeps the directory in use afterwards.
     func close() throws(RepriseError) {
-        do { try pool.close() } catch {
+        do { try database.close() } catch {
             throw RepriseError(.storageUnavailable, "The index cannot be closed.", cause: error)
         }
     }

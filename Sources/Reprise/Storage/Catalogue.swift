@@ -14,15 +14,15 @@ struct Catalogue: Sendable {
     /// A newer format is refused, an older one dropped.
     static let formatVersion = 2
 
-    let pool: any DatabaseWriter
+    let database: IndexDatabase
     let codec: RecordCodec
     /// Transactions that wrote since the catalogue was opened.
     let transactions = Mutex(0)
     /// Called when a query finds the file damaged.
     let onDamage: @Sendable () -> Void
 
-    init(pool: any DatabaseWriter, vault: Vault?, onDamage: @escaping @Sendable () -> Void) {
-        self.pool = pool
+    init(_ database: IndexDatabase, vault: Vault?, onDamage: @escaping @Sendable () -> Void) {
+        self.database = database
         self.codec = RecordCodec(vault: vault)
         self.onDamage = onDamage
     }
@@ -219,7 +219,7 @@ struct Catalogue: Sendable {
     // MARK: - Errors
 
     func read<T>(_ body: (Database) throws -> T) throws(RepriseError) -> T {
-        do { return try pool.read(body) } catch {
+        do { return try database.read(body) } catch {
             throw failure(error, "The index cannot be read.")
         }
     }
@@ -227,7 +227,9 @@ struct Catalogue: Sendable {
     /// Runs `body` in one transaction.
     func write<T: Sendable>(_ body: @Sendable (Database) throws -> T) async throws(RepriseError) -> T {
         do {
-            let result = try await DiskExecutor.shared.counting { [pool] in try await pool.write { try body($0) } }
+            let result = try await DiskExecutor.shared.counting { [database] in
+                try await database.write { try body($0) }
+            }
             transactions.withLock { $0 += 1 }
             return result
         } catch {

@@ -11,10 +11,23 @@ final class DirectoryLock: Sendable {
     private let descriptor: Int32
     private let isReleased = Mutex(false)
 
+    #if os(iOS) || os(tvOS) || os(visionOS)
+        private static let suspendsApps = true
+    #else
+        private static let suspendsApps = false
+    #endif
+
     /// Locks `directory`.
     ///
-    /// Throws ``RepriseError`` with code `storageLocked` naming the holder's process.
-    init(directory: String) throws(RepriseError) {
+    /// Throws ``RepriseError`` with code `storageLocked` naming the holder's process, or `invalidArgument` for a directory in
+    /// an app-group container where the system suspends apps: it ends one that then holds a lock there (0xdead10cc).
+    init(directory: String, suspendsApps: Bool = suspendsApps) throws(RepriseError) {
+        guard !suspendsApps || !Self.isInGroupContainer(directory) else {
+            throw RepriseError(
+                .invalidArgument,
+                "\(directory) lies in an app-group container, where the system ends a suspended app that holds a lock. "
+                    + "Choose a directory in the app's own container.")
+        }
         let path = directory + "/lock"
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -43,6 +56,11 @@ final class DirectoryLock: Sendable {
             if !isReleased { close(descriptor) }
             isReleased = true
         }
+    }
+
+    /// Whether several apps of one developer share what lies there.
+    static func isInGroupContainer(_ directory: String) -> Bool {
+        (directory + "/").contains("/Containers/Shared/AppGroup/")
     }
 
     private static func holder(_ descriptor: Int32) -> String {

@@ -85,10 +85,19 @@ package struct SystemFileSystem: FileSystem {
         return FileStatus(status)
     }
 
+    /// On Apple's systems what the system would purge to make room does not count.
     package func freeBytes(at path: String) throws(SystemError) -> Int64 {
-        var status = statvfs()
-        guard statvfs(path, &status) == 0 else { throw SystemError(errno) }
-        let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        #if canImport(Darwin)
+            // Its statvfs counts blocks in 32 bits, which are too few above 16 TiB.
+            var status = statfs()
+            guard statfs(path, &status) == 0 else { throw SystemError(errno) }
+            let blockSize = UInt64(status.f_bsize)
+        #else
+            var status = statvfs()
+            guard statvfs(path, &status) == 0 else { throw SystemError(errno) }
+            let blockSize = UInt64(status.f_frsize)
+        #endif
+        let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: blockSize)
         return overflow ? .max : Int64(clamping: bytes)
     }
 }

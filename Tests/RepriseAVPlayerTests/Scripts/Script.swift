@@ -39,6 +39,7 @@
         init(_ value: ScriptValue) throws {
             var fields = try ScriptFields(value, "a scenario")
             id = try fields.require(fields.text("id"), "id")
+            fields.place = id
             title = try fields.text("title") ?? ""
             for name in ["profile", "confidence", "evidence", "why", "sources"] { _ = fields.value(name) }
             let place = id
@@ -51,9 +52,7 @@
                 return try one.ranges("ranges") ?? []
             }
             steps = try fields.require(fields.list("steps"), "steps")
-            do { try fields.finish() } catch let error as ScriptFormatError {
-                throw ScriptFormatError(error.description.replacingOccurrences(of: "a scenario", with: place))
-            }
+            try fields.finish()
         }
     }
 
@@ -79,6 +78,9 @@
             _ = fields.value("layout")
             try fields.finish()
         }
+
+        /// Whether it may change while an asset of it lives.
+        var isPlaylist: Bool { uti == "public.m3u-playlist" }
 
         /// The seed of the bytes of one version.
         func seed(_ version: Int64) -> UInt64 {

@@ -314,6 +314,10 @@
             if let schemes, !schemes.contains(redirect.scheme ?? "") { throw fail("it leads to \(redirect)") }
             let state = request.state.withLock { $0 }
             if mustFinish, !state.isFinished || state.error != nil { throw fail("it did not finish well") }
+            await world.settle()
+            // The player asks the delegate for the redirect's URL, too, which must leave it to the player.
+            let declined = world.state.withLock { $0.items[request.item]?.loader }?.declined ?? []
+            if mustFinish, !declined.contains(redirect) { throw fail("the delegate takes \(redirect)") }
             try expect("the number of bytes", state.bytes, bytes)
         }
     }

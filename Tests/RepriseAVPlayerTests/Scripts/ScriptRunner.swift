@@ -161,7 +161,14 @@
             }
             let resource = try resource(fields.text("resource") ?? main)
             let data = try fields.object("data")
+            let isDirect = try fields.bool("direct") ?? false
+            let isDeclined = try fields.bool("declined") ?? false
             try fields.finish()
+            let url = try isDirect ? world.originalURL(of: resource) : world.loaderURL(of: resource)
+            guard !isDeclined else {
+                guard try await world.offer(url, to: item) == false else { throw fail("the delegate takes \(url)") }
+                return
+            }
             let (offset, length, reachesEnd) = try extent(data, resource)
             let request = ScriptRequest(
                 id: id, item: item, resource: resource, arrivalTick: world.ticks, offset: offset, length: length,
@@ -169,7 +176,7 @@
                 information: wantsInformation
                     ? AVAssetResourceLoadingContentInformationRequest(allowedContentTypes: allowed) : nil,
                 versions: Set(1...16))
-            try await world.send(request, url: world.loaderURL(of: resource))
+            try await world.send(request, url: url)
         }
 
         private func extent(_ data: [String: ScriptValue]?, _ resource: ScriptResource) throws -> (Int64?, Int, Bool) {

@@ -52,9 +52,12 @@ struct ScriptFormatError: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// The fields of an object, each to be taken once; what is left over at the end is an error.
+/// The fields of an object, each to be taken once; what is left over at the end is an error, or is told and skipped.
 struct ScriptFields {
-    let place: String
+    /// Hears of fields that the schema does not have, in scenarios of others; `nil` where such a field is an error.
+    @TaskLocal static var onUnknownFields: (@Sendable (String) -> Void)?
+
+    var place: String
     private var fields: [String: ScriptValue]
 
     init(_ value: ScriptValue, _ place: String) throws {
@@ -162,8 +165,9 @@ struct ScriptFields {
     /// Fails for fields that nobody took; comments are free.
     func finish() throws {
         let left = fields.keys.filter { !["text", "why", "note", "comment"].contains($0) }.sorted()
-        guard left.isEmpty else {
-            throw ScriptFormatError("\(place): unknown field \(left.map { "\"\($0)\"" }.joined(separator: ", "))")
-        }
+        guard !left.isEmpty else { return }
+        let message = "\(place): unknown field \(left.map { "\"\($0)\"" }.joined(separator: ", "))"
+        guard let tell = Self.onUnknownFields else { throw ScriptFormatError(message) }
+        tell(message)
     }
 }

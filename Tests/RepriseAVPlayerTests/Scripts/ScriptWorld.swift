@@ -294,6 +294,30 @@
             return url
         }
 
+        /// The URL of a resource at its origin, as a player asks for it that loads by itself.
+        func originalURL(of resource: ScriptResource) throws -> URL {
+            guard let url = URL(string: url(of: resource)) else { throw ScriptFormatError("no URL") }
+            return url
+        }
+
+        /// Asks an item's delegate for `url` and returns whether it takes it; what it then gives nobody wants.
+        func offer(_ url: URL, to name: String) async throws -> Bool? {
+            guard let item = state.withLock({ $0.items[name] }) else {
+                throw ScriptFormatError("there is no item \(name)")
+            }
+            let object = AVAssetResourceLoadingRequest(
+                request: URLRequest(url: url),
+                information: AVAssetResourceLoadingContentInformationRequest(allowedContentTypes: nil),
+                data: AVAssetResourceLoadingDataRequest(offset: 0, length: 2, toEnd: false)
+            ) { [weak self] happening in
+                guard case .data = happening else { return }
+                self?.violation("I2", "\(url) got bytes of \(name)")
+            }
+            let answer = await watching(url.absoluteString) { await item.loader.load(object) }
+            await settle()
+            return answer
+        }
+
         func cancel(_ request: ScriptRequest, callback: Bool) async {
             guard let object = request.request, let item = state.withLock({ $0.items[request.item] }) else { return }
             let (isFirst, isUnknown) = request.state.withLock { state in

@@ -1,9 +1,13 @@
-#if canImport(SwiftUI)
+#if canImport(AVFoundation)
     import AVFoundation
+    import Dispatch
+    import Foundation
     import Observation
     import RepriseAVPlayer
 
     /// What the view shows: a queue player, and what is stored of the file that it plays.
+    ///
+    /// It needs no SwiftUI, so that a machine without one can compile it, too.
     @MainActor @Observable final class PlayerModel {
         let player = AVQueuePlayer()
         private(set) var progress = StoredProgress()
@@ -18,10 +22,18 @@
         init(cache: MediaCache) {
             self.cache = cache
             cache.follow(player)
-            ticker = player.addPeriodicTimeObserver(forInterval: CMTime(value: 1, timescale: 4), queue: .main) {
-                [weak self] _ in
+            let interval = CMTime(value: 1, timescale: 4)
+            ticker = player.addPeriodicTimeObserver(forInterval: interval, queue: .main) { [weak self] _ in
                 MainActor.assumeIsolated { self?.tick() }
             }
+        }
+
+        /// Ends playback; a player must not go while its time is observed.
+        func close() {
+            if let ticker { player.removeTimeObserver(ticker) }
+            ticker = nil
+            watcher?.cancel()
+            player.removeAllItems()
         }
 
         /// Plays the URLs of some lines, one after the other.
@@ -29,6 +41,7 @@
             urls = lines.split(whereSeparator: \.isNewline).compactMap {
                 URL(string: $0.trimmingCharacters(in: .whitespaces))
             }
+            message = ""
             player.removeAllItems()
             for url in urls { player.insert(cache.playerItem(for: url), after: nil) }
             watch()
@@ -63,15 +76,16 @@
         private func watch() {
             watcher?.cancel()
             guard let url = urls.first else { return }
-            watcher = Task { [cache] in
-                for await progress in cache.progress(of: url) { self.progress = progress }
+            watcher = Task { [cache, weak self] in
+                for await progress in cache.progress(of: url) { self?.progress = progress }
             }
         }
 
         private func tick() {
             position = player.currentTime().seconds
             duration = player.currentItem.map { $0.duration.isNumeric ? $0.duration.seconds : 0 } ?? 0
-            if let error = player.currentItem?.error { message = error.localizedDescription }
+            guard let item = player.currentItem, let error = item.error else { return }
+            message = cache.loadingError(of: item)?.message ?? error.localizedDescription
         }
     }
 #endif

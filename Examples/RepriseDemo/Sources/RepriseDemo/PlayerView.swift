@@ -46,7 +46,10 @@
                     Rectangle().fill(.primary).frame(width: 2).offset(x: width * position)
                 }
                 .contentShape(Rectangle())
-                .gesture(SpatialTapGesture().onEnded { seek($0.location.x / width) })
+                #if !os(tvOS)
+                    // A remote points at nothing: there the player's own controls seek.
+                    .gesture(SpatialTapGesture().onEnded { seek($0.location.x / width) })
+                #endif
             }
         }
     }

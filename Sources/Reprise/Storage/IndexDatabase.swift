@@ -1,0 +1,40 @@
+import GRDB
+
+/// The connection to the index: several readers beside a writer, or one connection that only reads.
+///
+/// Concrete types, no `any DatabaseWriter`: iOS 18.0 and macOS 15.0 have a copy of GRDB of their own, with which a dynamic
+/// look-up of the conformance may meet the wrong one and crash.
+enum IndexDatabase: Sendable {
+    case pool(DatabasePool)
+    case queue(DatabaseQueue)
+
+    func read<T>(_ body: (Database) throws -> T) throws -> T {
+        switch self {
+        case .pool(let pool): try pool.read(body)
+        case .queue(let queue): try queue.read(body)
+        }
+    }
+
+    func write<T: Sendable>(_ body: @Sendable (Database) throws -> T) async throws -> T {
+        switch self {
+        case .pool(let pool): try await pool.write(body)
+        case .queue(let queue): try await queue.write(body)
+        }
+    }
+
+    func writeWithoutTransaction<T: Sendable>(
+        _ body: @Sendable (Database) throws -> T
+    ) async throws -> T {
+        switch self {
+        case .pool(let pool): try await pool.writeWithoutTransaction(body)
+        case .queue(let queue): try await queue.writeWithoutTransaction(body)
+        }
+    }
+
+    func close() throws {
+        switch self {
+        case .pool(let pool): try pool.close()
+        case .queue(let queue): try queue.close()
+        }
+    }
+}
