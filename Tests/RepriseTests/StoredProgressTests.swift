@@ -107,7 +107,10 @@ import Testing
                     to: bench.directory.path(of: "no/such"))
             }
             #expect(!FileManager.default.fileExists(atPath: other))
-            #expect(!FileManager.default.fileExists(atPath: other + ".partial"))
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: bench.directory.path).allSatisfy {
+                    !$0.hasSuffix(".part")
+                })
         }
     }
 
