@@ -5,7 +5,9 @@ import TestSupport
 import Testing
 
 /// Signals: what came is recorded, nothing of the user's is lost, and the next run goes on.
-@Suite(.limit(minutes: 5)) struct InterruptionTests {
+///
+/// One after the other: dozens of processes at once leave none of the other tests the time that it expects.
+@Suite(.serialized, .limit(minutes: 5)) struct InterruptionTests {
     private static let length: Int64 = 3 << 20
     private static let held: Int64 = 1 << 20
 

@@ -5,7 +5,9 @@ import TestSupport
 import Testing
 
 /// Where `fetch` and `export` write: nothing of the user's is lost, whatever the name stands for.
-@Suite(.limit(minutes: 5)) struct OutputTests {
+///
+/// One after the other: dozens of processes at once leave none of the other tests the time that it expects.
+@Suite(.serialized, .limit(minutes: 5)) struct OutputTests {
     /// More than a pipe holds, and text, so that it comes through standard output.
     private static let content = (0..<200_000).map { UInt8(ascii: "a") + UInt8($0 * 7 / 5 % 26) }
 
