@@ -54,7 +54,7 @@ struct Pin: AsyncParsableCommand {
             let retention: Retention = download ? .download : .pinned(until: until)
             do {
                 let events = store.events()
-                try await store.retain(resource, as: retention)
+                try await Self.retain(resource, in: store, as: retention)
                 if download { try await Self.end(of: resource, url, events) }
             } catch is CancellationError where download {
                 let share = await StoredShare(resource, FetchMeter.name(of: url))
@@ -68,6 +68,12 @@ struct Pin: AsyncParsableCommand {
                 throw error
             }
             Terminal.print(await Self.report(resource, url, retention))
+        }
+    }
+
+    private static func retain(_ resource: MediaResource, in store: MediaCache, as retention: Retention) async throws {
+        do { try await store.retain(resource, as: retention) } catch let error as RepriseError {
+            throw await reason(error, resource)
         }
     }
 
@@ -113,15 +119,19 @@ struct Pin: AsyncParsableCommand {
         for await event in events {
             guard case .downloadEnded(resource.key, let error) = event else { continue }
             guard let error else { return }
-            if error.code == .notStored { throw Failure.Reason.notStored(unstorable(resource, .forbidden)) }
-            if error.code == .storageFull,
-                let obstacle = await resource.obstacle(toStoring: resource.storedProgress().completeLength)
-            {
-                throw Failure.Reason.notStored(unstorable(resource, obstacle))
-            }
-            throw error
+            throw await reason(error, resource)
         }
         try Task.checkCancellation()
+    }
+
+    /// In the words of the command's options, where `error` says that something cannot be stored.
+    private static func reason(_ error: RepriseError, _ resource: MediaResource) async -> any Error {
+        if error.code == .notStored { return Failure.Reason.notStored(unstorable(resource, .forbidden)) }
+        let length = await resource.storedProgress().completeLength
+        guard error.code == .storageFull, let obstacle = await resource.obstacle(toStoring: length) else {
+            return error
+        }
+        return Failure.Reason.notStored(unstorable(resource, obstacle))
     }
 
     private static func unstorable(_ resource: MediaResource, _ obstacle: StorageObstacle) -> String {

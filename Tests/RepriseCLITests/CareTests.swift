@@ -172,6 +172,16 @@ import Testing
         }
     }
 
+    @Test func aPinThatFindsNoRoomSaysWhatHelps() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 300_000)
+            try await Self.fetch(site, ["/a.mp4"])
+            let pin = try await Command.run("pin", site.directory, ["--limit", "100kB", site.origin.url("/a.mp4")])
+            #expect(pin.exit == .status(74), "\(pin)")
+            #expect(pin.errors.contains("it has 300 kB, and the limit of the cache is 100 kB. Raise it with --limit."))
+        }
+    }
+
     @Test func aPinOfAnUnknownURLSaysThatNothingIsStoredAndIsListed() async throws {
         try await Site.run { site async throws in
             let url = site.origin.url("/nothere.mp4")

@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [SIGINT, SIGTERM]) func whatCameIsRecordedAndSaid(signal: Int32) async throws {
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func whatCameIsRecordedAndSaid(signal: Int32) async throws {
         try await Site.run { site async throws in
             site.publish("/film.mp4", length: Self.length)
             site.origin.hold("/film.mp4", at: Self.held)
