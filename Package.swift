@@ -99,7 +99,7 @@ let package = Package(
         .executableTarget(
             name: "RepriseCLI",
             dependencies: [
-                "ByteRanges", "HTTPSemantics", "Reprise", "RepriseHTTPClient", "RepriseProxy", httpTypes,
+                "ByteRanges", "HTTPSemantics", "Locks", "Reprise", "RepriseHTTPClient", "RepriseProxy", httpTypes,
                 argumentParser, logging,
             ],
             swiftSettings: strict),
@@ -174,8 +174,8 @@ let package = Package(
         .testTarget(
             name: "RepriseCLITests",
             dependencies: [
-                "ByteRanges", "Reprise", "RepriseCLI", "RepriseTesting", "TestLimits", "TestSupport", argumentParser,
-                httpTypes,
+                "ByteRanges", "Locks", "Reprise", "RepriseCLI", "RepriseTesting", "TestLimits", "TestSupport",
+                argumentParser, httpTypes,
             ],
             swiftSettings: strict),
         .testTarget(

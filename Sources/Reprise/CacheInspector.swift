@@ -20,6 +20,20 @@ public struct CacheInspector: Sendable {
     /// What is stored, the most recently used first.
     public func entries() throws(RepriseError) -> [CacheEntry] { try catalogue?.entries() ?? [] }
 
+    /// Something that is to be kept of which nothing is stored yet.
+    package struct AwaitedEntry: Sendable {
+        package let key: CacheKey
+        package let url: ResourceURL
+        package let retention: Retention
+    }
+
+    /// What is to be kept of which nothing is stored yet, by URL.
+    package func awaitedEntries() throws(RepriseError) -> [AwaitedEntry] {
+        try (catalogue?.awaitedHolds() ?? [])
+            .map { AwaitedEntry(key: $0.key, url: $0.url, retention: $0.retention) }
+            .sorted { $0.url.description < $1.url.description }
+    }
+
     /// The recorded ranges of `entry`.
     public func storedRanges(of entry: CacheEntry) throws(RepriseError) -> ByteRangeSet {
         guard let stored = try catalogue?.generation(for: entry.key) else { return ByteRangeSet() }

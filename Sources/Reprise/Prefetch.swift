@@ -1,4 +1,3 @@
-import Foundation
 import HTTPSemantics
 
 /// How much of a resource to fetch before anybody plays it.
@@ -30,24 +29,20 @@ extension MediaResource {
         while try await read.next() != nil {}
     }
 
-    /// Writes the whole representation to a new file at `path`; what is missing is fetched and stored on the way.
+    /// Writes the whole representation to the file at `path`; what is missing is fetched and stored on the way.
     ///
-    /// The file takes its name when it is complete. Throws what ``read(_:fields:directives:demand:onInterim:)`` throws, and `storageUnavailable` when
-    /// the file cannot be written.
+    /// The file takes its name when it is complete, in place of one that has it already. A symbolic link stays one, and a
+    /// pipe or a device is written in place. Throws what ``read(_:fields:directives:demand:onInterim:)`` throws, and
+    /// `storageUnavailable` when the file cannot be written.
     public func export(to path: String) async throws {
         let read = try await self.read()
-        let partial = path + ".partial"
         try await withTaskExecutorPreference(DiskExecutor.shared) {
             do {
-                try Data().write(to: URL(fileURLWithPath: partial))
-                let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: partial))
-                while let bytes = try await read.nextBytes() { try handle.write(contentsOf: bytes) }
-                try handle.close()
-                guard rename(partial, path) == 0 else { throw SystemError(errno) }
-            } catch {
-                try? SystemFileSystem().remove(partial)
-                if error is RepriseError || error is CancellationError { throw error }
-                throw RepriseError(.storageUnavailable, "Cannot write \(path).", cause: error)
+                let file = try OutputFile(path: path, existing: .replaced)
+                while let bytes = try await read.nextBytes() { try file.write(bytes) }
+                try file.finish()
+            } catch let failure as OutputFile.Failure {
+                throw RepriseError(.storageUnavailable, failure.message)
             }
         }
     }

@@ -22,6 +22,15 @@ struct CacheOptions: ParsableArguments {
             discussion: "The key itself may be in REPRISE_ENCRYPT_KEY, in hexadecimal.", valueName: "file"))
     var encryptKeyFile: String?
 
+    func validate() throws {
+        if cacheDir?.isEmpty == true { throw ValidationError("--cache-dir is empty; name a directory.") }
+        if encryptKeyFile?.isEmpty == true { throw ValidationError("--encrypt-key-file is empty; name a file.") }
+        // A key that got lost on its way here must not make a plain cache.
+        if encryptKeyFile == nil, ProcessInfo.processInfo.environment["REPRISE_ENCRYPT_KEY_FILE"]?.isEmpty == true {
+            throw ValidationError("REPRISE_ENCRYPT_KEY_FILE is empty; name a file, or unset it.")
+        }
+    }
+
     /// How the cache is encrypted; `nil` for a plain one.
     func encryption() throws -> CacheEncryption? {
         let environment = ProcessInfo.processInfo.environment
@@ -57,9 +66,12 @@ struct CacheOptions: ParsableArguments {
         return try result.get()
     }
 
+    /// The variables that have a value: an empty one counts as unset, as in the XDG Base Directory Specification 0.8.
+    static var environment: [String: String] { ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty } }
+
     /// The directory to use.
     var directory: String {
-        let environment = ProcessInfo.processInfo.environment
+        let environment = Self.environment
         let text = cacheDir ?? environment["REPRISE_CACHE_DIR"] ?? Self.defaultDirectory(environment)
         let path = (text as NSString).expandingTildeInPath
         return path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
@@ -78,7 +90,7 @@ struct CacheOptions: ParsableArguments {
 
     /// A logger to standard error.
     func logger(_ label: String) throws -> Logger {
-        let text = ProcessInfo.processInfo.environment["REPRISE_LOG_LEVEL"]
+        let text = Self.environment["REPRISE_LOG_LEVEL"]
         if logLevel == nil, let text, LogLevel(rawValue: text) == nil {
             throw ValidationError(
                 "REPRISE_LOG_LEVEL is \"\(text)\"; it must be trace, debug, info, notice, warning or error.")
@@ -114,6 +126,8 @@ struct StoreOptions: ParsableArguments {
         help: ArgumentHelp("How long an entry stays unused, such as 12h or 30d.", valueName: "time"))
     var maximumAge: TimeSpan?
 
+    func validate() throws { try NameOptions.check(dropQueryItem) }
+
     /// The engine's settings.
     func configuration(_ cache: CacheOptions) throws -> MediaCache.Configuration {
         var configuration = MediaCache.Configuration()
@@ -121,7 +135,7 @@ struct StoreOptions: ParsableArguments {
         if let minimumFree { configuration.minimumFree = minimumFree.bytes }
         configuration.entryLimit = entryLimit?.bytes
         configuration.maximumAge = maximumAge?.duration
-        let text = ProcessInfo.processInfo.environment["REPRISE_LIMIT"]
+        let text = CacheOptions.environment["REPRISE_LIMIT"]
         if let limit = limit ?? text.flatMap({ ByteCount(argument: $0) }) {
             configuration.limit = limit.bytes
         } else if let text {

@@ -4,6 +4,41 @@ import Reprise
 
 /// Codes from `sysexits.h` that scripts can tell apart.
 enum Failure {
+    /// Why a subcommand failed, and what it exits with.
+    struct Reason: Error {
+        let code: ExitCode
+        /// The error's name in JSON.
+        let name: String
+        /// What happened and how to remedy it, for people.
+        let message: String
+
+        /// Not all of something is in the cache that was to be.
+        static func notStored(_ message: String) -> Reason {
+            Reason(code: ExitCode(74), name: "notStored", message: message)
+        }
+    }
+
+    /// What is known of `error`; `nil` for one that is not this command's, such as a wrong option.
+    static func reason(_ error: any Error) -> Reason? {
+        switch error {
+        case let reason as Reason: reason
+        case let error as RepriseError:
+            Reason(code: code(error), name: error.code.description, message: error.message + cause(of: error))
+        case let failure as OutputFile.Failure: reason(failure)
+        default: nil
+        }
+    }
+
+    private static func reason(_ failure: OutputFile.Failure) -> Reason {
+        switch failure.reason {
+        case .exists:
+            Reason(code: ExitCode(73), name: "outputExists", message: "\(failure.message) Replace it with --force.")
+        case .cannotCreate: Reason(code: ExitCode(73), name: "outputUnavailable", message: failure.message)
+        case .cannotWrite, .readerIsGone:
+            Reason(code: ExitCode(74), name: "outputFailed", message: failure.message)
+        }
+    }
+
     /// The exit code for `error`.
     static func code(_ error: RepriseError) -> ExitCode {
         switch error.code {
@@ -18,17 +53,27 @@ enum Failure {
         }
     }
 
-    /// Says what went wrong on standard error.
-    static func report(_ error: RepriseError) {
-        let cause = error.cause.map { " (\($0))" } ?? ""
-        Terminal.error("reprise: \(error.message)\(cause)")
+    /// The error underneath in the system's words, without what only programmers read.
+    private static func cause(of failure: RepriseError) -> String {
+        // That message says all of it.
+        guard let error = failure.cause, failure.code != .originNotFound else { return "" }
+        if let error = error as? RepriseError { return " (\(error.message))" }
+        let text = "\(error)"
+        if let match = text.firstMatch(of: /errno:? (\d+)/), let code = Int32(match.1) {
+            return " (\(String(cString: strerror(code))))"
+        }
+        return " (\(text))"
     }
 
-    /// Runs `body`; a ``RepriseError`` becomes a line on standard error and an exit code.
+    /// Says what went wrong on standard error.
+    static func report(_ reason: Reason) { Terminal.error("reprise: \(reason.message)") }
+
+    /// Runs `body`; an error of this command's becomes a line on standard error and an exit code.
     static func reporting<T>(_ body: () async throws -> T) async throws -> T {
-        do { return try await body() } catch let error as RepriseError {
-            report(error)
-            throw code(error)
+        do { return try await body() } catch {
+            guard let reason = reason(error) else { throw error }
+            report(reason)
+            throw reason.code
         }
     }
 }

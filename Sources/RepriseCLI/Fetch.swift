@@ -1,4 +1,5 @@
 import ArgumentParser
+import ByteRanges
 import Foundation
 import Reprise
 import RepriseHTTPClient
@@ -8,11 +9,13 @@ struct Fetch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Download URLs into the cache; only what is missing is fetched.",
         discussion: """
-            Stop it at any time: the next run goes on from there.
+            Stop it at any time: the next run goes on from there. A file that cannot be stored as a whole is not fetched,
+            unless --output names where to write it; the exit code is 74 in both cases.
 
             Examples:
               reprise fetch https://example.com/film.mp4
               reprise fetch https://example.com/song.mp3 --output song.mp3
+              reprise fetch https://example.com/song.mp3 --output - | ffprobe -
               reprise fetch --json https://example.com/a.mp3 https://example.com/b.mp3
             """)
 
@@ -23,8 +26,13 @@ struct Fetch: AsyncParsableCommand {
     var urls: [String]
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("Also write the media file here; for a single URL.", valueName: "file"))
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "Also write the media file here, for a single URL; - for standard output.",
+            discussion: "A file appears when it is whole. A pipe or a device is written in place.", valueName: "file"))
     var output: String?
+
+    @OptionGroup var options: OutputOptions
 
     @Option(
         name: .customLong("header"),
@@ -36,61 +44,117 @@ struct Fetch: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if output != nil, urls.count != 1 { throw ValidationError("--output goes with a single URL.") }
-        _ = try fields()
+        if let output {
+            if urls.count != 1 { throw ValidationError("--output goes with a single URL.") }
+            if output.isEmpty { throw ValidationError("--output is empty; name a file, or - for standard output.") }
+            if json, Output(output, force: false).isStandardOutput {
+                throw ValidationError("Standard output takes either the media or --json.")
+            }
+        }
+        _ = try HeaderFields.parse(headers)
     }
 
     func run() async throws {
         try await Failure.reporting {
+            let signals = StopSignals()
             let origin = NIOOrigin()
             let cache = try await MediaCache.open(
                 directory: cache.directory, origin: origin, configuration: try store.configuration(cache))
-            var failure: RepriseError?
-            for url in urls {
-                do {
-                    try await fetch(url, cache)
-                } catch let error as RepriseError {
-                    if json { try Terminal.printJSON(FetchReport(url: url, state: "failed", error: error.description)) }
-                    Failure.report(error)
-                    failure = failure ?? error
-                }
-            }
+            let result = await signals.interrupting { try await fetchAll(cache, signals) }
             await cache.close()
             await origin.shutdown()
-            if let failure { throw Failure.code(failure) }
+            if let code = try signals.get(result) { throw code }
         }
     }
 
-    private func fields() throws -> HTTPFieldsBox { try HTTPFieldsBox(headers) }
-
-    private func fetch(_ url: String, _ cache: MediaCache) async throws {
-        let read = try await cache.resource(for: url, fields: fields().fields).read()
-        var meter = FetchMeter(url: url, total: read.count, isJSON: json)
-        let file = try output.map { try OutputFile(path: $0) }
-        do {
-            func note(_ count: Int) throws { try meter.note(count, fromStore: read.servedBytes(from: .store)) }
-            if let file {
-                while let bytes = try await read.nextBytes() {
-                    try file.write(bytes)
-                    try note(bytes.count)
-                }
-                try file.finish()
-            } else {
-                while let piece = try await read.next() { try note(piece.count) }
+    /// Fetches one after the other; returns the first failure's exit code.
+    private func fetchAll(_ cache: MediaCache, _ signals: StopSignals) async throws -> ExitCode? {
+        var code: ExitCode?
+        for url in urls {
+            let meter = FetchMeter(url: url, isJSON: json)
+            do {
+                try await fetch(url, cache, meter, signals)
+            } catch {
+                if let failure = error as? OutputFile.Failure, failure.reason == .readerIsGone { throw error }
+                guard let reason = Failure.reason(error) else { throw error }
+                if json { try Terminal.printJSON(meter.report("failed", error: "\(reason.name): \(reason.message)")) }
+                Failure.report(reason)
+                code = code ?? reason.code
             }
-        } catch {
-            meter.clear()
-            file?.discard()
-            throw error
         }
-        try meter.finish(fromStore: read.servedBytes(from: .store))
-        if read.isPastStore { Terminal.error("reprise: \(Self.bypass(read))") }
+        return code
     }
 
-    /// What of it was not stored, and why.
-    private static func bypass(_ read: MediaRead) -> String {
-        if read.passedThrough != nil { return "Nothing was stored: the response must not be." }
-        let part = read.disposition == .bypass ? "Nothing" : "Not all of it"
-        return "\(part) was stored: the disk failed, or the limit leaves no room. See --limit and --minimum-free."
+    private func fetch(
+        _ url: String, _ cache: MediaCache, _ meter: FetchMeter, _ signals: StopSignals
+    ) async throws {
+        let resource = try cache.resource(for: url, fields: HeaderFields.parse(headers))
+        let output = output.map { Output($0, force: options.force) }
+        let file = try await output?.open(signals)
+        let transfer = Transfer(resource: resource, name: FetchMeter.name(of: url), meter: meter)
+        let obstacle: StorageObstacle?
+        do {
+            obstacle = try await meter.showing { try await transfer.run(into: file) }
+            try file?.finish()
+        } catch {
+            file?.discard()
+            // What a cancelled task fails with is no failure of the origin's.
+            guard error is CancellationError || Task.isCancelled else { throw error }
+            let message = await transfer.interruption
+            if json { try Terminal.printJSON(meter.report("interrupted")) }
+            throw StopSignals.Interruption(message: message)
+        }
+        if let obstacle {
+            let written = output.map { "\($0.name) is complete, but " } ?? ""
+            throw Failure.Reason.notStored("\(written)\(transfer.name) is not stored as a whole: \(obstacle.advice)")
+        }
+        if json { return try Terminal.printJSON(meter.report("done")) }
+        if let output { output.print(meter.summary) } else { Terminal.print(meter.summary) }
+    }
+}
+
+/// One file on its way into the cache and, where one is named, into a file.
+private struct Transfer: Sendable {
+    let resource: MediaResource
+    let name: String
+    let meter: FetchMeter
+
+    /// Fetches what is missing; returns why not all of it is stored, or `nil` if all of it is.
+    ///
+    /// Without `file` it ends as soon as that is known: nothing else wants the bytes.
+    func run(into file: OutputFile?) async throws -> StorageObstacle? {
+        let stored = await resource.storedProgress().ranges.byteCount
+        let whole = try await resource.readWhole()
+        let read = whole.read
+        defer { read.cancel() }
+        meter.begin(total: read.count, stored: whole.obstacle == nil ? stored : 0)
+        var obstacle = whole.obstacle
+        var bytes: Int64 = 0
+        while true {
+            if let obstacle, file == nil {
+                throw Failure.Reason.notStored("\(name) cannot be stored as a whole: \(obstacle.advice)")
+            }
+            guard let count = try await step(read, file) else { break }
+            bytes += Int64(count)
+            meter.note(bytes: bytes, fromStore: read.servedBytes(from: .store))
+            if obstacle == nil { obstacle = await resource.obstacle(of: read) }
+        }
+        if obstacle == nil, await !resource.storedProgress().isComplete {
+            obstacle = await resource.obstacle(toStoring: bytes) ?? .store(reason: "parts of it were evicted.")
+        }
+        return obstacle
+    }
+
+    /// Takes the next piece, and writes it if there is a file; returns its length, or `nil` at the end.
+    private func step(_ read: MediaRead, _ file: OutputFile?) async throws -> Int? {
+        guard let file else { return try await read.next()?.count }
+        guard let bytes = try await read.nextBytes() else { return nil }
+        try await file.append(bytes)
+        return bytes.count
+    }
+
+    /// How much is stored, for a run that ended early.
+    var interruption: String {
+        get async { "Stopped. \(await StoredShare(resource, name)) Run the same command again to go on." }
     }
 }

@@ -21,28 +21,38 @@ struct List: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            let entries = try cache.inspector().entries()
+            let inspector = try cache.inspector()
+            let (entries, awaited) = (
+                try inspector.entries(), try inspector.awaitedEntries().filter { $0.retention.isCurrent }
+            )
             if json {
                 for entry in entries { try Terminal.printJSON(EntryReport(entry)) }
+                for entry in awaited { try Terminal.printJSON(EntryReport(entry)) }
                 return
             }
-            guard !entries.isEmpty else {
+            guard !entries.isEmpty || !awaited.isEmpty else {
                 print("Nothing is stored in \(cache.directory).")
                 return
             }
             for entry in entries { print(Self.line(entry)) }
+            for entry in awaited { print(Self.line(stored: 0, share: nil, entry.url, entry.retention)) }
             let total = entries.reduce(0) { $0 + $1.storedBytes }
-            print("\(entries.count) \(entries.count == 1 ? "entry" : "entries"), \(ByteCount(total))")
+            let rest = awaited.isEmpty ? "" : "; of \(awaited.count) more nothing is stored yet"
+            print("\(entries.count) \(entries.count == 1 ? "entry" : "entries"), \(ByteCount(total))\(rest)")
         }
     }
 
     private static func line(_ entry: CacheEntry) -> String {
-        let size = "\(ByteCount(entry.storedBytes))".leftPadded(9)
         let share = entry.information.completeLength.map { length in
             length == 0 ? "100 %" : "\(entry.storedBytes * 100 / length) %"
         }
-        let mark = entry.retention.mark.map { "  [\($0)]" } ?? ""
-        return "\(size)  \((share ?? "? %").leftPadded(5))  \(entry.url)\(mark)"
+        return line(stored: entry.storedBytes, share: share, entry.url, entry.retention)
+    }
+
+    private static func line(stored: Int64, share: String?, _ url: ResourceURL, _ retention: Retention) -> String {
+        let size = "\(ByteCount(stored))".leftPadded(9)
+        let mark = retention.mark.map { "  [\($0)]" } ?? ""
+        return "\(size)  \((share ?? "? %").leftPadded(5))  \(url)\(mark)"
     }
 }
 
@@ -55,12 +65,13 @@ struct EntryReport: Encodable {
     let storedBytes: Int64
     let allocatedBytes: Int64
     let kept: String?
+    let keptUntil: Double?
     let completeLength: Int64?
     let complete: Bool
     let mediaType: String?
     let etag: String?
     let lastModified: String?
-    let lastUsed: Double
+    let lastUsed: Double?
     var spans: [[Int64]]?
 
     init(_ entry: CacheEntry, spans: [[Int64]]? = nil) {
@@ -68,7 +79,7 @@ struct EntryReport: Encodable {
         key = entry.key.text
         storedBytes = entry.storedBytes
         allocatedBytes = entry.allocatedBytes
-        kept = entry.retention.mark
+        (kept, keptUntil) = (entry.retention.word, entry.retention.end)
         completeLength = entry.information.completeLength
         complete = entry.isComplete
         mediaType = entry.information.mediaType
@@ -77,16 +88,36 @@ struct EntryReport: Encodable {
         lastUsed = entry.lastUsed
         self.spans = spans
     }
+
+    /// Something that is to be kept, and of which nothing is stored.
+    init(_ entry: CacheInspector.AwaitedEntry) {
+        url = entry.url.description
+        key = entry.key.text
+        (kept, keptUntil) = (entry.retention.word, entry.retention.end)
+        (storedBytes, allocatedBytes, complete) = (0, 0, false)
+        (completeLength, mediaType, etag, lastModified, lastUsed) = (nil, nil, nil, nil, nil)
+    }
 }
 
 extension Retention {
     /// How `list` shows it; `nil` for what may be evicted.
-    var mark: String? {
+    var mark: String? { word.map { word in word + (end.map { " until \(TimeSpan.date($0))" } ?? "") } }
+
+    /// Its name in JSON; `nil` for what may be evicted.
+    var word: String? {
         switch self {
         case .cached: nil
-        case .pinned: "pinned"
+        case .pinned: isCurrent ? "pinned" : nil
         case .download: "download"
         }
+    }
+
+    /// When it ends, in seconds since 1970; `nil` if it does not end by itself.
+    var end: Double? { if case .pinned(let until) = self, isCurrent { until } else { nil } }
+
+    /// Whether its time is not over.
+    var isCurrent: Bool {
+        if case .pinned(let until?) = self { until > Date().timeIntervalSince1970 } else { true }
     }
 }
 

@@ -9,7 +9,9 @@ struct Pin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Keep what is stored of URLs, whatever else needs room.",
         discussion: """
-            What is kept counts against the limit like the rest. When it fails, a URL is kept as it was before. The proxy must not be running on the same directory.
+            Without --download nothing is fetched: what players and fetch store of a URL is kept. What is kept counts
+            against the limit like the rest. When it fails, a URL is kept as it was before. The proxy must not be running
+            on the same directory.
 
             Examples:
               reprise pin https://example.com/film.mp4
@@ -33,14 +35,14 @@ struct Pin: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
+            let signals = StopSignals()
             let origin = NIOOrigin()
             let store = try await MediaCache.open(
                 directory: cache.directory, origin: origin, configuration: try store.configuration(cache))
-            let result: Result<Void, any Error>
-            do { result = .success(try await pin(in: store)) } catch { result = .failure(error) }
+            let result = await signals.interrupting { try await pin(in: store) }
             await store.close()
             await origin.shutdown()
-            try result.get()
+            try signals.get(result)
         }
     }
 
@@ -49,43 +51,91 @@ struct Pin: AsyncParsableCommand {
         for url in urls {
             let resource = try store.resource(for: url)
             let before = try await store.retention(of: resource)
+            let retention: Retention = download ? .download : .pinned(until: until)
             do {
                 let events = store.events()
-                try await store.retain(resource, as: download ? .download : .pinned(until: until))
+                try await Self.retain(resource, in: store, as: retention)
                 if download { try await Self.end(of: resource, url, events) }
+            } catch is CancellationError where download {
+                let share = await StoredShare(resource, FetchMeter.name(of: url))
+                throw StopSignals.Interruption(
+                    message:
+                        "Stopped. \(share) The download goes on whenever the cache is opened; or run the same command "
+                        + "again.")
             } catch {
                 // A download that is repeated in vain stays one.
                 if download, before != .download { try await store.retain(resource, as: before) }
                 throw error
             }
-            print("Kept: \(url)")
+            Terminal.print(await Self.report(resource, url, retention))
         }
+    }
+
+    private static func retain(_ resource: MediaResource, in store: MediaCache, as retention: Retention) async throws {
+        do { try await store.retain(resource, as: retention) } catch let error as RepriseError {
+            throw await reason(error, resource)
+        }
+    }
+
+    /// What is kept of a URL, and what is not there to be kept.
+    private static func report(_ resource: MediaResource, _ url: String, _ retention: Retention) async -> String {
+        let bytes = await resource.storedProgress().ranges.byteCount
+        if case .pinned(let until) = retention {
+            let limit = until.map { " until \(TimeSpan.date($0))" } ?? ""
+            guard bytes > 0 else {
+                return "Pinned\(limit): \(url)\nNothing of it is stored yet, and nothing was fetched: what a player or "
+                    + "fetch stores of it will be kept. To fetch it: reprise pin --download URL"
+            }
+            return "Pinned\(limit): \(url), \(ByteCount(bytes)) stored"
+        }
+        return "Downloaded: \(url), \(ByteCount(bytes)) stored"
     }
 
     /// Shows how far the download is until it ends.
     private static func end(of resource: MediaResource, _ url: String, _ events: AsyncStream<CacheEvent>) async throws {
-        async let _ = show(resource, url)
-        try await end(of: resource.key, events)
+        let meter = FetchMeter(url: url, isJSON: false)
+        try await meter.showing {
+            async let _ = follow(resource, meter)
+            try await end(of: resource, events)
+        }
     }
 
-    private static func show(_ resource: MediaResource, _ url: String) async throws {
-        var meter = FetchMeter(url: url, total: nil, isJSON: false)
-        var stored: (atFirst: Int64, now: Int64)?
+    private static func follow(_ resource: MediaResource, _ meter: FetchMeter) async {
+        var (before, hasBegun) = (nil as Int64?, false)
         for await progress in resource.storedProgressUpdates() {
             let bytes = progress.ranges.byteCount
-            meter.total = progress.completeLength
-            try meter.note(Int(clamping: bytes - (stored?.now ?? 0)), fromStore: stored?.atFirst ?? bytes)
-            stored = (stored?.atFirst ?? bytes, bytes)
+            // What is stored before the first change is what an earlier run left.
+            let stored = before ?? bytes
+            if before != nil, !hasBegun {
+                meter.begin(total: progress.completeLength, stored: stored)
+                hasBegun = true
+            }
+            meter.note(bytes: bytes, fromStore: stored)
+            before = stored
         }
-        meter.clear()
     }
 
-    private static func end(of key: CacheKey, _ events: AsyncStream<CacheEvent>) async throws {
+    private static func end(of resource: MediaResource, _ events: AsyncStream<CacheEvent>) async throws {
         for await event in events {
-            guard case .downloadEnded(key, let error) = event else { continue }
-            if let error { throw error }
-            return
+            guard case .downloadEnded(resource.key, let error) = event else { continue }
+            guard let error else { return }
+            throw await reason(error, resource)
         }
+        try Task.checkCancellation()
+    }
+
+    /// In the words of the command's options, where `error` says that something cannot be stored.
+    private static func reason(_ error: RepriseError, _ resource: MediaResource) async -> any Error {
+        if error.code == .notStored { return Failure.Reason.notStored(unstorable(resource, .forbidden)) }
+        let length = await resource.storedProgress().completeLength
+        guard error.code == .storageFull, let obstacle = await resource.obstacle(toStoring: length) else {
+            return error
+        }
+        return Failure.Reason.notStored(unstorable(resource, obstacle))
+    }
+
+    private static func unstorable(_ resource: MediaResource, _ obstacle: StorageObstacle) -> String {
+        "\(FetchMeter.name(of: resource.url.redacted)) cannot be stored as a whole: \(obstacle.advice)"
     }
 }
 
@@ -102,17 +152,13 @@ struct Unpin: AsyncParsableCommand {
             """)
 
     @OptionGroup var cache: CacheOptions
-    @Option(
-        help: ArgumentHelp(
-            "Query item that is not part of the cache key, as it was given to pin; may be repeated.", valueName: "name")
-    )
-    var dropQueryItem: [String] = []
+    @OptionGroup var names: NameOptions
     @Argument(help: "URLs of the files.")
     var urls: [String]
 
     func run() async throws {
         try await Failure.reporting {
-            try await cache.withCache(dropping: dropQueryItem) { store in
+            try await cache.withCache(dropping: names.dropQueryItem) { store in
                 var missing: String?
                 for url in urls {
                     let resource = try store.resource(for: url)

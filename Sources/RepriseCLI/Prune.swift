@@ -29,6 +29,9 @@ struct Prune: AsyncParsableCommand {
                 (await store.prune(toSize: to?.bytes, olderThan: olderThan?.duration), store.allocatedBytes.media)
             }
             print("Freed \(ByteCount(freed)); \(ByteCount(left)) are left.")
+            if let to, left > to.bytes {
+                Terminal.error("reprise: What is left is pinned or a download. See: reprise list")
+            }
         }
     }
 }

@@ -10,10 +10,12 @@ struct Remove: AsyncParsableCommand {
 
             Examples:
               reprise remove https://example.com/film.mp4
+              reprise remove --drop-query-item signature "https://example.com/film.mp4?signature=1f"
               reprise remove --all
             """)
 
     @OptionGroup var cache: CacheOptions
+    @OptionGroup var names: NameOptions
     @Argument(help: "URLs, or cache keys, of the entries.")
     var urls: [String] = []
     @Flag(help: "Remove everything.")
@@ -27,19 +29,14 @@ struct Remove: AsyncParsableCommand {
         try await Failure.reporting {
             let (count, freed, missing) = try await cache.withCache { store in
                 let entries = try await store.entries()
-                let wanted = all ? entries : entries.filter { $0.isNamed(by: urls) }
-                let missing = urls.first { url in !entries.contains { $0.isNamed(by: [url]) } }
+                let wanted = all ? entries : entries.filter { entry in urls.contains { names.matches($0, entry) } }
+                let missing = urls.first { url in !entries.contains { names.matches(url, $0) } }
                 return (wanted.count, try await store.remove(wanted.map(\.key)), missing)
             }
             print("Removed \(count) \(count == 1 ? "entry" : "entries"), \(ByteCount(freed)).")
             if let missing {
-                throw RepriseError(.notStored, "Nothing is stored for \(missing). See: reprise list")
+                throw NameOptions.nothingStored(missing)
             }
         }
     }
-}
-
-extension CacheEntry {
-    /// Whether one of `names` is its URL or its key.
-    func isNamed(by names: [String]) -> Bool { names.contains(url.description) || names.contains(key.text) }
 }

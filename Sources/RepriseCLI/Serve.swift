@@ -1,5 +1,4 @@
 import ArgumentParser
-@preconcurrency import Dispatch
 import Foundation
 import Logging
 import Reprise
@@ -91,6 +90,18 @@ struct Serve: AsyncParsableCommand {
         if let token, token.isEmpty || token.contains("/") {
             throw ValidationError("--token must not be empty or hold \"/\".")
         }
+        if host.isEmpty { throw ValidationError("--host is empty; give an address, such as 127.0.0.1.") }
+        for name in allowHost {
+            if let objection = ProxyConfiguration.objection(toHost: name) {
+                throw ValidationError("--allow-host is \"\(name)\": \(objection)")
+            }
+        }
+        for name in forceCache {
+            let objection = ProxyConfiguration.objection(toHost: name)
+            if let objection = name.hasPrefix(".") ? "give each host by its whole name." : objection {
+                throw ValidationError("--force-cache is \"\(name)\": \(objection)")
+            }
+        }
         for page in allowPage where PageOrigin(page) == nil {
             throw ValidationError("--allow-page is \"\(page)\"; give an origin: http://host:port or https://host.")
         }
@@ -138,7 +149,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func environmentPort() throws -> Int? {
-        guard let text = ProcessInfo.processInfo.environment["REPRISE_PORT"] else { return nil }
+        guard let text = CacheOptions.environment["REPRISE_PORT"] else { return nil }
         guard let port = Int(text), (0...65_535).contains(port) else {
             throw ValidationError("REPRISE_PORT is \"\(text)\"; it must be 0 to 65535.")
         }
@@ -234,27 +245,5 @@ struct Serve: AsyncParsableCommand {
                     ])
             }
         }
-    }
-}
-
-/// Waits for SIGINT or SIGTERM.
-final class StopSignals: Sendable {
-    private let stream: AsyncStream<Void>
-    private let sources: [any DispatchSourceSignal]
-
-    init() {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        self.stream = stream
-        sources = [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { continuation.yield() }
-            source.resume()
-            return source
-        }
-    }
-
-    func wait() async {
-        for await _ in stream { return }
     }
 }

@@ -18,6 +18,7 @@ struct Show: AsyncParsableCommand {
             """)
 
     @OptionGroup var cache: CacheOptions
+    @OptionGroup var names: NameOptions
     @Argument(help: "URL, or cache key, of the entry.")
     var url: String
     @Flag(help: "JSON, with the stored spans as [first, end) pairs.")
@@ -29,10 +30,7 @@ struct Show: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reporting {
             let inspector = try cache.inspector()
-            guard let entry = try inspector.entries().first(where: { $0.url.description == url || $0.key.text == url })
-            else {
-                throw RepriseError(.notStored, "Nothing is stored for \(url). See: reprise list")
-            }
+            let entry = try names.entry(url, in: inspector)
             let stored = try inspector.storedRanges(of: entry)
             if json {
                 return try Terminal.printJSON(EntryReport(entry, spans: stored.map { [$0.lowerBound, $0.upperBound] }))

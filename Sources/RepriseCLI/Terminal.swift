@@ -2,8 +2,10 @@ import Foundation
 
 /// What the command writes to.
 enum Terminal {
-    /// Whether standard error is a terminal, so that a progress bar makes sense.
-    static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
+    /// Whether standard error is a terminal on which a line can be replaced, so that a progress bar makes sense.
+    static var isInteractive: Bool {
+        isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+    }
 
     /// Columns of the terminal; 80 where there is none.
     static var width: Int {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 /// A time as people write it: `90s`, `30m`, `12h`, `7d`, `2w`.
 struct TimeSpan: ExpressibleByArgument, Sendable {
@@ -16,6 +17,20 @@ struct TimeSpan: ExpressibleByArgument, Sendable {
     static func seconds(_ seconds: Int64) -> Self { Self(duration: .seconds(seconds)) }
 
     var defaultValueDescription: String { "\(duration.components.seconds)s" }
+
+    /// A point in time as `list` shows it, in the user's time zone; `time` is in seconds since 1970.
+    static func date(_ time: Double) -> String {
+        let time = Date(timeIntervalSince1970: time)
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .current
+        let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute], from: time)
+        func padded(_ number: Int?) -> String {
+            let text = String(number ?? 0)
+            return text.count < 2 ? "0" + text : text
+        }
+        return
+            "\(parts.year ?? 0)-\(padded(parts.month))-\(padded(parts.day)) \(padded(parts.hour)):\(padded(parts.minute))"
+    }
 
     private init(duration: Duration) { self.duration = duration }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Locks
 import Reprise
 
 /// `reprise verify`.
@@ -34,9 +35,24 @@ struct Verify: AsyncParsableCommand {
 
     func run() async throws {
         let report = try await Failure.reporting {
-            try await cache.withCache { store in
-                try await store.verify(Self.progress)
+            let signals = StopSignals()
+            let read = Mutex<(bytes: Int64, total: Int64)>((0, 0))
+            let result = try await cache.withCache { store in
+                await signals.interrupting {
+                    try await store.verify { bytes, total in
+                        read.withLock { $0 = (bytes, total) }
+                        Self.show(bytes, total)
+                    }
+                }
             }
+            return try signals.get(
+                result.mapError { error in
+                    guard error is CancellationError else { return error }
+                    let (bytes, total) = read.withLock { $0 }
+                    let share = total > 0 ? "\(ByteCount(bytes)) of \(ByteCount(total))" : "Nothing"
+                    return StopSignals.Interruption(
+                        message: "Stopped. \(share) was checked; run the same command again to check all.")
+                })
         }
         if Terminal.isInteractive { Terminal.replaceLine("") }
         let damaged = report.damaged.reduce(0) { $0 + $1.range.upperBound - $1.range.lowerBound }
@@ -64,7 +80,7 @@ struct Verify: AsyncParsableCommand {
     }
 
     /// A bar on a terminal, nothing elsewhere.
-    @Sendable private static func progress(_ read: Int64, _ total: Int64) {
+    @Sendable private static func show(_ read: Int64, _ total: Int64) {
         // 64 KiB at a time: every hundredth is often enough.
         guard Terminal.isInteractive, total > 0, read / (64 << 10) % 100 == 0 else { return }
         Terminal.replaceLine(

@@ -15,6 +15,8 @@ public struct ProxyConfiguration: Sendable {
     /// If set, every path must begin with this text as its first segment.
     public var token: String?
     /// If not empty, only these origin hosts are served; an entry that begins with a dot also means every subdomain.
+    ///
+    /// Host names in lower case or IP addresses, without scheme, port and wildcard: anything else makes the start fail.
     public var allowedHosts: [String] = []
     /// Origins of web pages that may read through the proxy, each `http://host[:port]` or `https://host[:port]`; none by
     /// default.
@@ -67,6 +69,23 @@ public struct ProxyConfiguration: Sendable {
     /// Whether ``host`` can be reached from this machine only.
     public var isLoopback: Bool {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
+    }
+
+    /// Why `entry` cannot stand in ``allowedHosts``, and what is right; `nil` if it can.
+    package static func objection(toHost entry: String) -> String? {
+        let name = entry.hasPrefix(".") ? entry.dropFirst() : entry[...]
+        let example = "give a host name, such as media.example.com"
+        if name.isEmpty { return "\(example)." }
+        if name.contains("*") { return "give .example.com for example.com and all its subdomains." }
+        if name.contains("/") { return "\(example), without scheme and path." }
+        if name.contains("[") { return "give an IPv6 address without brackets." }
+        if name.count(where: { $0 == ":" }) == 1 { return "\(example), without a port: all of its ports may be asked." }
+        let isAddress = name.contains(":") && name.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
+        let isName = name.utf8.allSatisfy { byte in
+            let character = Character(Unicode.Scalar(byte))
+            return byte < 0x80 && (character.isLetter || character.isNumber || "-._".contains(character))
+        }
+        return isAddress || isName ? nil : "\(example); others than ASCII letters in their xn-- form."
     }
 
     /// Whether `origin`, a host name in lower case, may be asked.

@@ -31,7 +31,7 @@ public final class ProxyServer: Sendable {
     /// Starts serving `cache`.
     ///
     /// Throws ``RepriseError``: `invalidArgument` when the address reaches beyond this machine without a token or a list
-    /// of hosts, or is none of this machine's, or the port is taken, or an allowed page is no origin.
+    /// of hosts, or is none of this machine's, or the port is taken, or an allowed page is no origin or host no host.
     public static func start(
         _ cache: MediaCache, configuration: ProxyConfiguration = ProxyConfiguration()
     ) async throws -> ProxyServer {
@@ -39,6 +39,11 @@ public final class ProxyServer: Sendable {
             throw RepriseError(
                 .invalidArgument,
                 "Listening on \(configuration.host) would let others use this proxy. Give a token or a list of hosts.")
+        }
+        for host in configuration.allowedHosts {
+            if let objection = ProxyConfiguration.objection(toHost: host) {
+                throw RepriseError(.invalidArgument, "\"\(host)\" is no host that may be allowed: \(objection)")
+            }
         }
         let service = try ProxyService(cache: cache, configuration: configuration)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, configuration.threads))

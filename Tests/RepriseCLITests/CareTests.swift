@@ -42,10 +42,12 @@ import Testing
             try await Self.fetch(site, ["/a.mp4", "/b.mp4"])
             let pin = try await Command.run("pin", site.directory, [site.origin.url("/a.mp4")])
             #expect(pin.exit == .status(0), "\(pin)")
+            #expect(pin.output == "Pinned: \(site.origin.url("/a.mp4")), 100 kB stored\n")
             let list = try await Command.run("list", site.directory).output
-            #expect(list.contains("/a.mp4  [pinned]"), "\(list)")
+            #expect(list.contains("/a.mp4  [pinned]\n"), "\(list)")
             let prune = try await Command.run("prune", site.directory, ["--to", "0"])
             #expect(prune.output == "Freed 102 kB; 102 kB are left.\n", "\(prune)")
+            #expect(prune.errors.contains("What is left is pinned"), "\(prune)")
             let unpin = try await Command.run("unpin", site.directory, [site.origin.url("/a.mp4")])
             #expect(unpin.exit == .status(0))
             let all = try await Command.run("prune", site.directory, ["--to", "0"])
@@ -158,22 +160,43 @@ import Testing
         }
     }
 
-    @Test func fetchSaysWhenNothingWasStored() async throws {
+    @Test(arguments: [["fetch"], ["pin", "--download"]])
+    func whatMustNotBeStoredIsSaidAndIs74(command: [String]) async throws {
         try await Site.run { site async throws in
-            site.origin.set(
-                TestOrigin.Resource(
-                    .pattern(seed: 1, length: 100_000), mediaType: "video/mp4",
-                    personality: TestOrigin.Personality { $0.fields = [.cacheControl: "no-store"] }), at: "/a.mp4")
-            site.publish("/b.mp4", length: 100_000)
-            let secret = try await Command.run("fetch", site.directory, [site.origin.url("/a.mp4")])
-            #expect(secret.exit == .status(0), "\(secret)")
-            #expect(secret.errors.contains("Nothing was stored: the response must not be."), "\(secret)")
-            let large = try await Command.run(
-                "fetch", site.directory, ["--entry-limit", "50kB", site.origin.url("/b.mp4")])
-            #expect(large.exit == .status(0), "\(large)")
-            #expect(large.errors.contains("Nothing was stored: the disk failed, or"), "\(large)")
-            let stored = try await Command.run("fetch", site.directory, [site.origin.url("/b.mp4")])
-            #expect(stored.errors.isEmpty, "\(stored)")
+            site.publish("/a.mp4", length: 100_000, fields: [.cacheControl: "no-store"])
+            let secret = try await Command.run(
+                command[0], site.directory, Array(command.dropFirst()) + [site.origin.url("/a.mp4")])
+            #expect(secret.exit == .status(74), "\(secret)")
+            let reason = "reprise: a.mp4 cannot be stored as a whole: the response must not be stored.\n"
+            #expect(secret.errors.hasSuffix(reason), "\(secret)")
+        }
+    }
+
+    @Test func aPinThatFindsNoRoomSaysWhatHelps() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 300_000)
+            try await Self.fetch(site, ["/a.mp4"])
+            let pin = try await Command.run("pin", site.directory, ["--limit", "100kB", site.origin.url("/a.mp4")])
+            #expect(pin.exit == .status(74), "\(pin)")
+            #expect(pin.errors.contains("it has 300 kB, and the limit of the cache is 100 kB. Raise it with --limit."))
+        }
+    }
+
+    @Test func aPinOfAnUnknownURLSaysThatNothingIsStoredAndIsListed() async throws {
+        try await Site.run { site async throws in
+            let url = site.origin.url("/nothere.mp4")
+            let pin = try await Command.run("pin", site.directory, ["--for", "1h", url])
+            #expect(pin.exit == .status(0), "\(pin)")
+            #expect(pin.output.contains(/Pinned until \d{4}-\d\d-\d\d \d\d:\d\d: http/), "\(pin)")
+            #expect(pin.output.contains("Nothing of it is stored yet, and nothing was fetched"), "\(pin)")
+            #expect(site.origin.snapshot.requestCount == 0)
+            let list = try await Command.run("list", site.directory)
+            #expect(list.output.contains(/0 B    \? %  http:.*nothere\.mp4  \[pinned until \d{4}-/), "\(list.output)")
+            #expect(list.output.hasSuffix("\n0 entries, 0 B; of 1 more nothing is stored yet\n"), "\(list.output)")
+            let json = try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"]))
+            #expect(json.map(\.url) == [url] && json.map(\.kept) == ["pinned"] && json.first?.keptUntil != nil)
+            #expect(try await Command.run("unpin", site.directory, [url]).exit == .status(0))
+            #expect(try await Command.run("list", site.directory).output.hasPrefix("Nothing is stored in"))
         }
     }
 

@@ -27,7 +27,7 @@ import Testing
             #expect(first.exit == .status(0), "\(first)")
             #expect(first.output == "film.mp4  3.15 MB: 3.15 MB fetched, 0 B from the store\n")
             #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data(Self.content))
-            let second = try await Command.run("fetch", site.directory, ["--json", url, "-o", file])
+            let second = try await Command.run("fetch", site.directory, ["--json", url, "--force", "-o", file])
             #expect(second.exit == .status(0), "\(second)")
             let report = try #require(try Command.json(Report.self, second).last)
             #expect(report.url == url && report.state == "done")
@@ -48,7 +48,7 @@ import Testing
             #expect(outcome.exit == .status(69), "\(outcome)")
             #expect(outcome.errors.contains("404"))
             #expect(!FileManager.default.fileExists(atPath: file))
-            #expect(!FileManager.default.fileExists(atPath: file + ".part"))
+            #expect(try Self.hiddenFiles(site).isEmpty)
             let both = try await Command.run("fetch", site.directory, ["--json", url, site.origin.url("/b.mp4")])
             #expect(both.exit == .status(69), "\(both)")
             #expect(try Command.json(Report.self, both).map(\.state) == ["failed", "done"])
@@ -80,7 +80,7 @@ import Testing
             let first = try await Command.run("fetch", site.directory, [url, "-o", file])
             #expect(first.exit == .status(69), "\(first)")
             #expect(!FileManager.default.fileExists(atPath: file))
-            #expect(!FileManager.default.fileExists(atPath: file + ".part"))
+            #expect(try Self.hiddenFiles(site).isEmpty)
             let entry = try #require(
                 try Command.json(Entry.self, try await Command.run("show", site.directory, ["--json", url])).first)
             #expect(entry.spans == [[0, reached]])
@@ -109,13 +109,71 @@ import Testing
         }
     }
 
-    @Test func aFileThatCannotBeWrittenIs74() async throws {
+    /// Files beside the outputs that no user asked for.
+    private static func hiddenFiles(_ site: Site) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: site.directory.path).filter { $0.hasPrefix(".") }
+    }
+
+    @Test func aFileThatCannotBeCreatedIs73AndSaidInTheSystemsWords() async throws {
         try await Site.run { site async throws in
             site.publish("/a.mp4", length: 10)
             let place = try site.directory.write([], to: "file") + "/a.mp4"
             let outcome = try await Command.run("fetch", site.directory, [site.origin.url("/a.mp4"), "-o", place])
-            #expect(outcome.exit == .status(74), "\(outcome)")
-            #expect(outcome.errors.contains(place))
+            #expect(outcome.exit == .status(73), "\(outcome)")
+            #expect(outcome.errors == "reprise: Cannot create \(place): Not a directory.\n")
         }
+    }
+
+    @Test(arguments: [["--limit", "100kB"], ["--entry-limit", "100kB"], ["--minimum-free", "9000TB"]])
+    func aFileThatCannotBeStoredAsAWholeIsNotFetchedAndEvictsNothing(options: [String]) async throws {
+        try await Site.run { site async throws in
+            site.publish("/small.mp4", length: 50_000)
+            site.publish("/film.mp4", length: Self.length)
+            let small = site.origin.url("/small.mp4")
+            #expect(try await Command.run("fetch", site.directory, [small]).exit == .status(0))
+            let outcome = try await Command.run("fetch", site.directory, options + [site.origin.url("/film.mp4")])
+            #expect(outcome.exit == .status(74), "\(outcome)")
+            #expect(outcome.errors.contains("film.mp4 cannot be stored as a whole: it has 3.15 MB"), "\(outcome)")
+            #expect(outcome.output.isEmpty)
+            #expect(try await Self.stored(site) == [small: 50_000])
+        }
+    }
+
+    @Test func anOutputOfAFileThatCannotBeStoredIsCompleteAllTheSame() async throws {
+        try await Site.run { site async throws in
+            site.publish("/small.mp4", length: 50_000)
+            site.publish("/film.mp4", length: Self.length)
+            let small = site.origin.url("/small.mp4")
+            #expect(try await Command.run("fetch", site.directory, [small]).exit == .status(0))
+            let file = site.directory.path(of: "film.mp4")
+            let outcome = try await Command.run(
+                "fetch", site.directory, ["--limit", "1MB", site.origin.url("/film.mp4"), "-o", file])
+            #expect(outcome.exit == .status(74), "\(outcome)")
+            #expect(outcome.errors.contains("\(file) is complete, but film.mp4 is not stored as a whole"), "\(outcome)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data(Self.content))
+            #expect(try await Self.stored(site) == [small: 50_000])
+            #expect(await site.origin.settledSnapshot()["/film.mp4"].requestCount == 1)
+        }
+    }
+
+    @Test func whatIsPartlyStoredAndNoLongerFitsEvictsNothingElse() async throws {
+        try await Site.run { site async throws in
+            site.publish("/small.mp4", length: 50_000)
+            site.publish("/film.mp4", length: Self.length)
+            try await Serving.run(site.directory) { serving async throws in
+                _ = try await serving.get(site.target("/film.mp4"), ["Range: bytes=0-99999"])
+                _ = try await serving.get(site.target("/small.mp4"))
+            }
+            let before = try await Self.stored(site)
+            let outcome = try await Command.run(
+                "fetch", site.directory, ["--limit", "1MB", site.origin.url("/film.mp4")])
+            #expect(outcome.exit == .status(74), "\(outcome)")
+            #expect(try await Self.stored(site) == before)
+        }
+    }
+
+    private static func stored(_ site: Site) async throws -> [String: Int64] {
+        let list = try await Command.run("list", site.directory, ["--json"])
+        return Dictionary(uniqueKeysWithValues: try Command.json(Entry.self, list).map { ($0.url, $0.storedBytes) })
     }
 }

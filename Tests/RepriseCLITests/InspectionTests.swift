@@ -99,6 +99,26 @@ import Testing
         }
     }
 
+    @Test func entriesAreFoundByURLsWhoseSignatureIsAnother() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 1_500)
+            let (drop, url) = (["--drop-query-item", "signature"], site.origin.url("/a.mp4"))
+            #expect(try await Command.run("fetch", site.directory, drop + [url + "?signature=1"]).exit == .status(0))
+            let other = url + "?signature=2"
+            let output = ["-o", site.directory.path(of: "out.mp4")]
+            for (subcommand, options) in [("show", []), ("export", output), ("pin", []), ("unpin", []), ("remove", [])]
+            {
+                if subcommand != "pin" {
+                    let without = try await Command.run(subcommand, site.directory, options + [other])
+                    #expect(without.exit == .status(66), "\(subcommand): \(without)")
+                }
+                let with = try await Command.run(subcommand, site.directory, drop + options + [other])
+                #expect(with.exit == .status(0), "\(subcommand): \(with)")
+            }
+            #expect(try await Command.run("list", site.directory, ["--json"]).output == "")
+        }
+    }
+
     @Test func statsCountWhatWasServedFetchedAndSaved() async throws {
         try await Site.run { site async throws in
             site.publish("/a.mp4", length: 1_000_000)

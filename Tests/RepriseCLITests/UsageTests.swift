@@ -37,7 +37,16 @@ import Testing
             ["serve", "--token", "a/b"], ["serve", "--log-level", "loud"], ["serve", "--allow-page", "*"],
             ["serve", "--allow-page", "null"], ["serve", "--allow-page", "localhost:8000"],
             ["fetch"], ["fetch", "http://127.0.0.1/a", "http://127.0.0.1/b", "-o", "x"],
-            ["fetch", "--header", "no colon", "http://127.0.0.1/a"],
+            ["fetch", "--header", "no colon", "http://127.0.0.1/a"], ["list", "--cache-dir", ""],
+            ["list", "--encrypt-key-file", ""], ["fetch", "-o", "", "http://127.0.0.1/a"],
+            ["export", "-o", "", "http://127.0.0.1/a"], ["fetch", "--json", "-o", "-", "http://127.0.0.1/a"],
+            ["fetch", "--limit", "", "http://127.0.0.1/a"], ["fetch", "--drop-query-item", "", "http://127.0.0.1/a"],
+            ["show", "--drop-query-item", "", "http://127.0.0.1/a"], ["serve", "--host", ""], ["serve", "--token", ""],
+            ["pin", "--for", "", "http://127.0.0.1/a"], ["serve", "--host", "0.0.0.0", "--allow-host", ""],
+            ["serve", "--allow-host", "http://foo"], ["serve", "--allow-host", "*.example.com"],
+            ["serve", "--allow-host", "127.0.0.1:23001"], ["serve", "--allow-host", "[::1]"],
+            ["serve", "--allow-host", "a b"], ["serve", "--allow-host", "."],
+            ["serve", "--force-cache", ".example.com"],
             ["remove"], ["remove", "--all", "http://127.0.0.1/a"], ["show"], ["frobnicate"], ["list", "--frobnicate"],
         ])
     func wrongUsageIs64AndSaysWhy(arguments: [String]) async throws {
@@ -50,7 +59,8 @@ import Testing
     @Test(
         arguments: [
             ("REPRISE_LIMIT", "lots"), ("REPRISE_PORT", "65536"), ("REPRISE_LOG_LEVEL", "loud"),
-            ("REPRISE_TOKEN", "a/b"),
+            ("REPRISE_TOKEN", "a/b"), ("REPRISE_TOKEN", ""), ("REPRISE_ENCRYPT_KEY", ""),
+            ("REPRISE_ENCRYPT_KEY_FILE", ""),
         ])
     func wrongSettingsInTheEnvironmentAre64AndNamed(name: String, value: String) async throws {
         let directory = try TemporaryDirectory()
@@ -58,6 +68,19 @@ import Testing
             "serve", directory, environment: ["REPRISE_PORT": "0"].merging([name: value]) { $1 })
         #expect(outcome.exit == .status(64), "\(outcome)")
         #expect(outcome.errors.contains(name))
+    }
+
+    @Test func anEmptyVariableCountsAsUnset() async throws {
+        let home = try TemporaryDirectory()
+        let environment = [
+            "REPRISE_CACHE_DIR": "", "REPRISE_LIMIT": "", "REPRISE_LOG_LEVEL": "", "XDG_CACHE_HOME": home.path,
+            "HOME": home.path,
+        ]
+        let list = try await Command.run(["list"], environment: environment)
+        #expect(list.exit == .status(0), "\(list)")
+        #expect(list.output.hasPrefix("Nothing is stored in \(home.path)/"), "\(list.output)")
+        let pin = try await Command.run(["pin", "http://127.0.0.1/a"], environment: environment)
+        #expect(pin.exit == .status(0), "\(pin)")
     }
 
     @Test(arguments: ["ftp://example.com/a", "no-url", "http://", "http://user:pw@example.com/a"])

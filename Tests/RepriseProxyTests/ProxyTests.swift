@@ -348,6 +348,14 @@ import Testing
             try await ProxyServer.start(cache, configuration: configuration)
         }
         #expect(error?.code == .invalidArgument)
+        for host in ["", ".", "http://foo", "*.example.com", "127.0.0.1:80", "[::1]", "ä.example"] {
+            configuration.allowedHosts = [host]
+            let error = await #expect(throws: RepriseError.self, "\(host)") {
+                try await ProxyServer.start(cache, configuration: configuration)
+            }
+            #expect(error?.code == .invalidArgument, "\(host)")
+        }
+        configuration.allowedHosts = []
         configuration.token = "t"
         let server = try await ProxyServer.start(cache, configuration: configuration)
         await server.stop()

@@ -9,7 +9,7 @@ extension ResourceCore {
         -> Lead
     {
         guard case .newGeneration(let placement, _) = exchange.action, let store = engine.store,
-            admits(placement.completeLength, store)
+            admits(placement.completeLength, store, for: wanted)
         else {
             if case .passThrough(let reason) = exchange.action {
                 await noteUnstored(exchange.response, reason, wanted, replacing: replaced)

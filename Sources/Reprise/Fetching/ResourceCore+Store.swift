@@ -3,14 +3,15 @@ import Locks
 
 /// What a resource asks of the store when it begins.
 extension ResourceCore {
-    /// Whether a representation of `length` bytes is to be stored; tells why not.
-    func admits(_ length: Int64?, _ store: Store) -> Bool {
+    /// Whether a representation of `length` bytes is to be stored for `wanted`; tells why not.
+    func admits(_ length: Int64?, _ store: Store, for wanted: ReadRequest) -> Bool {
         if store.unopened.withLock({ $0.remove(key) }) != nil {
             // Past the store, or the record that is kept would be replaced; the next read looks for the file again.
             state.withLock { $0.phase = .unloaded }
             return false
         }
-        guard let reason = store.refusal(of: length) else { return true }
+        let obstacle = wanted.storesOnlyWhole ? store.obstacle(toStoring: length) : nil
+        guard let reason = store.refusal(of: length) ?? obstacle?.description else { return true }
         journal.tell(.storeBypassed(key, reason: reason))
         return false
     }

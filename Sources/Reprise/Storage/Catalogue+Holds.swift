@@ -79,6 +79,19 @@ extension Catalogue {
         }
     }
 
+    /// What is to be kept of which nothing is stored.
+    func awaitedHolds() throws(RepriseError) -> [Hold] {
+        try read { database in
+            let present = try String.fetchSet(
+                database,
+                sql: """
+                    SELECT keyHash FROM entry
+                    UNION SELECT signpost FROM selection JOIN entry ON entry.keyHash = selection.keyHash
+                    """)
+            return try holds(in: database).filter { !present.contains(name(of: $0.key)) }
+        }
+    }
+
     /// The downloads of which something is missing.
     func unfinishedDownloads() throws(RepriseError) -> [Hold] {
         try read { database in

@@ -55,6 +55,8 @@ struct Entry: Decodable {
     let storedBytes: Int64
     let completeLength: Int64?
     let complete: Bool
+    let kept: String?
+    let keptUntil: Double?
     let mediaType: String?
     let etag: String?
     let spans: [[Int64]]?

@@ -1,0 +1,271 @@
+import Foundation
+import Locks
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// A file outside of the cache, named by the caller, that is written from its first byte to its last.
+///
+/// A regular file takes its name when it is whole: until then it is a hidden file in the same directory, whose name is
+/// random. Everything else (a pipe, a device, a descriptor of this process such as `/dev/stdout`) is written in place. A
+/// symbolic link stays one: the file that it leads to is written. A file whose ``finish()`` was not called leaves nothing
+/// behind.
+package final class OutputFile: Sendable {
+    /// What becomes of a regular file that has the name already.
+    package enum Existing: Sendable {
+        /// It stays, and ``Failure/Reason/exists`` is thrown.
+        case kept
+        /// It is replaced, whether it may be written or not; the new file has its owner, where that can be set, and mode.
+        case replaced
+    }
+
+    /// Why a file is not written.
+    package struct Failure: Error {
+        /// What kind of thing went wrong.
+        package enum Reason: Sendable {
+            /// A file has the name, and was to be kept.
+            case exists
+            /// Nothing can be written under the name.
+            case cannotCreate
+            /// A byte could not be written, or the file could not take its name.
+            case cannotWrite
+            /// Nothing reads the other end of a pipe any more.
+            case readerIsGone
+        }
+
+        package let reason: Reason
+        /// What happened, for people.
+        package let message: String
+
+        fileprivate init(_ reason: Reason, _ message: String) {
+            self.reason = reason
+            self.message = message
+        }
+    }
+
+    private enum Place {
+        /// Bytes go where they belong at once.
+        case direct
+        /// `temporary` becomes `destination`.
+        case beside(temporary: String, destination: String, existing: Existing)
+    }
+
+    /// The name that the caller gave.
+    package let name: String
+    private let descriptor: Int32
+    private let place: Place
+
+    private struct State {
+        var hasEnded = false
+        /// Whether this object has to close the descriptor.
+        var isOpen: Bool
+    }
+    private let state: Mutex<State>
+
+    /// Writes to `descriptor`, which stays open; `name` is for messages.
+    package init(descriptor: Int32, name: String) {
+        self.name = name
+        self.descriptor = descriptor
+        place = .direct
+        state = Mutex(State(isOpen: false))
+    }
+
+    /// Prepares the file at `path`.
+    ///
+    /// `onWait` is called before a pipe without reader is opened, which takes until there is one.
+    package init(path: String, existing: Existing, onWait: () -> Void = {}) throws(Failure) {
+        name = path
+        let destination = try Self.end(ofLink: path)
+        if let descriptor = Self.descriptor(named: destination) {
+            self.descriptor = descriptor
+            place = .direct
+            state = Mutex(State(isOpen: false))
+            guard fcntl(descriptor, F_GETFD) >= 0 else { throw Self.refusal(path, errno) }
+            return
+        }
+        var status = stat()
+        let isThere = stat(path, &status) == 0
+        if isThere, status.st_mode & S_IFMT == S_IFDIR {
+            throw Failure(.cannotCreate, "\(path) is a directory. Name a file in it.")
+        }
+        state = Mutex(State(isOpen: true))
+        if isThere, status.st_mode & S_IFMT != S_IFREG {
+            descriptor = try Self.open(inPlace: path, isPipe: status.st_mode & S_IFMT == S_IFIFO, onWait)
+            place = .direct
+            return
+        }
+        if isThere, existing == .kept { throw Self.exists(path) }
+        let made = try Self.make(in: Self.directory(of: destination), for: path, like: isThere ? status : nil)
+        descriptor = made.descriptor
+        place = .beside(temporary: made.path, destination: destination, existing: existing)
+    }
+
+    deinit {
+        discard()
+        if state.withLock({ $0.isOpen }) { close(descriptor) }
+    }
+
+    /// Whether bytes go where they belong at once, so that a call may wait for as long as nothing reads them.
+    package var isDirect: Bool { if case .direct = place { true } else { false } }
+
+    /// Writes all of `bytes` behind those before.
+    package func write(_ bytes: [UInt8]) throws(Failure) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Self.write($0, to: descriptor) }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+                continue
+            }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN:
+                // Whoever shares the descriptor made it so.
+                var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&wanted, 1, -1)
+            case EPIPE: throw Failure(.readerIsGone, "Nothing reads \(name) any more.")
+            case let code: throw Self.failure(name, code)
+            }
+        }
+    }
+
+    /// Gives the file its name.
+    ///
+    /// A file that came under the name meanwhile stays if those there were to be kept.
+    package func finish() throws(Failure) {
+        let (isFirst, isOpen) = state.withLock { state in
+            defer { state = State(hasEnded: true, isOpen: false) }
+            return (!state.hasEnded, state.isOpen)
+        }
+        guard isFirst else { return }
+        // Some file systems say only here that bytes found no room.
+        let code = isOpen && close(descriptor) != 0 ? errno : 0
+        defer { if case .beside(let temporary, _, _) = place { unlink(temporary) } }
+        guard code == 0 else { throw Self.failure(name, code) }
+        guard case .beside(let temporary, let destination, let existing) = place else { return }
+        switch existing {
+        case .replaced: try move(temporary, to: destination)
+        case .kept:
+            if link(temporary, destination) == 0 { return }
+            if errno == EEXIST { throw Self.exists(name) }
+            // Some file systems have no links.
+            var status = stat()
+            if lstat(destination, &status) == 0 { throw Self.exists(name) }
+            try move(temporary, to: destination)
+        }
+    }
+
+    /// Leaves nothing behind, unless the file is finished; may be called from any thread.
+    package func discard() {
+        let isFirst = state.withLock { state in
+            defer { state.hasEnded = true }
+            return !state.hasEnded
+        }
+        if isFirst, case .beside(let temporary, _, _) = place { unlink(temporary) }
+    }
+
+    private func move(_ temporary: String, to destination: String) throws(Failure) {
+        guard rename(temporary, destination) == 0 else { throw Self.failure(name, errno) }
+    }
+
+    // MARK: - Names
+
+    /// The descriptor of this process that `path` leads to, as `/dev/stdout` does; `nil` if it leads to none.
+    package static func descriptor(ledToBy path: String) -> Int32? {
+        (try? end(ofLink: path)).flatMap { descriptor(named: $0) }
+    }
+
+    /// The descriptor of this process that `path` stands for, if it does.
+    ///
+    /// Opened by its name, a file that it leads to would be written from its beginning.
+    private static func descriptor(named path: String) -> Int32? {
+        for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
+            return Int32(path.dropFirst(folder.count)).flatMap { $0 >= 0 ? $0 : nil }
+        }
+        return nil
+    }
+
+    /// Follows symbolic links at the end of `path` until there is none, or nothing, or a descriptor of this process.
+    private static func end(ofLink path: String) throws(Failure) -> String {
+        var path = path
+        for _ in 0..<40 {
+            guard descriptor(named: path) == nil,
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
+            else { return path }
+            path = target.hasPrefix("/") ? target : directory(of: path) + "/" + target
+        }
+        throw refusal(path, ELOOP)
+    }
+
+    private static func directory(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    // MARK: - Opening
+
+    private static func open(inPlace path: String, isPipe: Bool, _ onWait: () -> Void) throws(Failure) -> Int32 {
+        if isPipe {
+            // Without a reader this fails, where the call below waits. It stays open: a reader takes the first writer's end
+            // for the end of the file.
+            let descriptor = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            if descriptor >= 0, fcntl(descriptor, F_SETFL, O_WRONLY) == 0 { return descriptor }
+            if descriptor < 0, errno == ENXIO { onWait() }
+        }
+        while true {
+            let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+            if descriptor >= 0 { return descriptor }
+            if errno != EINTR { throw refusal(path, errno) }
+        }
+    }
+
+    /// Makes an empty file that no other program knows, with the owner and mode of `old`, or those of a new file.
+    private static func make(
+        in directory: String, for name: String, like old: stat?
+    ) throws(Failure) -> (descriptor: Int32, path: String) {
+        while true {
+            let path = "\(directory)/.reprise-\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, old == nil ? 0o666 : 0o600)
+            guard descriptor >= 0 else {
+                if errno == EEXIST || errno == EINTR { continue }
+                throw refusal(name, errno)
+            }
+            if let old {
+                _ = fchown(descriptor, old.st_uid, old.st_gid)
+                _ = fchmod(descriptor, old.st_mode & 0o777)
+            }
+            return (descriptor, path)
+        }
+    }
+
+    private static func open(_ path: String, _ flags: Int32, _ mode: mode_t = 0) -> Int32 {
+        #if canImport(Darwin)
+            Darwin.open(path, flags, mode)
+        #else
+            Glibc.open(path, flags, mode)
+        #endif
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int {
+        #if canImport(Darwin)
+            Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+        #else
+            Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+        #endif
+    }
+
+    private static func exists(_ name: String) -> Failure { Failure(.exists, "\(name) exists already.") }
+
+    private static func refusal(_ name: String, _ code: Int32) -> Failure {
+        Failure(.cannotCreate, "Cannot create \(name): \(words(code)).")
+    }
+
+    private static func failure(_ name: String, _ code: Int32) -> Failure {
+        Failure(.cannotWrite, "Cannot write \(name): \(words(code)).")
+    }
+
+    private static func words(_ code: Int32) -> String { String(cString: strerror(code)) }
+}

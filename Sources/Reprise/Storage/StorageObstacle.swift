@@ -1,0 +1,51 @@
+/// Why a representation cannot be stored as a whole.
+package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
+    /// Its response must not be stored, such as one with `no-store`.
+    case forbidden
+    /// It has more bytes than the cache may occupy.
+    case largerThanLimit(length: Int64, limit: Int64)
+    /// It has more bytes than one entry may occupy.
+    case largerThanEntryLimit(length: Int64, limit: Int64)
+    /// Pinned entries and downloads occupy so much of the limit that it has no room.
+    case keptEntries(length: Int64, kept: Int64, limit: Int64)
+    /// So many bytes are free on the disk, `floor` of which stay free, and eviction would not give enough room.
+    case disk(length: Int64, free: Int64, floor: Int64)
+    /// Nothing, or no more, can be stored at present.
+    case store(reason: String)
+
+    package var description: String {
+        switch self {
+        case .forbidden: "The response must not be stored."
+        case .largerThanLimit(let length, let limit): "It has \(length) bytes, and the cache's limit is \(limit)."
+        case .largerThanEntryLimit(let length, let limit):
+            "It has \(length) bytes, and one entry may occupy \(limit)."
+        case .keptEntries(let length, let kept, let limit):
+            "It has \(length) bytes, and pinned entries and downloads occupy \(kept) of the limit of \(limit)."
+        case .disk(let length, let free, let floor):
+            "It has \(length) bytes, \(free) are free on the disk, and \(floor) are to stay free (minimumFree)."
+        case .store(let reason): reason
+        }
+    }
+}
+
+extension Store {
+    /// Why a representation of `length` bytes cannot be stored as a whole, as far as that can be known beforehand.
+    ///
+    /// `stored` bytes of it are stored, and `isKept` says whether they may not be evicted.
+    func obstacle(toStoring length: Int64?, stored: Int64 = 0, isKept: Bool = false) -> StorageObstacle? {
+        if let reason = breaker.reason { return .store(reason: reason) }
+        guard let length else { return nil }
+        if length > entryLimit { return .largerThanEntryLimit(length: length, limit: entryLimit) }
+        let limit = quota.limit
+        if length > limit { return .largerThanLimit(length: length, limit: limit) }
+        let kept = (try? catalogue.heldUsage())?.allocated ?? 0
+        let others = max(0, kept - (isKept ? stored : 0))
+        if length > limit - others { return .keptEntries(length: length, kept: others, limit: limit) }
+        if let (missing, free, floor) = quota.diskShortage(max(0, length - stored)),
+            missing > quota.usage.allocated - others - stored
+        {
+            return .disk(length: length, free: free, floor: floor)
+        }
+        return nil
+    }
+}

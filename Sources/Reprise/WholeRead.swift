@@ -1,0 +1,56 @@
+import ByteRanges
+
+extension MediaResource {
+    /// A read of the whole representation, and why not all of it will be stored, if that is known.
+    package struct WholeRead: Sendable {
+        package let read: MediaRead
+        package let obstacle: StorageObstacle?
+    }
+
+    /// Begins a read of everything by a caller who wants it stored as a whole: where that cannot be, nothing of it is stored,
+    /// nothing else is evicted, and the bytes come from the origin.
+    ///
+    /// Throws what ``read(_:fields:directives:demand:onInterim:)`` throws.
+    package func readWhole() async throws -> WholeRead {
+        let known = await storedProgress().completeLength
+        // A fetch for what is missing would begin with the read, and evict.
+        if known != nil, await obstacle(toStoring: known) != nil {
+            let read = try await core.engine.bypassing(self).read()
+            if let obstacle = await obstacle(toStoring: read.information.completeLength) {
+                return WholeRead(read: read, obstacle: obstacle)
+            }
+            // It has changed, and finds room.
+            read.cancel()
+        }
+        let read = try await core.current().open(
+            ReadRequest(range: nil, origin: originRequest, storesOnlyWhole: true))
+        return WholeRead(read: read, obstacle: await obstacle(of: read))
+    }
+
+    /// Why not all of `read` is stored; `nil` while nothing prevents it.
+    package func obstacle(of read: MediaRead) async -> StorageObstacle? {
+        guard read.isPastStore, let store = core.engine.store else { return nil }
+        if read.passedThrough != nil { return .forbidden }
+        return await obstacle(toStoring: read.information.completeLength) ?? .store(reason: store.noRoomReason(for: 1))
+    }
+
+    /// Why a representation of `length` bytes cannot be stored as a whole.
+    package func obstacle(toStoring length: Int64?) async -> StorageObstacle? {
+        guard let store = core.engine.store else {
+            return .store(reason: "Nothing can be stored: there is no directory.")
+        }
+        let stored = await storedProgress().ranges.byteCount
+        return await withTaskExecutorPreference(DiskExecutor.shared) {
+            let isKept = (try? store.catalogue.retention(of: key)).map { $0 != .cached } ?? false
+            return store.obstacle(toStoring: length, stored: stored, isKept: isKept)
+        }
+    }
+}
+
+extension Engine {
+    /// `resource` in a cache on the same origin that stores nothing.
+    fileprivate func bypassing(_ resource: MediaResource) throws(RepriseError) -> MediaResource {
+        try MediaCache.withoutStore(origin: origin, configuration: configuration)
+            .resource(for: resource.url, fields: resource.fields)
+    }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import Locks
+
+/// One line of `fetch --json`.
+///
+/// Bytes; seconds.
+struct FetchReport: Encodable {
+    let url: String
+    let state: String
+    var bytes: Int64?
+    var total: Int64?
+    var fromStore: Int64?
+    var seconds: Double?
+    var bytesPerSecond: Int64?
+    var error: String?
+}
+
+/// Shows how far a download is: a bar on a terminal, lines elsewhere, JSON on demand; also while nothing arrives.
+final class FetchMeter: Sendable {
+    private struct State {
+        var progress: TransferProgress
+        var isShown = false
+        var isOver = false
+    }
+
+    private let url: String
+    private let isJSON: Bool
+    private let start = ContinuousClock.now
+    private let state = Mutex(State(progress: TransferProgress(at: .zero)))
+
+    init(url: String, isJSON: Bool) {
+        self.url = url
+        self.isJSON = isJSON
+    }
+
+    private var elapsed: Duration { ContinuousClock.now - start }
+    private var hasBar: Bool { !isJSON && Terminal.isInteractive }
+
+    /// The last segment of a URL's path.
+    static func name(of url: String) -> String {
+        let path = url.prefix { $0 != "?" }
+        return String(path.split(separator: "/").last ?? path)
+    }
+
+    /// Runs `work` and shows the progress until it ends.
+    func showing<T>(_ work: () async throws -> T) async rethrows -> T {
+        let interval: Duration = hasBar ? .milliseconds(200) : .seconds(2)
+        let ticker = Task { [self] in
+            while true {
+                do { try await Task.sleep(for: interval) } catch { return }
+                show()
+            }
+        }
+        defer {
+            ticker.cancel()
+            end()
+        }
+        return try await work()
+    }
+
+    /// The origin has answered, or did not have to; `stored` bytes were there before.
+    func begin(total: Int64?, stored: Int64) {
+        let time = elapsed
+        state.withLock { $0.progress.begin(total: total, stored: stored, at: time) }
+    }
+
+    /// So many bytes are there, `fromStore` of them by an earlier run.
+    func note(bytes: Int64, fromStore: Int64) {
+        let time = elapsed
+        state.withLock { $0.progress.note(bytes: bytes, fromStore: fromStore, at: time) }
+    }
+
+    /// What was done, as `fetch` says at the end.
+    var summary: String {
+        let progress = state.withLock { $0.progress }
+        let fetched = ByteCount(progress.bytes - progress.fromStore)
+        return "\(Self.name(of: url))  \(ByteCount(progress.bytes)): \(fetched) fetched, "
+            + "\(ByteCount(progress.fromStore)) from the store"
+    }
+
+    /// How far it is, as a line of JSON.
+    func report(_ state: String, error: String? = nil) -> FetchReport {
+        let progress = self.state.withLock { $0.progress }
+        return FetchReport(
+            url: url, state: state, bytes: progress.bytes, total: progress.total, fromStore: progress.fromStore,
+            seconds: elapsed / .seconds(1), error: error)
+    }
+
+    private func show() {
+        let time = elapsed
+        // Under the lock, so that nothing comes after the end.
+        state.withLock { state in
+            guard !state.isOver else { return }
+            state.isShown = true
+            let picture = ProgressPicture(name: Self.name(of: url), url: url, progress: state.progress, time: time)
+            if isJSON {
+                try? Terminal.printJSON(picture.report)
+            } else if hasBar {
+                Terminal.replaceLine(picture.bar(width: Terminal.width))
+            } else {
+                Terminal.error(picture.line)
+            }
+        }
+    }
+
+    private func end() {
+        state.withLock { state in
+            state.isOver = true
+            if state.isShown, hasBar { Terminal.replaceLine("") }
+        }
+    }
+}
+
+/// A progress at one moment, as text.
+struct ProgressPicture {
+    let name: String
+    let url: String
+    let progress: TransferProgress
+    let time: Duration
+
+    private var phase: TransferProgress.Phase { progress.phase(at: time) }
+
+    /// For files and pipes.
+    var line: String {
+        let of = progress.total.map { " of \(ByteCount($0))" } ?? ""
+        let amount = "\(name)  \(ByteCount(progress.bytes))\(of)"
+        let store = "\(ByteCount(progress.fromStore)) from the store"
+        switch phase {
+        case .connecting(let wait): return "\(name)  connecting to \(authority), \(wait.components.seconds) s"
+        case .moving(let rate, _): return "\(amount)  \(ByteCount(Int64(rate)))/s  \(store)"
+        case .stalled(let wait): return "\(amount)  stalled for \(wait.components.seconds) s  \(store)"
+        }
+    }
+
+    /// For a terminal of `width` columns.
+    func bar(width: Int) -> String {
+        guard let total = progress.total, total > 0, let speed else { return String(line.prefix(width - 1)) }
+        let numbers =
+            "\(progress.bytes * 100 / total) %  \(ByteCount(progress.bytes))/\(ByteCount(total))  \(speed)"
+            + "  store \(ByteCount(progress.fromStore))"
+        let cells = width - numbers.count - min(name.count, 24) - 7
+        guard cells >= 8 else { return String(numbers.prefix(width - 1)) }
+        return "\(name.prefix(24))  [\(Bar.progress(Double(progress.bytes) / Double(total), width: cells))]  \(numbers)"
+    }
+
+    /// Rate and time that remains; `nil` before the origin has answered.
+    private var speed: String? {
+        switch phase {
+        case .connecting: nil
+        case .stalled(let wait): "stalled for \(wait.components.seconds) s"
+        case .moving(let rate, let remaining):
+            "\(ByteCount(Int64(rate)))/s" + (remaining.map { "  ETA \(Self.clock($0))" } ?? "")
+        }
+    }
+
+    /// A line of JSON.
+    var report: FetchReport {
+        var report = FetchReport(
+            url: url, state: "progress", bytes: progress.bytes, total: progress.total, fromStore: progress.fromStore,
+            seconds: time / .seconds(1))
+        switch phase {
+        case .connecting: break
+        case .moving(let rate, _): report.bytesPerSecond = Int64(rate)
+        case .stalled: report.bytesPerSecond = 0
+        }
+        return report
+    }
+
+    /// Host and port of the URL.
+    private var authority: Substring {
+        guard let colon = url.firstRange(of: "://") else { return url[...] }
+        return url[colon.upperBound...].prefix { !"/?#".contains($0) }
+    }
+
+    /// Minutes and seconds, with hours where there are any.
+    private static func clock(_ duration: Duration) -> String {
+        func padded(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let seconds = duration.components.seconds
+        let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
+        let rest = padded(seconds % 60)
+        return hours > 0 ? "\(hours):\(padded(minutes)):\(rest)" : "\(minutes):\(rest)"
+    }
+}

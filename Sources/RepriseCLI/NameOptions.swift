@@ -1,0 +1,39 @@
+import ArgumentParser
+import Reprise
+
+/// How URLs on the command line become the names of entries.
+struct NameOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Query item that is not part of the cache key, as it was given to fetch, pin or serve; may be repeated.",
+            valueName: "name"))
+    var dropQueryItem: [String] = []
+
+    func validate() throws { try Self.check(dropQueryItem) }
+
+    /// Refuses names that no query item has.
+    static func check(_ items: [String]) throws {
+        if items.contains("") { throw ValidationError("--drop-query-item is empty; name a query item.") }
+    }
+
+    /// Whether `name` is the URL or the key of `entry`, or a URL with that key.
+    func matches(_ name: String, _ entry: CacheEntry) -> Bool {
+        if entry.url.description == name || entry.key.text == name { return true }
+        guard !dropQueryItem.isEmpty, let url = try? ResourceURL(name) else { return false }
+        let key = CacheKeyPolicy.droppingQueryItems(Set(dropQueryItem)).key(for: url)
+        // Behind a line feed stands what tells the variants of one URL apart.
+        return entry.key.text.prefix { $0 != "\n" } == key.text
+    }
+
+    /// The entry called `name` that was used last.
+    func entry(_ name: String, in inspector: CacheInspector) throws(RepriseError) -> CacheEntry {
+        guard let entry = try inspector.entries().first(where: { matches(name, $0) }) else {
+            throw Self.nothingStored(name)
+        }
+        return entry
+    }
+
+    static func nothingStored(_ name: String) -> RepriseError {
+        RepriseError(.notStored, "Nothing is stored for \(name). See: reprise list")
+    }
+}

@@ -1,0 +1,21 @@
+import Reprise
+
+extension StorageObstacle {
+    /// Why it cannot be stored as a whole and what helps, in the words of the command's options.
+    var advice: String {
+        switch self {
+        case .forbidden: "the response must not be stored."
+        case .largerThanLimit(let length, let limit):
+            "it has \(ByteCount(length)), and the limit of the cache is \(ByteCount(limit)). Raise it with --limit."
+        case .largerThanEntryLimit(let length, let limit):
+            "it has \(ByteCount(length)), and --entry-limit is \(ByteCount(limit))."
+        case .keptEntries(let length, let kept, let limit):
+            "it has \(ByteCount(length)), and pinned entries and downloads occupy \(ByteCount(kept)) of the limit of "
+                + "\(ByteCount(limit)). Raise the limit with --limit, or release some with: reprise unpin"
+        case .disk(let length, let free, let floor):
+            "it has \(ByteCount(length)); \(ByteCount(free)) are free on the disk, and \(ByteCount(floor)) are to stay "
+                + "free (--minimum-free)."
+        case .store(let reason): reason.prefix(1).lowercased() + reason.dropFirst()
+        }
+    }
+}

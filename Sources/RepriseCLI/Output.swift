@@ -1,0 +1,54 @@
+import ArgumentParser
+import Foundation
+import Reprise
+
+/// Where `fetch` and `export` write a media file.
+struct Output: Sendable {
+    private let path: String
+    private let isForced: Bool
+
+    init(_ path: String, force: Bool) {
+        self.path = path
+        isForced = force
+    }
+
+    /// Whether media goes to standard output, where nothing else may go then.
+    var isStandardOutput: Bool { path == "-" || OutputFile.descriptor(ledToBy: path) == STDOUT_FILENO }
+
+    /// The name in messages.
+    var name: String { isStandardOutput ? "standard output" : path }
+
+    /// Prepares the file; waits for a reader where it is a pipe.
+    func open(_ signals: StopSignals) async throws -> OutputFile {
+        let file =
+            path == "-"
+            ? OutputFile(descriptor: STDOUT_FILENO, name: name)
+            : try await onThread { [path, isForced] in
+                try OutputFile(path: path, existing: isForced ? .replaced : .kept) {
+                    Terminal.error("reprise: waiting for a reader of \(path)")
+                }
+            }
+        signals.watch(file)
+        return file
+    }
+
+    /// Says how it ended, where that does not get into the media.
+    func print(_ line: String) {
+        if isStandardOutput { Terminal.error(line) } else { Terminal.print(line) }
+    }
+}
+
+/// The options of the subcommands that write a media file.
+struct OutputOptions: ParsableArguments {
+    @Flag(
+        name: .shortAndLong,
+        help: "Replace the file that --output names, if it is there, even if it may not be written.")
+    var force = false
+}
+
+extension OutputFile {
+    /// Writes `bytes`; where something else has to read them, a task that is cancelled does not wait for that.
+    func append(_ bytes: [UInt8]) async throws {
+        if isDirect { try await onThread { try self.write(bytes) } } else { try write(bytes) }
+    }
+}

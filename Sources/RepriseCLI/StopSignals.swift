@@ -1,0 +1,142 @@
+@preconcurrency import Dispatch
+import Foundation
+import Locks
+import Reprise
+
+/// SIGINT, SIGTERM and SIGHUP: the first ends work in good order, the second ends the process at once.
+///
+/// A hang-up that this process was told to ignore (`nohup`) stays ignored.
+final class StopSignals: Sendable {
+    /// The work was ended by a signal.
+    struct Interruption: Error {
+        /// How much was done, and how to go on; for people.
+        let message: String
+    }
+
+    private struct State {
+        var received: Int32?
+        var cancellations: [@Sendable () -> Void] = []
+        /// What must not stay behind, however the process ends.
+        var output: OutputFile?
+    }
+
+    private let state = Mutex(State())
+    private let sources: [any DispatchSourceSignal]
+
+    /// Takes the signals from now on.
+    init(_ numbers: [Int32] = [SIGINT, SIGTERM, SIGHUP]) {
+        sources = numbers.compactMap { number in
+            let before = signal(number, SIG_IGN)
+            if number == SIGHUP, unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+                return nil
+            }
+            return DispatchSource.makeSignalSource(signal: number, queue: .global())
+        }
+        for source in sources {
+            let number = Int32(source.handle)
+            source.setEventHandler { [weak self] in self?.receive(number) }
+            source.resume()
+        }
+        // Whoever reads a pipe may leave: that is an error of the write.
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// The signal that came, if one did.
+    var received: Int32? { state.withLock { $0.received } }
+
+    private func receive(_ number: Int32) {
+        let (isFirst, cancellations, output) = state.withLock { state in
+            defer { state.received = state.received ?? number }
+            return (state.received == nil, state.cancellations, state.output)
+        }
+        guard isFirst else {
+            output?.discard()
+            Self.end(by: number)
+        }
+        for cancel in cancellations { cancel() }
+    }
+
+    /// Runs `work` in a task that the first signal cancels.
+    ///
+    /// Only there: what follows, such as closing the cache, is not cancelled.
+    func interrupting<T: Sendable>(_ work: @escaping @Sendable () async throws -> T) async -> Result<T, any Error> {
+        let task = Task(operation: work)
+        onFirst { task.cancel() }
+        return await task.result
+    }
+
+    /// Sees to it that `output` is discarded should a second signal come.
+    func watch(_ output: OutputFile) { state.withLock { $0.output = output } }
+
+    /// Returns when the first signal comes.
+    func wait() async {
+        let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+        onFirst { continuation.finish() }
+        for await _ in stream {}
+    }
+
+    private func onFirst(_ action: @escaping @Sendable () -> Void) {
+        let isOver = state.withLock { state in
+            state.cancellations.append(action)
+            return state.received != nil
+        }
+        if isOver { action() }
+    }
+
+    /// The value of `result`; ends the process by the signal that interrupted it, or by that of a pipe that nothing reads,
+    /// so that a shell sees which one it was.
+    func get<T>(_ result: Result<T, any Error>) throws -> T {
+        do { return try result.get() } catch {
+            if let failure = error as? OutputFile.Failure, failure.reason == .readerIsGone { Self.end(by: SIGPIPE) }
+            guard let received, error is CancellationError || error is Interruption else { throw error }
+            if let interruption = error as? Interruption { Terminal.error("reprise: \(interruption.message)") }
+            Self.end(by: received)
+        }
+    }
+
+    private static func end(by number: Int32) -> Never {
+        signal(number, SIG_DFL)
+        // Dispatch's threads block signals.
+        var numbers = sigset_t()
+        sigemptyset(&numbers)
+        sigaddset(&numbers, number)
+        pthread_sigmask(SIG_UNBLOCK, &numbers, nil)
+        raise(number)
+        // The first process of a container does not end by a signal.
+        _exit(128 + number)
+    }
+}
+
+/// Runs `work`, which may wait for ever, on a thread of its own; a task that is cancelled does not wait for its end.
+///
+/// For what cannot be told to stop, such as a write to a pipe, in a process that is about to end.
+func onThread<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+    let waiter = Mutex<CheckedContinuation<T, any Error>?>(nil)
+    let isCancelled = Mutex(false)
+    return try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation { continuation in
+            waiter.withLock { $0 = continuation }
+            if isCancelled.withLock({ $0 }) {
+                waiter.take()?.resume(throwing: CancellationError())
+                return
+            }
+            Thread.detachNewThread {
+                let result = Result { try work() }
+                waiter.take()?.resume(with: result)
+            }
+        }
+    } onCancel: {
+        isCancelled.withLock { $0 = true }
+        waiter.take()?.resume(throwing: CancellationError())
+    }
+}
+
+extension Mutex {
+    /// Takes the value out, so that only one caller gets it.
+    fileprivate func take<T>() -> T? where Value == T? {
+        withLock { value in
+            defer { value = nil }
+            return value
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+/// Signals: what came is recorded, nothing of the user's is lost, and the next run goes on.
+///
+/// One after the other: dozens of processes at once leave none of the other tests the time that it expects.
+@Suite(.serialized, .limit(minutes: 5)) struct InterruptionTests {
+    private static let length: Int64 = 3 << 20
+    private static let held: Int64 = 1 << 20
+
+    enum Moment: CaseIterable {
+        case beforeTheHead, inTheBody
+    }
+
+    enum Output: CaseIterable {
+        case none, newFile, replacedFile, pipeThatIsNotRead
+    }
+
+    private static func start(_ subcommand: String, _ site: Site, _ arguments: [String]) throws -> ChildProcess {
+        try ChildProcess(
+            Command.path, [subcommand, "--cache-dir", site.directory.path(of: "cache")] + arguments,
+            environment: Command.environment())
+    }
+
+    private static func entry(_ site: Site) async throws -> Entry? {
+        let list = try await Command.run(["list", "--json", "--cache-dir", site.directory.path(of: "cache")])
+        return try Command.json(Entry.self, list).first
+    }
+
+    private static func finish(_ site: Site, _ url: String) async throws {
+        site.origin.release("/film.mp4")
+        let file = site.directory.path(of: "whole.mp4")
+        let again = try await Command.run(
+            ["fetch", "--cache-dir", site.directory.path(of: "cache"), url, "-o", file])
+        #expect(again.exit == .status(0), "\(again)")
+        let isWhole =
+            try Data(contentsOf: URL(fileURLWithPath: file)) == Data(TestPattern.bytes(in: 0..<length, seed: 1))
+        #expect(isWhole)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM], Moment.allCases)
+    func aFetchEndsByTheSignalAndTheNextRunGoesOn(signal: Int32, moment: Moment) async throws {
+        for output in Output.allCases {
+            try await Site.run { site async throws in
+                site.publish("/film.mp4", length: Self.length)
+                let url = site.origin.url("/film.mp4")
+                if moment == .beforeTheHead {
+                    site.origin.holdHeads("/film.mp4")
+                } else {
+                    site.origin.hold("/film.mp4", at: Self.held)
+                }
+                let file = site.directory.path(of: "film.mp4")
+                var reader: Int32 = -1
+                switch output {
+                case .none, .newFile: break
+                case .replacedFile: try site.directory.write(PreparedPlace.old, to: "film.mp4")
+                case .pipeThatIsNotRead:
+                    #expect(mkfifo(file, 0o600) == 0)
+                    reader = open(file, O_RDONLY | O_NONBLOCK)
+                }
+                defer { if reader >= 0 { close(reader) } }
+                let child = try Self.start("fetch", site, [url] + (output == .none ? [] : ["--force", "-o", file]))
+                await site.origin.waitUntil {
+                    $0.requestCount == 1 && (moment == .beforeTheHead || $0.bodyBytesSent >= Self.held)
+                }
+                child.send(signal)
+                let outcome = await child.outcome()
+                #expect(outcome.exit == .signal(signal), "\(output): \(outcome)")
+                #expect(outcome.errors.contains("again"), "\(output): \(outcome)")
+                let names = try FileManager.default.contentsOfDirectory(atPath: site.directory.path).sorted()
+                let isThere = output == .replacedFile || output == .pipeThatIsNotRead
+                #expect(names == (isThere ? ["cache", "film.mp4"] : ["cache"]), "\(output)")
+                if output == .replacedFile {
+                    #expect(try [UInt8](Data(contentsOf: URL(fileURLWithPath: file))) == PreparedPlace.old)
+                }
+                if output == .none { try await Self.finish(site, url) }
+            }
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func whatCameIsRecordedAndSaid(signal: Int32) async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: Self.length)
+            site.origin.hold("/film.mp4", at: Self.held)
+            let url = site.origin.url("/film.mp4")
+            let file = site.directory.path(of: "film.mp4")
+            #expect(mkfifo(file, 0o600) == 0)
+            let reader = try ChildProcess("/bin/sh", ["-c", "head -c \(Self.held) \"$0\" | wc -c; cat", file])
+            let child = try Self.start("fetch", site, [url, "-o", file])
+            await reader.output.wait { $0.contains("\(Self.held)") }
+            child.send(signal)
+            let outcome = await child.outcome()
+            #expect(outcome.exit == .signal(signal), "\(outcome)")
+            #expect(outcome.errors.contains("33 % of film.mp4 is stored (1.05 MB of 3.15 MB)"), "\(outcome)")
+            _ = await reader.outcome()
+            #expect(try await Self.entry(site)?.storedBytes == Self.held)
+            try await Self.finish(site, url)
+            let origin = await site.origin.settledSnapshot()["/film.mp4"]
+            #expect(origin.requests.last?.requestedRange == Self.held..<Self.length)
+            #expect(origin.bytesSentMoreThanOnce == 0)
+        }
+    }
+
+    @Test func aDownloadGoesOnAfterASignal() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: Self.length)
+            site.origin.hold("/film.mp4", at: Self.held)
+            let url = site.origin.url("/film.mp4")
+            let child = try Self.start("pin", site, ["--download", url])
+            await site.origin.waitUntil { $0.bodyBytesSent >= Self.held }
+            child.send(SIGTERM)
+            let outcome = await child.outcome()
+            #expect(outcome.exit == .signal(SIGTERM), "\(outcome)")
+            #expect(outcome.errors.contains("again"), "\(outcome)")
+            let list = try await Command.run(["list", "--cache-dir", site.directory.path(of: "cache")])
+            #expect(list.output.contains("[download]"), "\(list)")
+            try await Self.finish(site, url)
+        }
+    }
+
+    @Test func anExportThatIsNotReadEndsByTheSignal() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: Self.length)
+            let url = site.origin.url("/film.mp4")
+            let cache = site.directory.path(of: "cache")
+            try await Command.run(["fetch", "--cache-dir", cache, url])
+            let file = site.directory.path(of: "film.mp4")
+            #expect(mkfifo(file, 0o600) == 0)
+            let reader = try ChildProcess(
+                "/bin/sh", ["-c", "exec <\"$0\"; head -c 1 | wc -c; exec tail -f /dev/null", file])
+            let child = try Self.start("export", site, [url, "-o", file])
+            await reader.output.wait { $0.contains("1") }
+            child.send(SIGTERM)
+            let outcome = await child.outcome()
+            #expect(outcome.exit == .signal(SIGTERM), "\(outcome)")
+            reader.send(SIGKILL)
+            _ = await reader.outcome()
+        }
+    }
+
+    @Test func aPipeWithoutReaderEndsByTheSignal() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: Self.length)
+            let file = site.directory.path(of: "film.mp4")
+            #expect(mkfifo(file, 0o600) == 0)
+            let child = try Self.start("fetch", site, [site.origin.url("/film.mp4"), "-o", file])
+            await child.errors.wait { $0.contains("waiting for a reader of \(file)") }
+            child.send(SIGINT)
+            #expect(await child.outcome().exit == .signal(SIGINT))
+        }
+    }
+
+    @Test func aStalledOriginIsSaidAndEndsByTheSignal() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: Self.length)
+            site.origin.hold("/film.mp4", at: Self.held)
+            let child = try Self.start("fetch", site, [site.origin.url("/film.mp4")])
+            let text = await child.errors.wait { $0.split(separator: "\n").count { $0.contains("stalled") } > 1 }
+            #expect(text.contains("film.mp4  1.05 MB of 3.15 MB  stalled for "), "\(text)")
+            child.send(SIGTERM)
+            #expect(await child.outcome().exit == .signal(SIGTERM))
+        }
+    }
+
+    @Test func anOriginThatDoesNotAnswerIsSaid() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: Self.length)
+            site.origin.holdHeads("/film.mp4")
+            let child = try Self.start("fetch", site, [site.origin.url("/film.mp4")])
+            let text = await child.errors.wait { $0.contains("\n") }
+            #expect(text.hasPrefix("film.mp4  connecting to 127.0.0.1:\(site.origin.port), "), "\(text)")
+            site.origin.release("/film.mp4")
+            #expect(await child.outcome().exit == .status(0))
+        }
+    }
+}
