@@ -11,8 +11,9 @@ extension MediaCache {
     /// ```
     /// Called again it gives the same cache. `directory` is `Reprise` in the user's caches folder by default, which the system neither backs
     /// up nor shows, and may empty when space runs out: name one in Application Support for downloads and pins. Where it
-    /// cannot be used, because another process has it, the disk fails or the key cannot be had, the cache stores nothing and
-    /// playback goes on: ``MediaCache/isStoring`` is false then, and the first event says why.
+    /// cannot be used, because another process has it, the disk fails, or the key cannot be had or differs, the cache stores
+    /// nothing and playback goes on: ``MediaCache/isStoring`` is false then, and ``MediaCache/storeProblem`` and the first
+    /// event say why.
     public static func forPlayback(
         directory: URL? = nil, origin: URLSessionOrigin = URLSessionOrigin(),
         configuration: Configuration = Configuration()

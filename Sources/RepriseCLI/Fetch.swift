@@ -43,8 +43,8 @@ struct Fetch: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reporting {
             let origin = NIOOrigin()
-            let cache = try await MediaCache.open(
-                directory: cache.directory, origin: origin, configuration: try store.configuration(cache))
+            let cache = try await cache.open(store.configuration(cache), origin, mayDoWithout: output != nil)
+            if let problem = cache.storeProblem { Failure.report(problem) }
             var failure: RepriseError?
             for url in urls {
                 do {
@@ -84,7 +84,7 @@ struct Fetch: AsyncParsableCommand {
             throw error
         }
         try meter.finish(fromStore: read.servedBytes(from: .store))
-        if read.isPastStore { Terminal.error("reprise: \(Self.bypass(read))") }
+        if read.isPastStore, cache.isStoring { Terminal.error("reprise: \(Self.bypass(read))") }
     }
 
     /// What of it was not stored, and why.

@@ -34,8 +34,7 @@ struct Pin: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reporting {
             let origin = NIOOrigin()
-            let store = try await MediaCache.open(
-                directory: cache.directory, origin: origin, configuration: try store.configuration(cache))
+            let store = try await cache.open(store.configuration(cache), origin)
             let result: Result<Void, any Error>
             do { result = .success(try await pin(in: store)) } catch { result = .failure(error) }
             await store.close()

@@ -185,9 +185,11 @@ struct Exchange: Sendable {
         var buffer: ByteBuffer
         let isChunked: Bool
         let keepAlive: Bool
+        var hasBody = true
         if let passed = read.passedThrough {
             (isChunked, keepAlive) = framing(passed)
-            if !ResponseHead.mayHaveBody(passed.status.code) { read.cancel() }
+            hasBody = ResponseHead.mayHaveBody(passed.status.code)
+            if !hasBody { read.cancel() }
             buffer = passedHead(passed, status: status, keepAlive: keepAlive)
         } else {
             isChunked = read.end == nil && head.isHTTP11
@@ -206,10 +208,11 @@ struct Exchange: Sendable {
         if isLive { UnsentLowWater.set(UnsentLowWater.live, on: channel) }
         defer { if isLive { UnsentLowWater.set(UnsentLowWater.none, on: channel) } }
         // Until the first byte is there an error can still be told with a status of its own.
-        var first = try await read.next()
+        var first = hasBody ? try await read.next() : nil
         var mayPause = true
         do {
             try await stream(head: buffer, isChunked: isChunked) {
+                guard hasBody else { return nil }
                 if let piece = first {
                     first = nil
                     return piece

@@ -5,8 +5,9 @@ import Locks
 /// The bytes of one read, in order, pulled by one consumer; several share them, each piece goes to one.
 ///
 /// Nothing is fetched that the consumer does not ask for, beyond a small lead. Ends with an error of type ``RepriseError``
-/// (`validatorChanged` when the representation changed and a hole remains, `originBodyTruncated`, …) or
-/// `CancellationError`. Letting go of the read, or ``cancel()``, ends it; what arrived stays stored.
+/// (`validatorChanged` when the representation changed and a hole remains, `closed` when the cache was closed,
+/// `originBodyTruncated`, …) or `CancellationError`; without one only after its last byte. Letting go of the read, or
+/// ``cancel()``, ends it; what arrived stays stored.
 public final class MediaRead: AsyncSequence, Sendable {
     /// A piece: a region of a file, or bytes in memory.
     public typealias Element = MediaPiece
@@ -31,8 +32,16 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     private enum Source {
         case generation(GenerationCore, GenerationMachine.ReaderID)
-        case direct(DirectStream)
-        case ended
+        /// Past the store; afterwards the generation goes on where the hole ends, if it is named.
+        case direct(DirectStream, then: Return?)
+        /// Every byte was handed out; or none is any more, because of an error.
+        case ended((any Error)?)
+    }
+
+    private struct Return {
+        let generation: GenerationCore
+        let reader: GenerationMachine.ReaderID
+        let position: Int64
     }
 
     private struct State {
@@ -40,6 +49,8 @@ public final class MediaRead: AsyncSequence, Sendable {
         var served: [PieceSource: Int64] = [:]
         var last: PieceSource?
         var isPastStore = false
+        /// Stays open until the read ends.
+        var cache: MediaCache?
 
         init(source: Source) {
             self.source = source
@@ -91,7 +102,7 @@ public final class MediaRead: AsyncSequence, Sendable {
             passedThrough = response.head
             let stream = DirectStream(
                 response, start: 0, from: 0, to: nil, expectedEnd: nil, journal: resource.journal)
-            state = Mutex(State(source: .direct(stream)))
+            state = Mutex(State(source: .direct(stream, then: nil)))
             return
         }
         let length = placement.completeLength
@@ -107,10 +118,18 @@ public final class MediaRead: AsyncSequence, Sendable {
         let stream = DirectStream(
             response, start: placement.start, from: extent.start, to: end, expectedEnd: placement.end,
             journal: resource.journal)
-        state = Mutex(State(source: .direct(stream)))
+        state = Mutex(State(source: .direct(stream, then: nil)))
     }
 
     deinit { cancel() }
+
+    /// Keeps `cache` open until the read ends.
+    func keep(_ cache: MediaCache) {
+        state.withLock { state in
+            if case .ended = state.source { return }
+            state.cache = cache
+        }
+    }
 
     /// Bytes handed out so far that came from `source`.
     public func servedBytes(from source: PieceSource) -> Int64 { state.withLock { $0.served[source] ?? 0 } }
@@ -133,17 +152,26 @@ public final class MediaRead: AsyncSequence, Sendable {
     /// Number of bytes of the read; `nil` while unknown.
     public var count: Int64? { end.map { $0 - start } }
 
-    /// Ends the read.
+    /// Ends the read: from here on ``next()`` and ``nextBytes()`` throw `CancellationError`, also where they wait.
     ///
-    /// Its fetch is kept for a moment in case the player comes back, then cancelled.
-    public func cancel() {
-        let (source, served) = state.withLock { state in
-            defer { state.source = .ended }
-            return (state.source, state.served)
+    /// Its fetch is kept for a moment in case the player comes back, then cancelled. Does nothing after the last byte.
+    public func cancel() { end(because: CancellationError()) }
+
+    /// Ends the read, with `error` unless every byte was handed out; the first end counts.
+    private func end(because error: (any Error)?) {
+        // The cache goes outside the lock.
+        let (source, served, cache) = state.withLock { state in
+            let source = state.source
+            if case .ended = source {} else { state.source = .ended(error) }
+            defer { state.cache = nil }
+            return (source, state.served, state.cache)
         }
+        defer { withExtendedLifetime(cache) {} }
         switch source {
         case .generation(let generation, let reader): generation.removeReader(reader)
-        case .direct(let stream): stream.cancel()
+        case .direct(let stream, let next):
+            stream.cancel()
+            if let next { next.generation.removeReader(next.reader) }
         case .ended: return
         }
         resource.journal.tell(
@@ -151,9 +179,9 @@ public final class MediaRead: AsyncSequence, Sendable {
                 resource.key, store: served[.store] ?? 0, joined: served[.joined] ?? 0, origin: served[.origin] ?? 0))
     }
 
-    /// The next piece; `nil` at the end of the read.
+    /// The next piece; `nil` after the last byte.
     ///
-    /// A call during another one waits for its turn.
+    /// A call during another one waits for its turn. Throws what the read ended with, at each further call too.
     public func next() async throws -> MediaPiece? {
         try await turn.take()
         defer { turn.leave() }
@@ -163,16 +191,17 @@ public final class MediaRead: AsyncSequence, Sendable {
     /// The next piece, for the consumer whose turn it is.
     private func advance() async throws -> MediaPiece? {
         do {
-            let piece = try await step()
-            if piece == nil { cancel() }
-            return piece
+            if let piece = try await step() { return piece }
+            end(because: nil)
         } catch {
-            cancel()
-            throw error
+            end(because: error)
         }
+        // One that was cancelled while it waited ends so, whatever the wait came to: a copy that stops here is not whole.
+        if case .ended(let error?) = state.withLock({ $0.source }) { throw error }
+        return nil
     }
 
-    /// The bytes of the next piece; `nil` at the end of the read.
+    /// The bytes of the next piece; `nil` after the last byte.
     ///
     /// Reads them from disk, off the cooperative pool; what the disk does not give is fetched. A call during another one,
     /// or during ``next()``, waits for its turn. Throws as that does.
@@ -185,7 +214,7 @@ public final class MediaRead: AsyncSequence, Sendable {
                 return try await withTaskExecutorPreference(DiskExecutor.shared) { try region.bytes() }
             } catch {
                 guard takeBack(region) else {
-                    cancel()
+                    end(because: error)
                     throw error
                 }
             }
@@ -209,10 +238,16 @@ public final class MediaRead: AsyncSequence, Sendable {
     private func step() async throws -> MediaPiece? {
         while true {
             switch state.withLock({ $0.source }) {
-            case .ended: return nil
-            case .direct(let stream):
+            case .ended(let error):
+                if let error { throw error }
+                return nil
+            case .direct(let stream, let next):
                 try Task.checkCancellation()
-                guard let chunk = try await next(of: stream) else { return nil }
+                guard let chunk = try await self.next(of: stream) else {
+                    guard let next else { return nil }
+                    goBack(next)
+                    continue
+                }
                 resource.journal.countPiece(.origin, chunk.count)
                 note(.origin, chunk.count)
                 return .memory(chunk)
@@ -224,14 +259,29 @@ public final class MediaRead: AsyncSequence, Sendable {
                     return piece
                 case .direct(let from, let to):
                     let stream = try await resource.resumeDirect(generation, from: from, to: to, request: request)
+                    let next = to.flatMap { to in
+                        to < end ?? .max ? Return(generation: generation, reader: reader, position: to) : nil
+                    }
                     let isStillOpen = state.withLock { state in
                         guard case .generation = state.source else { return false }
-                        state.source = .direct(stream)
+                        state.source = .direct(stream, then: next)
                         return true
                     }
-                    if isStillOpen { generation.removeReader(reader) } else { stream.cancel() }
+                    if !isStillOpen {
+                        stream.cancel()
+                    } else if next == nil {
+                        generation.removeReader(reader)
+                    }
                 }
             }
+        }
+    }
+
+    /// The hole has come past the store: goes on with what is stored.
+    private func goBack(_ next: Return) {
+        next.generation.rewind(next.reader, to: next.position)
+        state.withLock { state in
+            if case .direct = state.source { state.source = .generation(next.generation, next.reader) }
         }
     }
 
