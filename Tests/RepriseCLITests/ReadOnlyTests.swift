@@ -16,7 +16,11 @@ import Testing
     private static let setpriv = "/usr/bin/setpriv"
 
     /// What must not be written.
-    enum Extent: CaseIterable { case everything, directoryOnly }
+    enum Extent: CaseIterable {
+        case everything
+        /// The directory, in which SQLite cannot make its files then.
+        case directoryOnly
+    }
 
     /// The words before a command that take the right to write anywhere from it; `nil` if that cannot be done here.
     private static var prefix: [String]? {
@@ -53,6 +57,11 @@ import Testing
             let url = site.origin.url("/film.mp4")
             let fetch = try await Command.run("fetch", site.directory, [url], environment: key)
             #expect(fetch.exit == .status(0), "\(fetch)")
+            if extent == .directoryOnly {
+                for suffix in ["-wal", "-shm"] {
+                    try? FileManager.default.removeItem(atPath: site.directory.path(of: "catalogue.sqlite\(suffix)"))
+                }
+            }
             try Self.set(extent, below: site.directory.path, isWritable: false)
             defer { try? Self.set(extent, below: site.directory.path, isWritable: true) }
             let before = try Self.contents(site)
