@@ -22,10 +22,8 @@ public enum CacheEvent: Sendable {
     case evicted(CacheKey, bytes: Int64)
     /// Bytes go past the store from here on; playback continues.
     case storeBypassed(CacheKey?, reason: String)
-    /// The index could not be used: it was set aside, and the cache started empty.
+    /// The cache started empty: its index could not be used and was set aside, or it had another key and was to be emptied.
     case storeReset(reason: String)
-    /// The key of an encrypted cache is another one than before: what was stored cannot be opened and will be evicted.
-    case keyChanged
     /// A download is whole, or was given up until the cache is opened again.
     case downloadEnded(CacheKey, error: RepriseError?)
 }

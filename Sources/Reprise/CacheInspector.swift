@@ -10,7 +10,7 @@ public struct CacheInspector: Sendable {
     /// Opens the index of the cache in `directory`; a directory without one counts as an empty cache.
     ///
     /// Throws ``RepriseError``: `storageUnavailable` when the index is damaged or of another format, `keyUnavailable` when
-    /// the cache is encrypted and `encryption` does not give its key, or gives another one.
+    /// `encryption` is not what the cache was made with.
     public init(directory: String, encryption: CacheEncryption? = nil) throws(RepriseError) {
         self.directory = directory
         let vault = try encryption.map { encryption throws(RepriseError) in Vault(key: try encryption.provider.key()) }

@@ -10,6 +10,8 @@ final class Engine: Sendable {
     /// `nil` when nothing can be stored at all.
     let store: Store?
     let journal: Journal
+    /// Why nothing can be stored, although it was to be.
+    let storeProblem: RepriseError?
     let timings = OriginTimings()
     let precedence: Precedence
     let progress = ProgressBoard()
@@ -30,7 +32,11 @@ final class Engine: Sendable {
     /// The same of those that nothing is known of yet.
     private static let trialCapacity = 64
 
-    init(origin: any Origin, configuration: MediaCache.Configuration, store: Store?, journal: Journal) {
+    init(
+        origin: any Origin, configuration: MediaCache.Configuration, store: Store?, journal: Journal,
+        problem: RepriseError? = nil
+    ) {
+        storeProblem = store?.problem ?? problem
         self.origin = origin
         self.configuration = configuration
         self.store = store

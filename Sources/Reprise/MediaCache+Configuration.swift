@@ -26,8 +26,14 @@ extension MediaCache {
         public var openFiles: Int?
         /// Encrypts everything that tells what was watched; `nil`, the default, for a plain cache.
         ///
-        /// A plain cache that is opened with encryption starts empty: all that it held is deleted, pinned entries too.
+        /// A cache that holds something is opened with the key that it was made with only, a plain one without a key:
+        /// ``MediaCache/open(directory:origin:configuration:)`` throws `keyUnavailable` otherwise, and changes nothing.
         public var encryption: CacheEncryption?
+        /// Whether a cache that another key was made for, or none, is emptied and begun with this one.
+        ///
+        /// All that it held is deleted then, pinned entries and downloads too (``CacheEvent/storeReset(reason:)``). False by
+        /// default.
+        public var resetsWhenKeyDiffers = false
         /// How a URL becomes a cache key; the whole URL by default.
         public var keyPolicy = CacheKeyPolicy.url
         /// When ranges of different responses may be joined; only under a strong validator by default (RFC 9110 §15.3.7.3).
@@ -61,8 +67,6 @@ extension MediaCache {
         package var usesRecordedLimit = false
         /// Whether unfinished downloads go on when the cache is opened; off for a command that only looks after it.
         package var resumesDownloads = true
-        /// Whether another key than before is taken over; off for a command that only looks after the cache.
-        package var adoptsKey = true
         /// Longest time that finished chunks wait for their record.
         package var recordDelay = Recorder.batchDelay
 
@@ -72,7 +76,6 @@ extension MediaCache {
         /// What must not differ between two openings of one directory, and does; `nil` if nothing.
         func difference(from other: Configuration) -> String? {
             if limit != other.limit { return "limit" }
-            if (encryption == nil) != (other.encryption == nil) { return "encryption" }
             if reuse.isShared != other.reuse.isShared { return "kind: private and shared" }
             return nil
         }

@@ -8,7 +8,7 @@ extension MediaCache {
     public func resource(
         for url: ResourceURL, key: CacheKey, fields: HTTPFields = [:]
     ) throws(RepriseError) -> MediaResource {
-        MediaResource(url: url, key: key, fields: fields, core: try engine.resource(key))
+        MediaResource(url: url, key: key, fields: fields, core: try engine.resource(key), cache: self)
     }
 
     /// Whether every byte of the resource at `url` is on disk, in `partition` if one is named; looks into the index, never at

@@ -9,8 +9,9 @@ extension MediaCache {
     /// be, ends before its bytes are fetched. Throws ``RepriseError``: `storageFull` when what is kept would exceed the limit
     /// by itself; it is kept as it was before then.
     public func retain(_ resource: MediaResource, as retention: Retention) async throws {
-        guard let store = engine.store else {
-            throw RepriseError(.storageUnavailable, "Nothing can be stored: the cache has no directory.")
+        guard let store = engine.store, store.problem == nil else {
+            throw storeProblem
+                ?? RepriseError(.storageUnavailable, "Nothing can be stored: the cache has no directory.")
         }
         await store.recorder.flush()
         let before = try await self.retention(of: resource)

@@ -24,10 +24,12 @@ public final class MediaCache: Sendable {
         upkeep = Upkeep(engine: engine)
     }
 
-    // What is read meanwhile goes on, and whoever opens the directory then gets a cache with the same engine.
+    // Resources and reads keep it: nothing is read any more. What is noted is recorded, and the directory let go.
     deinit {
         upkeep.cancel()
         downloads.cancel()
+        guard users.withLock({ $0 > 0 }) else { return }
+        Task { [engine, upkeep, downloads] in await Self.shutDown(engine, upkeep, downloads) }
     }
 
     /// One more has opened it; false once it is closed.
@@ -42,37 +44,53 @@ public final class MediaCache: Sendable {
     /// Opens the cache in `directory`, creating it if need be.
     ///
     /// A directory that is open in this process already, under whatever name, gives the same cache with its origin and its
-    /// configuration; it is closed when everybody who opened it has called ``close()``, or dropped it. The media are excluded from
+    /// configuration; it is closed when each caller has called ``close()``, or when nobody has it, a resource or a read of it any more. The media are excluded from
     /// backups where the system has those, and readable after the device was unlocked once.
     ///
-    /// Throws ``RepriseError``: `storageLocked` when another process has it, or this one with another limit, encryption or
-    /// kind (``ReusePolicy/isShared``); `storageUnavailable` when it cannot be written
-    /// or its index is newer than this version, `keyUnavailable` when it is encrypted and its key cannot be had. A damaged
-    /// index is no error: it is set aside, the cache starts empty and tells so (``CacheEvent/storeReset(reason:)``).
+    /// A directory that cannot be written is read: stored bytes are served, holes come from the origin, and nothing is
+    /// added (``isStoring``, ``storeProblem``).
+    ///
+    /// Throws ``RepriseError``: `storageLocked` when another process has it, or this one with another limit or kind
+    /// (``ReusePolicy/isShared``); `storageUnavailable` when it can neither be written nor read as a cache, or its index is
+    /// newer than this version; `keyUnavailable` when the key cannot be had, or is not the one that the cache was made with
+    /// (``Configuration/resetsWhenKeyDiffers``): nothing is changed then. A damaged index is no error: it is set aside, the
+    /// cache starts empty and tells so (``CacheEvent/storeReset(reason:)``).
     public static func open(
         directory: String, origin: any Origin, configuration: Configuration = Configuration()
     ) async throws -> MediaCache {
+        let vault = try await withTaskExecutorPreference(DiskExecutor.shared) {
+            try configuration.encryption.map { Vault(key: try $0.provider.key()) }
+        }
         // So that it has a path; where it cannot be made the store says why.
         try? configuration.fileSystem.makeDirectory(directory)
         let cache = try await OpenCaches.shared.cache(in: directory) { path in
             let journal = Journal()
             let store = try await withTaskExecutorPreference(DiskExecutor.shared) {
-                try Store(directory: path, configuration: configuration, journal: journal)
+                try Store(directory: path, configuration: configuration, vault: vault, journal: journal)
             }
             return MediaCache(Engine(origin: origin, configuration: configuration, store: store, journal: journal))
         } start: { cache in
-            guard let store = cache.engine.store else { return }
+            guard let store = cache.engine.store, store.problem == nil else { return }
             cache.upkeep.start(store)
             if cache.engine.configuration.resumesDownloads { cache.downloads.resume(store) }
         }
-        if let difference = cache.engine.configuration.difference(from: configuration) {
+        if let refusal = cache.refusal(of: configuration, vault, directory) {
             await cache.close()
-            throw RepriseError(
-                .storageLocked,
-                "The cache in \(directory) is open in this process with another \(difference). Open it once, or close it "
-                    + "first.")
+            throw refusal
         }
         return cache
+    }
+
+    /// Why a cache that is open must not be had with these settings; `nil` if it may.
+    private func refusal(of configuration: Configuration, _ vault: Vault?, _ directory: String) -> RepriseError? {
+        if let store = engine.store, let difference = Catalogue.KeyDifference(made: store.vault?.check, given: vault) {
+            return difference.error
+        }
+        guard let difference = engine.configuration.difference(from: configuration) else { return nil }
+        return RepriseError(
+            .storageLocked,
+            "The cache in \(directory) is open in this process with another \(difference). Open it once, or close it "
+                + "first.")
     }
 
     /// A cache that stores nothing: reads stream straight from the origin.
@@ -88,14 +106,26 @@ public final class MediaCache: Sendable {
     package static func withoutStore(
         origin: any Origin, configuration: Configuration, because error: any Error
     ) -> MediaCache {
-        let cache = withoutStore(origin: origin, configuration: configuration)
-        let reason = (error as? RepriseError)?.description ?? "\(error)"
-        cache.engine.journal.tell(.storeBypassed(nil, reason: "Nothing is stored. \(reason)"))
+        let problem =
+            error as? RepriseError
+            ?? RepriseError(.storageUnavailable, "The cache's directory cannot be used.", cause: error)
+        let cache = MediaCache(
+            Engine(origin: origin, configuration: configuration, store: nil, journal: Journal(), problem: problem))
+        cache.engine.journal.tell(.storeBypassed(nil, reason: "Nothing is stored. \(problem.description)"))
         return cache
     }
 
-    /// Whether anything can be stored.
-    public var isStoring: Bool { engine.store != nil }
+    /// Whether anything can be stored: false in a cache without a store, and where its directory can only be read.
+    public var isStoring: Bool { engine.store.map { $0.problem == nil } ?? false }
+
+    /// Its directory has entries that are served, and can only be read.
+    package var isReadOnly: Bool { engine.store?.problem != nil }
+
+    /// Why nothing can be stored, although it was to be: the directory can only be read, or could not be used at all.
+    ///
+    /// Its ``RepriseError/message`` is for people. `nil` while ``isStoring`` is true, and in a cache that was made without a
+    /// store on purpose.
+    public var storeProblem: RepriseError? { engine.storeProblem }
 
     /// The resource at `url`.
     ///
@@ -109,7 +139,7 @@ public final class MediaCache: Sendable {
         for url: ResourceURL, fields: HTTPFields = [:], partition: String? = nil
     ) throws(RepriseError) -> MediaResource {
         let key = engine.configuration.keyPolicy.key(for: url).inPartition(partition)
-        return MediaResource(url: url, key: key, fields: fields, core: try engine.resource(key))
+        return MediaResource(url: url, key: key, fields: fields, core: try engine.resource(key), cache: self)
     }
 
     /// The resource at the URL in `text`.
@@ -191,11 +221,13 @@ public final class MediaCache: Sendable {
             return users == 1
         }
         guard isLast else { return }
-        guard let store = engine.store else { return await shutDown() }
-        await OpenCaches.shared.close(store.directory) { await self.shutDown() }
+        guard let store = engine.store else { return await Self.shutDown(engine, upkeep, downloads) }
+        await OpenCaches.shared.close(store.directory) { [engine, upkeep, downloads] in
+            await Self.shutDown(engine, upkeep, downloads)
+        }
     }
 
-    private func shutDown() async {
+    private static func shutDown(_ engine: Engine, _ upkeep: Upkeep, _ downloads: Downloads) async {
         await upkeep.stop()
         await downloads.stop()
         await engine.shutDown()

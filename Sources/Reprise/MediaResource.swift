@@ -10,10 +10,13 @@ public struct MediaResource: Sendable {
     public let key: CacheKey
     let fields: HTTPFields
     let core: ResourceCore
+    /// Stays open as long as there is a resource of it.
+    private let cache: MediaCache
     /// Which networks its requests may use; any by default.
     public var networkPolicy = NetworkPolicy.any
 
-    init(url: ResourceURL, key: CacheKey, fields: HTTPFields, core: ResourceCore) {
+    init(url: ResourceURL, key: CacheKey, fields: HTTPFields, core: ResourceCore, cache: MediaCache) {
+        self.cache = cache
         self.url = url
         self.key = key
         self.fields = fields
@@ -43,7 +46,10 @@ public struct MediaResource: Sendable {
         request.onInterim = onInterim
         let range = try range.map { try Self.checked($0) }
         request.demand = demand
-        return try await core.current().open(ReadRequest(range: range, origin: request, directives: directives))
+        let read = try await core.current().open(
+            ReadRequest(range: range, origin: request, directives: directives))
+        read.keep(cache)
+        return read
     }
 
     /// A range that a request can say, with its numbers clipped to 2^53.
@@ -118,8 +124,11 @@ public struct MediaResource: Sendable {
     /// What is known without asking anybody.
     public var storedInformation: ContentInformation? { liveGeneration?.information }
 
-    /// Which bytes are stored, as far as this process knows: empty before the first read.
-    public var storedRanges: ByteRangeSet { liveGeneration?.storedRanges ?? ByteRangeSet() }
+    /// Which bytes are stored.
+    ///
+    /// Looks into the index if the resource was not used yet, which may wait for the disk; ``storedProgress()`` never
+    /// blocks.
+    public var storedRanges: ByteRangeSet { liveGeneration?.storedRanges ?? recorded()?.ranges ?? ByteRangeSet() }
 
     /// All of `range` in one region, if it is stored, verified, and may be used without asking the origin.
     ///

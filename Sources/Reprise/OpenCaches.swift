@@ -14,21 +14,18 @@ final class OpenCaches: Sendable {
 
     private struct Entry {
         weak var cache: MediaCache?
-        /// Lives on while something is read, though the cache was dropped.
-        weak var engine: Engine?
-        weak var store: Store?
+        /// Opens when the directory is let go.
+        var released: Latch?
         /// The opening or the closing that is under way.
         var work: Task<Void, Never>?
     }
 
     private enum Found {
         case cache(MediaCache)
-        /// The cache was dropped while somebody read: a new one goes on with its engine.
-        case revived(MediaCache)
         /// It is being opened or closed.
         case wait(Task<Void, Never>)
-        /// It was dropped, and something of it still runs for a moment.
-        case leaving
+        /// It was dropped, and is closing by itself.
+        case leaving(Latch)
         case opening(Task<MediaCache, any Error>)
     }
 
@@ -41,28 +38,10 @@ final class OpenCaches: Sendable {
     ) async throws -> MediaCache {
         let path = Self.realPath(directory)
         while true {
-            let found: Found = entries.withLock { entries in
-                if let entry = entries[path] {
-                    if let cache = entry.cache, cache.enter() { return .cache(cache) }
-                    if let work = entry.work { return .wait(work) }
-                    if let engine = entry.engine {
-                        let cache = MediaCache(engine)
-                        entries[path]?.cache = cache
-                        return .revived(cache)
-                    }
-                    if entry.store != nil { return .leaving }
-                }
-                let opening = Task { try await self.open(path, open) }
-                entries[path] = Entry(work: Task { _ = await opening.result })
-                return .opening(opening)
-            }
-            switch found {
+            switch find(path, open) {
             case .cache(let cache): return cache
             case .wait(let work): await work.value
-            case .leaving: await Task.yield()
-            case .revived(let cache):
-                start(cache)
-                return cache
+            case .leaving(let released): await released.wait()
             case .opening(let opening):
                 let cache = try await opening.value
                 start(cache)
@@ -71,12 +50,30 @@ final class OpenCaches: Sendable {
         }
     }
 
+    private func find(
+        _ path: String, _ open: @escaping @Sendable (String) async throws -> MediaCache
+    ) -> Found {
+        entries.withLock { entries in
+            if let entry = entries[path] {
+                if let cache = entry.cache, cache.enter() { return .cache(cache) }
+                if let work = entry.work { return .wait(work) }
+                if let released = entry.released, !released.isOpen { return .leaving(released) }
+            }
+            let opening = Task { try await self.open(path, open) }
+            entries[path] = Entry(work: Task { _ = await opening.result })
+            return .opening(opening)
+        }
+    }
+
     private func open(
         _ path: String, _ open: @Sendable (String) async throws -> MediaCache
     ) async throws -> MediaCache {
         do {
             let cache = try await open(path)
-            entries.withLock { $0[path] = Entry(cache: cache, engine: cache.engine, store: cache.engine.store) }
+            entries.withLock {
+                $0[path] = Entry(
+                    cache: cache, released: cache.engine.store?.released)
+            }
             return cache
         } catch {
             entries.withLock { $0[path] = nil }

@@ -106,17 +106,20 @@ extension MediaResource {
     }
 
     private func recordedGeneration() async -> (information: ContentInformation, ranges: ByteRangeSet)? {
+        await withTaskExecutorPreference(DiskExecutor.shared) { recorded() }
+    }
+
+    /// What the index knows; waits for the disk.
+    func recorded() -> (information: ContentInformation, ranges: ByteRangeSet)? {
         guard let store = core.engine.store else { return nil }
-        return await withTaskExecutorPreference(DiskExecutor.shared) {
-            do throws(RepriseError) {
-                let vary = try store.catalogue.vary(of: key)
-                let selected = vary.map { key.selection(by: $0, for: originRequest) } ?? key
-                guard let stored = try store.catalogue.generation(for: selected) else { return nil }
-                return (ContentInformation(stored.record), ChunkLedger(blocks: stored.chunks).ranges)
-            } catch {
-                core.engine.journal.tell(.storeBypassed(key, reason: error.description))
-                return nil
-            }
+        do throws(RepriseError) {
+            let vary = try store.catalogue.vary(of: key)
+            let selected = vary.map { key.selection(by: $0, for: originRequest) } ?? key
+            guard let stored = try store.catalogue.generation(for: selected) else { return nil }
+            return (ContentInformation(stored.record), ChunkLedger(blocks: stored.chunks).ranges)
+        } catch {
+            core.engine.journal.tell(.storeBypassed(key, reason: error.description))
+            return nil
         }
     }
 }

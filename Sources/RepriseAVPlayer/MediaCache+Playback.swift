@@ -12,9 +12,9 @@ extension MediaCache {
     /// Called again it gives the same cache. `directory` is by default `Reprise` in the app's own part of the user's caches
     /// folder, which is named for its bundle identifier, or for the process where it has none. The system neither backs that
     /// up nor shows it, and may empty it when space runs out: name one in Application Support for downloads and pins (not on
-    /// tvOS, which has none). Where it
-    /// cannot be used, because another process has it, the disk fails or the key cannot be had, the cache stores nothing and
-    /// playback goes on: ``MediaCache/isStoring`` is false then, and the first event says why.
+    /// tvOS, which has none). Where it cannot be used, because another process has it, the disk fails, or the key cannot be had
+    /// or differs, the cache stores nothing and playback goes on: ``MediaCache/isStoring`` is false then, and
+    /// ``MediaCache/storeProblem`` and the first event say why.
     public static func forPlayback(
         directory: URL? = nil, origin: URLSessionOrigin = URLSessionOrigin(),
         configuration: Configuration = Configuration()

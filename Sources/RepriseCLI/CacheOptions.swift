@@ -54,13 +54,15 @@ struct CacheOptions: ParsableArguments {
         var configuration = MediaCache.Configuration()
         configuration.encryption = try encryption()
         configuration.resumesDownloads = false
-        configuration.adoptsKey = false
         configuration.usesRecordedLimit = true
         if !items.isEmpty { configuration.keyPolicy = .droppingQueryItems(Set(items)) }
         let origin = NIOOrigin()
-        let cache = try await MediaCache.open(directory: directory, origin: origin, configuration: configuration)
+        let cache = try await open(configuration, origin)
         let result: Result<T, any Error>
-        do { result = .success(try await body(cache)) } catch { result = .failure(error) }
+        do {
+            if let problem = cache.storeProblem { throw problem }
+            result = .success(try await body(cache))
+        } catch { result = .failure(error) }
         await cache.close()
         await origin.shutdown()
         return try result.get()
@@ -68,6 +70,30 @@ struct CacheOptions: ParsableArguments {
 
     /// The variables that have a value: an empty one counts as unset, as in the XDG Base Directory Specification 0.8.
     static var environment: [String: String] { ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty } }
+
+    /// Opens the cache as `configuration` says; on standard error stands what `--reset` drops.
+    ///
+    /// A directory that cannot be used is an error unless the command `mayDoWithout`: then the cache stores nothing.
+    func open(
+        _ configuration: MediaCache.Configuration, _ origin: NIOOrigin, mayDoWithout: Bool = false
+    ) async throws -> MediaCache {
+        let foreign = try MediaCache.holdings(in: directory, underAnotherKeyThan: configuration.encryption)
+        if let foreign, configuration.resetsWhenKeyDiffers {
+            Terminal.error("reprise: --reset drops \(foreign.summary) in \(directory): the key differs.")
+        }
+        do {
+            let cache = try await MediaCache.open(directory: directory, origin: origin, configuration: configuration)
+            if foreign != nil { Terminal.error("reprise: Dropped.") }
+            return cache
+        } catch let error as RepriseError {
+            if error.code == .storageUnavailable, mayDoWithout {
+                return MediaCache.withoutStore(origin: origin, configuration: configuration, because: error)
+            }
+            guard error.code == .keyUnavailable, let foreign else { throw error }
+            throw RepriseError(
+                .keyUnavailable, "\(error.message) serve, fetch and pin drop \(foreign.summary) with --reset.")
+        }
+    }
 
     /// The directory to use.
     var directory: String {
@@ -126,12 +152,16 @@ struct StoreOptions: ParsableArguments {
         help: ArgumentHelp("How long an entry stays unused, such as 12h or 30d.", valueName: "time"))
     var maximumAge: TimeSpan?
 
+    @Flag(help: "Empty a cache that was made with another key, or with none, and begin with this one.")
+    var reset = false
+
     func validate() throws { try NameOptions.check(dropQueryItem) }
 
     /// The engine's settings.
     func configuration(_ cache: CacheOptions) throws -> MediaCache.Configuration {
         var configuration = MediaCache.Configuration()
         configuration.encryption = try cache.encryption()
+        configuration.resetsWhenKeyDiffers = reset
         if let minimumFree { configuration.minimumFree = minimumFree.bytes }
         configuration.entryLimit = entryLimit?.bytes
         configuration.maximumAge = maximumAge?.duration
@@ -153,4 +183,12 @@ enum LogLevel: String, ExpressibleByArgument, CaseIterable {
     case trace, debug, info, notice, warning, error
 
     var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .notice }
+}
+
+extension Holdings {
+    /// What goes with them, such as "3 entries, 4.19 MB, 1 pin".
+    fileprivate var summary: String {
+        let kept = holds == 0 ? "" : ", \(holds) \(holds == 1 ? "pin" : "pins")"
+        return "\(entries) \(entries == 1 ? "entry" : "entries"), \(ByteCount(storedBytes))\(kept)"
+    }
 }

@@ -58,8 +58,8 @@ struct Fetch: AsyncParsableCommand {
         try await Failure.reporting {
             let signals = StopSignals()
             let origin = NIOOrigin()
-            let cache = try await MediaCache.open(
-                directory: cache.directory, origin: origin, configuration: try store.configuration(cache))
+            let cache = try await cache.open(store.configuration(cache), origin, mayDoWithout: output != nil)
+            if let reason = cache.storeProblem.flatMap({ Failure.reason($0) }) { Failure.report(reason) }
             let result = await signals.interrupting { try await fetchAll(cache, signals) }
             await cache.close()
             await origin.shutdown()

@@ -37,8 +37,7 @@ struct Pin: AsyncParsableCommand {
         try await Failure.reporting {
             let signals = StopSignals()
             let origin = NIOOrigin()
-            let store = try await MediaCache.open(
-                directory: cache.directory, origin: origin, configuration: try store.configuration(cache))
+            let store = try await cache.open(store.configuration(cache), origin)
             let result = await signals.interrupting { try await pin(in: store) }
             await store.close()
             await origin.shutdown()

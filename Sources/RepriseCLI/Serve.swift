@@ -166,7 +166,8 @@ struct Serve: AsyncParsableCommand {
         client.queueTimeout = queueTimeout.duration
         if !configuration.allowedHosts.isEmpty { client.allowsHost = { configuration.allows($0) } }
         let origin = NIOOrigin(configuration: client)
-        let cache = try await openCache(origin, settings, logger)
+        // A cache that cannot be written must not stop playback.
+        let cache = try await self.cache.open(settings, origin, mayDoWithout: true)
         let server: ProxyServer
         do {
             server = try await ProxyServer.start(cache, configuration: configuration)
@@ -185,21 +186,10 @@ struct Serve: AsyncParsableCommand {
         await events.value
     }
 
-    /// A cache that cannot be written must not stop playback: stream without it, and say so once.
-    private func openCache(
-        _ origin: NIOOrigin, _ settings: MediaCache.Configuration, _ logger: Logger
-    ) async throws -> MediaCache {
-        do {
-            return try await MediaCache.open(directory: cache.directory, origin: origin, configuration: settings)
-        } catch let error as RepriseError where error.code == .storageUnavailable {
-            logger.warning("nothing will be stored", metadata: ["reason": "\(error.description)"])
-            return MediaCache.withoutStore(origin: origin, configuration: settings)
-        }
-    }
-
     private func announce(_ server: ProxyServer, _ cache: MediaCache) {
         let address = host == "0.0.0.0" || host == "::" ? "this machine's address, port \(server.port)" : server.address
-        let place = cache.isStoring ? "\(self.cache.directory), \(ByteCount(cache.storedBytes)) stored" : "no store"
+        let stored = "\(self.cache.directory), \(ByteCount(cache.storedBytes)) stored"
+        let place = cache.isStoring ? stored : cache.isReadOnly ? "\(stored), read-only" : "no store"
         Terminal.print(
             """
             Reprise is listening on \(address)
@@ -212,11 +202,12 @@ struct Serve: AsyncParsableCommand {
     private static func log(_ events: AsyncStream<CacheEvent>, _ logger: Logger) async {
         for await event in events {
             switch event {
-            case .storeBypassed(_, let reason): logger.notice("store bypassed", metadata: ["reason": "\(reason)"])
+            case .storeBypassed(let key, let reason):
+                // Without a key it concerns the whole cache.
+                logger.log(
+                    level: key == nil ? .warning : .notice, "store bypassed", metadata: ["reason": "\(reason)"])
             case .storeReset(let reason):
-                logger.warning("the index was set aside, the cache starts empty", metadata: ["reason": "\(reason)"])
-            case .keyChanged:
-                logger.warning("the key is another one than before: what was stored cannot be opened")
+                logger.warning("the cache starts empty", metadata: ["reason": "\(reason)"])
             case .downloadEnded(let key, let error):
                 let outcome = error.map { "\($0.code)" } ?? "done"
                 logger.notice("download ended", metadata: ["key": "\(key.redacted)", "outcome": "\(outcome)"])

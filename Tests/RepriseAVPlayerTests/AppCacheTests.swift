@@ -9,16 +9,25 @@ extension VirtualClockTests {
     @Suite struct AppCacheTests {
         @Test func theCacheOfAnAppOpensAndWhereItCannotStoresNothing() async throws {
             let directory = try TemporaryDirectory()
+            let key = [UInt8](repeating: 0x42, count: 32)
             let folder = URL(fileURLWithPath: directory.path(of: "deep/below"))
             let cache = await MediaCache.forPlayback(directory: folder)
-            #expect(cache.isStoring)
+            #expect(cache.isStoring && cache.storeProblem == nil)
             let second = await MediaCache.forPlayback(directory: folder)
             #expect(second === cache, "the same one, which closes with its last user")
+            try await cache.retain(cache.resource(for: "http://localhost/film.mp4"), as: .pinned(until: nil))
             await second.close()
             await cache.close()
+            var configuration = MediaCache.Configuration()
+            configuration.encryption = CacheEncryption(provider: KeyFile(path: try directory.write(key, to: "key")))
+            let other = await MediaCache.forPlayback(directory: folder, configuration: configuration)
+            #expect(!other.isStoring)
+            #expect(other.storeProblem?.code == .keyUnavailable)
+            await other.close()
             let file = try directory.write([1], to: "file")
             let third = await MediaCache.forPlayback(directory: URL(fileURLWithPath: file))
             #expect(!third.isStoring)
+            #expect(third.storeProblem?.code == .storageUnavailable)
             await third.close()
         }
 

@@ -53,17 +53,18 @@ import Testing
     @Test func anotherProcessIsRefusedAndNamed() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
-        let lock = try DirectoryLock(directory: directory.path)
+        let lock = try DirectoryLock(directory: directory.path, in: SystemFileSystem())
         let error = await #expect(throws: RepriseError.self) {
             try await MediaCache.open(directory: directory.path, origin: Self.honest)
         }
         #expect(error?.code == .storageLocked)
-        #expect(error?.message.contains("process \(getpid())") == true)
+        #expect(error?.message.contains("this process (\(getpid()))") == true)
         lock.release()
         // A cache that stores nothing says why.
         let cache = MediaCache.withoutStore(
             origin: Self.honest, configuration: .init(), because: try #require(error))
         let told = await EventLog(cache).first { _ in true }
+        #expect(cache.storeProblem?.code == .storageLocked)
         guard case .storeBypassed(nil, let reason) = told else {
             Issue.record("nothing was told")
             return
@@ -75,13 +76,36 @@ import Testing
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         var cache: MediaCache? = try await MediaCache.open(directory: directory.path, origin: Self.honest)
+        let engine = ObjectIdentifier(try #require(cache).engine)
         let read = try #require(try await cache?.resource(for: Self.film).read())
         cache = nil
         let again = try await MediaCache.open(directory: directory.path, origin: Self.honest)
         #expect(again.isStoring)
+        #expect(ObjectIdentifier(again.engine) == engine)
         #expect(try await read.collect() == Self.bytes)
         #expect(try await again.resource(for: Self.film).read().collect() == Self.bytes)
         await again.close()
+    }
+
+    @Test func aCacheThatWasDroppedLetsGoOfItsDirectory() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        var configuration = MediaCache.Configuration()
+        // Far longer than this test may take: what is to be recorded then keeps nothing.
+        configuration.recordDelay = .seconds(3600)
+        for limit in 50_000_000..<50_000_020 as Range<Int64> {
+            // Another limit than that of a cache that is still open would be refused.
+            configuration.limit = limit
+            let cache = try await MediaCache.open(
+                directory: directory.path, origin: Self.honest, configuration: configuration)
+            #expect(try await cache.resource(for: Self.film).read().collect() == Self.bytes)
+        }
+        // Another process may have it then, too.
+        while (try? DirectoryLock(directory: directory.path, in: SystemFileSystem())) == nil, !Task.isCancelled {
+            await Task.yield()
+        }
+        let inspector = try CacheInspector(directory: directory.path)
+        #expect(try inspector.entries().map(\.storedBytes) == [100_000], "what was noted is recorded")
     }
 
     @Test func nothingIsWrittenAfterTheEnd() async throws {

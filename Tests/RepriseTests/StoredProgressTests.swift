@@ -25,6 +25,7 @@ import Testing
                 #expect(progress.fractions == [0.2...0.4])
                 #expect(!progress.isComplete)
                 #expect(await !cache.isCached(url))
+                #expect(try Array(cache.resource(for: url).storedRanges) == [2000..<4000])
                 try await cache.resource(for: url).prefetch(.all)
                 #expect(await cache.isCached(url))
             }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Reprise
 
 /// What a directory occupies, as `du` counts it.
@@ -32,5 +32,13 @@ package enum DiskUse {
         let root = directory + "/media"
         return (FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? [])
             .filter { $0.contains("-") }.map { root + "/" + $0 }.sorted()
+    }
+
+    /// The bytes of every file under `path`, by their path from there.
+    package static func contents(of path: String) throws -> [String: Data] {
+        let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+        let files = names.filter { !isDirectory("\(path)/\($0)") }
+        return try Dictionary(
+            uniqueKeysWithValues: files.map { ($0, try Data(contentsOf: URL(fileURLWithPath: "\(path)/\($0)"))) })
     }
 }

@@ -76,7 +76,7 @@ package final class FaultyDisk: FileSystem {
     /// Keeps what each write overwrites, so that ``cutPower(_:)`` can take it back.
     package func keepJournal() { state.withLock { $0.keepsJournal = true } }
 
-    /// Files that are open now.
+    /// Data files that are open now.
     package var openFiles: Int { state.withLock { $0.openFiles } }
 
     /// Data-file writes so far.
@@ -149,10 +149,12 @@ private final class FaultyFile: OpenFile {
         self.real = real
         self.path = path
         self.disk = disk
-        disk.state.withLock { $0.openFiles += 1 }
+        if isMedia { disk.state.withLock { $0.openFiles += 1 } }
     }
 
-    deinit { disk.state.withLock { $0.openFiles -= 1 } }
+    deinit { if isMedia { disk.state.withLock { $0.openFiles -= 1 } } }
+
+    private var isMedia: Bool { path.contains("/media/") }
 
     var descriptor: Int32 { real.descriptor }
 
@@ -184,7 +186,7 @@ private final class FaultyFile: OpenFile {
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
-        if path.contains("/media/"), let code = disk.state.withLock({ $0.readError })?(offset) {
+        if isMedia, let code = disk.state.withLock({ $0.readError })?(offset) {
             throw SystemError(code)
         }
         return try real.read(into: buffer, at: offset)

@@ -140,6 +140,7 @@ final class Downloads: Sendable {
     private static func bypassed(_ read: MediaRead, _ store: Store) -> RepriseError {
         let reason = store.refusal(of: read.information.completeLength)
         if let failure = store.breaker.reason { return RepriseError(.storageUnavailable, reason ?? failure) }
-        return RepriseError(.storageFull, reason ?? store.noRoomReason)
+        let missing = (read.information.completeLength ?? 0) - read.servedBytes(from: .store)
+        return RepriseError(.storageFull, reason ?? store.noRoomReason(for: max(missing, 1)))
     }
 }

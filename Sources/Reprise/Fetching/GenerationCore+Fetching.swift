@@ -163,7 +163,7 @@ extension GenerationCore {
 
     /// The origin has another representation: readers end at their first hole, new reads start afresh.
     func replace(reason: String) {
-        perform(state.withLock { $0.machine.freeze() })
+        perform(state.withLock { $0.machine.freeze(because: .replaced) })
         engine.journal.tell(.generationReplaced(key, reason: reason))
         onReplaced(self, reason)
     }
@@ -171,7 +171,7 @@ extension GenerationCore {
     /// The cache closes: fetches end, keeping what arrived; readers end at their next hole.
     func stopFetches() async {
         let (effects, tasks) = state.withLock { state in
-            (state.machine.freeze(), state.handles.values.compactMap(\.task))
+            (state.machine.freeze(because: .closed), state.handles.values.compactMap(\.task))
         }
         perform(effects)
         for task in tasks { task.cancel() }

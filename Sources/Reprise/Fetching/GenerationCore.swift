@@ -176,6 +176,7 @@ final class GenerationCore: Sendable {
         var machine = GenerationMachine(
             completeLength: record.completeLength, rangesSupported: record.rangesSupported, stored: stored)
         if sealer != nil { machine.largestPiece = Self.largestOpenedPiece }
+        if store.problem != nil { _ = machine.closeStore() }
         let now = engine.configuration.clock.elapsed()
         state = Mutex(
             State(
@@ -283,12 +284,12 @@ final class GenerationCore: Sendable {
 
     // MARK: - Recording
 
-    /// The entry was removed: record nothing more, serve nothing new.
-    func markRemoved() {
+    /// The entry goes: record nothing more, serve nothing new.
+    func markRemoved(because reason: GenerationMachine.Freeze = .removed) {
         perform(
             state.withLock { state in
                 state.isRemoved = true
-                return state.machine.freeze()
+                return state.machine.freeze(because: reason)
             })
         // Its name goes: who reads it must not have to open it again.
         if !isIdle { file.hold() }

@@ -56,6 +56,32 @@ extension GenerationMachine {
         func covers(_ position: Int64) -> Bool { cursor <= position && position < (limit ?? .max) }
     }
 
+    /// Why only stored bytes are still served.
+    enum Freeze: Sendable {
+        /// The origin has another representation.
+        case replaced
+        /// The entry was removed.
+        case removed
+        /// The cache was closed.
+        case closed
+
+        /// What a reader gets that comes to a hole at `position`.
+        func error(at position: Int64) -> RepriseError {
+            let range = position..<position + 1
+            return switch self {
+            case .replaced:
+                RepriseError(
+                    .validatorChanged, "The file changed at the origin while it was being read. Open it again.",
+                    range: range)
+            case .removed:
+                RepriseError(
+                    .validatorChanged, "The entry was removed from the cache while it was being read. Open it again.",
+                    range: range)
+            case .closed: RepriseError(.closed, "The cache was closed while the file was being read.", range: range)
+            }
+        }
+    }
+
     /// What the owner has to do outside the lock.
     enum Effect: Sendable, Equatable {
         /// Send a request for `range` and report to the fetch. An upper bound of `Int64.max` means the end.

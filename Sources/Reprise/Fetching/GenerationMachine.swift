@@ -28,8 +28,10 @@ struct GenerationMachine: Sendable {
     private(set) var played = ByteRangeSet()
     var readers: [ReaderID: Reader] = [:]
     private(set) var fetches: [FetchID: Fetch] = [:]
-    /// The representation has changed at the origin: only stored bytes are served.
-    private(set) var isFrozen = false
+    /// Why only stored bytes are served, if it is so.
+    private var freeze: Freeze?
+    /// Only stored bytes are served.
+    var isFrozen: Bool { freeze != nil }
     /// Nothing more can be stored; holes are streamed past the store.
     private(set) var isStoreClosed = false
     private var nextNumber: UInt64 = 0
@@ -79,10 +81,8 @@ extension GenerationMachine {
         }
         let prefix = stored.storedPrefix(from: position)
         if !prefix.isEmpty { return (piece(id, prefix, end: reader.end), resumable()) }
-        if isFrozen {
-            return (.fail(RepriseError(.validatorChanged, Self.changed, range: position..<position + 1)), [])
-        }
-        if isStoreClosed { return (.direct(from: position, to: end(of: reader)), []) }
+        if let freeze { return (.fail(freeze.error(at: position)), []) }
+        if isStoreClosed { return (.direct(from: position, to: endOfHole(at: position, for: reader)), []) }
         let effects = wait(id, at: position, patience: patience)
         return (.wait, effects + resumable())
     }
@@ -96,7 +96,14 @@ extension GenerationMachine {
         return min(reader.end ?? completeLength, completeLength)
     }
 
-    private static let changed = "The file changed at the origin while it was being read. Open it again."
+    /// Where the reader's hole at `position` ends; `nil` while that is not known.
+    ///
+    /// From an origin without ranges, which sends everything for each of them, all that the reader wants is one hole.
+    private func endOfHole(at position: Int64, for reader: Reader) -> Int64? {
+        let end = end(of: reader)
+        guard rangesSupported != false else { return end }
+        return stored.spans(in: position..<max(end ?? .max, position + 1)).first?.lowerBound ?? end
+    }
 
     private mutating func piece(_ id: ReaderID, _ prefix: Range<Int64>, end: Int64?) -> Next {
         guard let reader = readers[id] else { return .end }
@@ -270,9 +277,9 @@ extension GenerationMachine {
     /// Somebody waits for bytes of this fetch right now: an error must be retried or reported.
     func isAwaited(_ id: FetchID) -> Bool { readers.values.contains { $0.waitingOn == id } }
 
-    /// The origin has another representation now.
-    mutating func freeze() -> [Effect] {
-        isFrozen = true
+    /// From here on only stored bytes are served; the first reason counts.
+    mutating func freeze(because reason: Freeze) -> [Effect] {
+        freeze = freeze ?? reason
         return cancelAll() + wakeAll()
     }
 

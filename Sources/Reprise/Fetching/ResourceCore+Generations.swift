@@ -66,7 +66,8 @@ extension ResourceCore {
     ///
     /// Its readers keep the open file and finish from what is stored.
     func retire(_ generation: GenerationCore, _ store: Store) async {
-        generation.markRemoved()
+        generation.markRemoved(because: .replaced)
+        guard store.problem == nil else { return }
         // Nothing to remove where the index cannot be written; a record that does come is found without its file.
         if generation.isRecorded || !store.recorder.isFailing {
             do {

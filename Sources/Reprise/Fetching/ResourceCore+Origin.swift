@@ -247,7 +247,7 @@ extension ResourceCore {
         return response
     }
 
-    /// A response for exactly the rest of a read whose store gave out; it must continue the same generation.
+    /// A response for exactly a part of a read whose store gave out; it must continue the same generation.
     func resumeDirect(
         _ generation: GenerationCore, from: Int64, to: Int64?, request: OriginRequest
     ) async throws -> DirectStream {
@@ -261,10 +261,17 @@ extension ResourceCore {
         let action = HTTPSemantics.validate(
             sent, against: record.identity, policy: engine.configuration.generationPolicy, response: response.head,
             finalHost: response.url.authority, storage: StoragePolicy(honoursNoStore: false))
-        guard case .fill(let placement) = action else {
+        let placement: BodyPlacement
+        switch action {
+        case .fill(let found): placement = found
+        case .refusal: throw Self.refused(try await OriginRefusal.collect(response), request.url)
+        case .newGeneration(_, let reason), .generationChanged(let reason):
+            // The next read asks for what is current.
+            generation.replace(reason: String(describing: reason))
+            fallthrough
+        default:
             response.body.cancel()
-            throw RepriseError(
-                .validatorChanged, "The file changed at the origin while it was being read. Open it again.")
+            throw GenerationMachine.Freeze.replaced.error(at: from)
         }
         return DirectStream(
             response, start: placement.start, from: from, to: to, expectedEnd: placement.end, journal: journal)

@@ -34,9 +34,11 @@ final class DirectStream: Sendable {
                 return nil
             }
             guard let chunk = try await body.next() else {
+                // A body that is cancelled ends like one that is whole.
+                try Task.checkCancellation()
                 let cursor = cursor.withLock { $0 }
                 // A part that is shorter than asked for is no end of what was promised to the reader.
-                if cursor.isShort || cursor.position < to ?? 0, !Task.isCancelled {
+                if cursor.isShort || cursor.position < to ?? 0 {
                     throw RepriseError(
                         .originBodyTruncated, "The origin ended the body after \(cursor.position) bytes.")
                 }

@@ -5,8 +5,9 @@ import Locks
 /// The bytes of one read, in order, pulled by one consumer; several share them, each piece goes to one.
 ///
 /// Nothing is fetched that the consumer does not ask for, beyond a small lead. Ends with an error of type ``RepriseError``
-/// (`validatorChanged` when the representation changed and a hole remains, `originBodyTruncated`, …) or
-/// `CancellationError`. Letting go of the read, or ``cancel()``, ends it; what arrived stays stored.
+/// (`validatorChanged` when the representation changed and a hole remains, `closed` when the cache was closed,
+/// `originBodyTruncated`, …) or `CancellationError`; without one only after its last byte. Letting go of the read, or
+/// ``cancel()``, ends it; what arrived stays stored.
 public final class MediaRead: AsyncSequence, Sendable {
     /// A piece: a region of a file, or bytes in memory.
     public typealias Element = MediaPiece
@@ -31,8 +32,20 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     private enum Source {
         case generation(GenerationCore, GenerationMachine.ReaderID)
+        /// Past the store.
         case direct(DirectStream, Detour?)
-        case ended
+        /// Every byte was handed out; or none is any more, because of an error.
+        case ended((any Error)?)
+    }
+
+    /// A hole that cannot be stored: what it takes to go on where its connection fails, and behind it.
+    private struct Detour {
+        let generation: GenerationCore
+        let from: Int64
+        let to: Int64?
+        /// The generation goes on with this reader where the hole ends, if it is named.
+        let reader: GenerationMachine.ReaderID?
+        var budget: RetryBudget
     }
 
     /// A hole that cannot be stored: what it takes to go on where its connection fails.
@@ -48,6 +61,8 @@ public final class MediaRead: AsyncSequence, Sendable {
         var served: [PieceSource: Int64] = [:]
         var last: PieceSource?
         var isPastStore = false
+        /// Stays open until the read ends.
+        var cache: MediaCache?
 
         init(source: Source) {
             self.source = source
@@ -120,6 +135,14 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     deinit { cancel() }
 
+    /// Keeps `cache` open until the read ends.
+    func keep(_ cache: MediaCache) {
+        state.withLock { state in
+            if case .ended = state.source { return }
+            state.cache = cache
+        }
+    }
+
     /// Bytes handed out so far that came from `source`.
     public func servedBytes(from source: PieceSource) -> Int64 { state.withLock { $0.served[source] ?? 0 } }
 
@@ -141,17 +164,26 @@ public final class MediaRead: AsyncSequence, Sendable {
     /// Number of bytes of the read; `nil` while unknown.
     public var count: Int64? { end.map { $0 - start } }
 
-    /// Ends the read.
+    /// Ends the read: from here on ``next()`` and ``nextBytes()`` throw `CancellationError`, also where they wait.
     ///
-    /// Its fetch is kept for a moment in case the player comes back, then cancelled.
-    public func cancel() {
-        let (source, served) = state.withLock { state in
-            defer { state.source = .ended }
-            return (state.source, state.served)
+    /// Its fetch is kept for a moment in case the player comes back, then cancelled. Does nothing after the last byte.
+    public func cancel() { end(because: CancellationError()) }
+
+    /// Ends the read, with `error` unless every byte was handed out; the first end counts.
+    private func end(because error: (any Error)?) {
+        // The cache goes outside the lock.
+        let (source, served, cache) = state.withLock { state in
+            let source = state.source
+            if case .ended = source {} else { state.source = .ended(error) }
+            defer { state.cache = nil }
+            return (source, state.served, state.cache)
         }
+        defer { withExtendedLifetime(cache) {} }
         switch source {
         case .generation(let generation, let reader): generation.removeReader(reader)
-        case .direct(let stream, _): stream.cancel()
+        case .direct(let stream, let detour):
+            stream.cancel()
+            if let detour, let reader = detour.reader { detour.generation.removeReader(reader) }
         case .ended: return
         }
         resource.journal.tell(
@@ -159,9 +191,9 @@ public final class MediaRead: AsyncSequence, Sendable {
                 resource.key, store: served[.store] ?? 0, joined: served[.joined] ?? 0, origin: served[.origin] ?? 0))
     }
 
-    /// The next piece; `nil` at the end of the read.
+    /// The next piece; `nil` after the last byte.
     ///
-    /// A call during another one waits for its turn.
+    /// A call during another one waits for its turn. Throws what the read ended with, at each further call too.
     public func next() async throws -> MediaPiece? {
         try await turn.take()
         defer { turn.leave() }
@@ -171,16 +203,17 @@ public final class MediaRead: AsyncSequence, Sendable {
     /// The next piece, for the consumer whose turn it is.
     private func advance() async throws -> MediaPiece? {
         do {
-            let piece = try await step()
-            if piece == nil { cancel() }
-            return piece
+            if let piece = try await step() { return piece }
+            end(because: nil)
         } catch {
-            cancel()
-            throw error
+            end(because: error)
         }
+        // One that was cancelled while it waited ends so, whatever the wait came to: a copy that stops here is not whole.
+        if case .ended(let error?) = state.withLock({ $0.source }) { throw error }
+        return nil
     }
 
-    /// The bytes of the next piece; `nil` at the end of the read.
+    /// The bytes of the next piece; `nil` after the last byte.
     ///
     /// Reads them from disk, off the cooperative pool; what the disk does not give is fetched. A call during another one,
     /// or during ``next()``, waits for its turn. Throws as that does.
@@ -193,7 +226,7 @@ public final class MediaRead: AsyncSequence, Sendable {
                 return try await withTaskExecutorPreference(DiskExecutor.shared) { try region.bytes() }
             } catch {
                 guard takeBack(region) else {
-                    cancel()
+                    end(because: error)
                     throw error
                 }
             }
@@ -217,14 +250,19 @@ public final class MediaRead: AsyncSequence, Sendable {
     private func step() async throws -> MediaPiece? {
         while true {
             switch state.withLock({ $0.source }) {
-            case .ended: return nil
+            case .ended(let error):
+                if let error { throw error }
+                return nil
             case .direct(let stream, let detour):
                 try Task.checkCancellation()
                 do {
-                    guard let chunk = try await next(of: stream) else { return nil }
-                    resource.journal.countPiece(.origin, chunk.count)
-                    note(.origin, chunk.count)
-                    return .memory(chunk)
+                    if let chunk = try await next(of: stream) {
+                        resource.journal.countPiece(.origin, chunk.count)
+                        note(.origin, chunk.count)
+                        return .memory(chunk)
+                    }
+                    guard let detour, let reader = detour.reader, let end = detour.to else { return nil }
+                    goBack(to: end, of: detour.generation, reader)
                 } catch let error as RepriseError {
                     guard let detour else { throw error }
                     try await take(detour, from: stream.position, after: error)
@@ -236,9 +274,12 @@ public final class MediaRead: AsyncSequence, Sendable {
                     note(source, piece.count)
                     return piece
                 case .direct(let from, let to):
-                    let budget = RetryBudget(resource.engine.retryPolicy)
-                    try await take(Detour(generation: generation, from: from, to: to, budget: budget), from: from)
-                    generation.removeReader(reader)
+                    let goesBack = to.map { $0 < end ?? .max } ?? false
+                    let detour = Detour(
+                        generation: generation, from: from, to: to, reader: goesBack ? reader : nil,
+                        budget: RetryBudget(resource.engine.retryPolicy))
+                    try await take(detour, from: from)
+                    if !goesBack { generation.removeReader(reader) }
                 }
             }
         }
@@ -267,6 +308,14 @@ public final class MediaRead: AsyncSequence, Sendable {
             } catch let error as RepriseError {
                 failure = error
             }
+        }
+    }
+
+    /// The hole has come without being stored: goes on with stored bytes.
+    private func goBack(to position: Int64, of generation: GenerationCore, _ reader: GenerationMachine.ReaderID) {
+        generation.rewind(reader, to: position)
+        state.withLock { state in
+            if case .direct = state.source { state.source = .generation(generation, reader) }
         }
     }
 

@@ -15,13 +15,20 @@ final class Breaker: Sendable {
     }
 
     private let clock: CacheClock
+    /// Why nothing is ever written.
+    private let problem: String?
     private let state = Mutex(State())
 
-    init(clock: CacheClock) { self.clock = clock }
+    /// `problem` is why nothing is ever written, if it is so.
+    init(clock: CacheClock, problem: String? = nil) {
+        self.clock = clock
+        self.problem = problem
+    }
 
     /// Why nothing is to be written now; `nil` if something may be.
     var reason: String? {
-        state.withLock { state in
+        if let problem { return problem }
+        return state.withLock { state in
             if state.isIndexFailing { return "The index cannot be written." }
             guard let end = state.until else { return nil }
             if clock.elapsed() < end { return "The disk failed less than a minute ago." }

@@ -18,20 +18,18 @@ extension Catalogue {
     /// Most bytes of the log, but for one transaction.
     static let logBytes = Int64(logPages * pageSize)
 
+    // MARK: - Reading
+
     /// Opens the index in `directory` for reading only, also while another process writes it; `nil` if there is none.
     static func open(readOnly directory: String, vault: Vault?) throws(RepriseError) -> Catalogue? {
         let path = directory + "/" + fileName
         guard FileManager.default.fileExists(atPath: path) else { return nil }
-        var configuration = Configuration()
-        configuration.readonly = true
-        configuration.busyMode = .timeout(5)
         do {
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            try queue.read { database in
+            let (queue, other) = try reading(path) { database in
                 guard try state(of: database) == .current else { throw damaged }
-                try checkMode(database, vault)
-                if let vault, try check(in: database) != vault.check { throw anotherKey }
+                return try foreign(database, vault)
             }
+            if let other, other.isRefused { throw other.difference.error }
             return Catalogue(.queue(queue), vault: vault) {}
         } catch let error as RepriseError {
             throw error
@@ -39,6 +37,27 @@ extension Catalogue {
             throw RepriseError(.storageUnavailable, "Cannot open the index in \(directory).", cause: error)
         }
     }
+
+    /// Opens the file at `path` for reading and runs `body` on it.
+    ///
+    /// SQLite makes files beside it for that. Where it cannot, as on a medium that takes no writing, the file is read as it
+    /// is: nobody else writes there either.
+    static func reading<T>(_ path: String, _ body: (Database) throws -> T) throws -> (queue: DatabaseQueue, result: T) {
+        func open(_ path: String) throws -> (DatabaseQueue, T) {
+            var configuration = Configuration()
+            configuration.readonly = true
+            configuration.busyMode = .timeout(5)
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            return (queue, try queue.read(body))
+        }
+        do {
+            return try open(path)
+        } catch let error as DatabaseError where error.forbidsWriting {
+            return try open(URL(fileURLWithPath: path).absoluteString + "?immutable=1")
+        }
+    }
+
+    // MARK: - Writing
 
     /// How an opening went.
     struct Opening {
@@ -52,23 +71,23 @@ extension Catalogue {
     struct Session {
         /// The process that had the cache before did not close it.
         let isUnclean: Bool
-        /// The key is another one than before: what is stored cannot be opened.
-        let isWrongKey: Bool
         /// The limit that was chosen last.
         let limit: Int64?
     }
 
     /// What an opening may do, and whom it tells.
     struct Options {
-        /// Called before a new index is made.
-        var onCreate: () -> Void = {}
-        /// Another key than before is taken over, and what was stored is given up.
-        var adoptsKey = true
+        /// Called where a new index is made beside data files that no other key may leave: they are to go.
+        var removeMedia: () -> Void = {}
+        /// What is stored under another key is given up.
+        var resetsWhenKeyDiffers = false
         /// The limit to record.
         var limit: Int64?
     }
 
     /// Opens or creates the index in `directory`; one that cannot be used is set aside.
+    ///
+    /// Nothing is changed where it throws `keyUnavailable`.
     static func open(
         directory: String, vault: Vault?, fileSystem: any FileSystem, options: Options = Options(),
         reached: (CrashPoint) -> Void = { _ in }
@@ -79,24 +98,23 @@ extension Catalogue {
             // That it exists is all that it says; if it cannot be made, the next damaged query tries again.
             _ = try? fileSystem.open(suspicion, create: true)
         }
-        let isSuspect = (try? fileSystem.status(of: suspicion)) != nil
-        // What lies there may be plain: an encrypted cache leaves none of it to a search in the background, nor to an
-        // opening after this one that is killed.
-        if vault != nil { removeSetAside(directory, fileSystem) }
-        defer { if vault != nil { removeSetAside(directory, fileSystem) } }
         do {
-            let reason: String
-            if isSuspect {
-                try checkSuspect(path, vault)
-                reason = "it was found damaged while it was in use"
-            } else {
-                switch try attempt(path, vault, onDamage, options) {
-                case .opened(let opening): return opening
-                case .unusable(let why): reason = why
-                }
+            let opening: Opening
+            let reset = try removeForeign(directory, vault, fileSystem, options)
+            let isSuspect = (try? fileSystem.status(of: suspicion)) != nil
+            switch try isSuspect
+                ? .unusable("it was found damaged while it was in use")
+                : attempt(path, vault, onDamage, options, reset: reset)
+            {
+            case .opened(let opened): opening = opened
+            case .unusable(let reason):
+                try checkUnusable(path)
+                try setAside(directory, fileSystem, reached)
+                opening = try open(path, vault, onDamage, options, reset: reason)
             }
-            try setAside(directory, fileSystem, reached)
-            return try open(path, vault, onDamage, options, reset: reason)
+            // It may be plain, which an encrypted cache leaves no more than plain media.
+            if vault != nil { removeSetAside(directory, fileSystem) }
+            return opening
         } catch let error as RepriseError {
             throw error
         } catch {
@@ -104,13 +122,37 @@ extension Catalogue {
         }
     }
 
-    private enum Attempt { case opened(Opening), unusable(String) }
+    private enum Attempt {
+        case opened(Opening)
+        case unusable(String)
+    }
+
+    /// Removes an index that was made with another key, if it may go, and its media; tells what went, if anything did.
+    ///
+    /// Looks before anything is opened for writing, for that alone changes the file.
+    private static func removeForeign(
+        _ directory: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ options: Options
+    ) throws -> String? {
+        guard let foreign = Self.foreign(in: directory, vault) else { return nil }
+        guard options.resetsWhenKeyDiffers || !foreign.isRefused else { throw foreign.difference.error }
+        for suffix in fileSuffixes.reversed() {
+            let path = "\(directory)/\(fileName)\(suffix)"
+            if (try? fileSystem.status(of: path)) != nil { try fileSystem.remove(path) }
+        }
+        options.removeMedia()
+        let holdings = foreign.holdings
+        return holdings.isEmpty
+            ? nil
+            : "the key differs; as requested, \(holdings.storedBytes) bytes in \(holdings.entries) entries and "
+                + "\(holdings.holds) pins or downloads were dropped"
+    }
 
     private static func attempt(
-        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void, _ options: Options
+        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void, _ options: Options,
+        reset: String?
     ) throws -> Attempt {
         do {
-            return .opened(try open(path, vault, onDamage, options, reset: nil))
+            return .opened(try open(path, vault, onDamage, options, reset: reset))
         } catch let error as DatabaseError where error.isDamage || error.resultCode == .SQLITE_ERROR {
             return .unusable(error.message ?? "it is damaged")
         } catch let unusable as Unusable {
@@ -118,26 +160,19 @@ extension Catalogue {
         }
     }
 
-    /// Throws if a suspect index is one that only a newer version, or a key, may replace.
-    private static func checkSuspect(_ path: String, _ vault: Vault?) throws(RepriseError) {
-        var configuration = Configuration()
-        configuration.readonly = true
+    /// Throws if an index that cannot be used is one that only a newer version may replace.
+    private static func checkUnusable(_ path: String) throws(RepriseError) {
         do {
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            defer { try? queue.close() }
-            try queue.read { database in
-                if vault == nil, (try? sealing(database)) == true { try checkMode(database, vault) }
-                _ = try state(of: database)
-            }
+            _ = try reading(path) { try state(of: $0) }
         } catch let error as RepriseError {
             throw error
         } catch {
-            // Damaged, as was suspected.
+            // Damaged, as was found.
         }
     }
 
-    /// An index that is not ours, or too old, or in another mode.
-    private struct Unusable: Error { let reason: String }
+    /// An index that is not ours, or too old, or damaged.
+    struct Unusable: Error { let reason: String }
 
     private static let damaged = RepriseError(
         .storageUnavailable, "The index is damaged or of another format. It is set aside when the cache is opened.")
@@ -192,15 +227,13 @@ extension Catalogue {
         _ database: Database, _ vault: Vault?, _ options: Options
     ) throws -> Session {
         if try state(of: database) == .empty {
-            options.onCreate()
+            // What lies beside no index may be plain, and nobody could read it.
+            if vault != nil { options.removeMedia() }
             try create(database, vault)
         }
-        if vault != nil, try sealing(database) == false {
-            // Plain bytes lie there: they are to go, which is what an encrypted cache is for.
-            throw Unusable(reason: "it is not encrypted, and the cache is to be")
-        }
-        try checkMode(database, vault)
-        return try begin(database, vault, options)
+        // One that could not be read before.
+        if let difference = try keyDifference(database, vault) { throw difference.error }
+        return try begin(database, options)
     }
 
     // MARK: - Formats
@@ -282,42 +315,12 @@ extension Catalogue {
 
     // MARK: - Sessions
 
-    private static func sealing(_ database: Database) throws -> Bool? {
-        try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'sealed'").map { $0 != 0 }
-    }
-
-    /// Plain with plain, encrypted with a key.
-    private static func checkMode(_ database: Database, _ vault: Vault?) throws {
-        let isSealed = try sealing(database)
-        guard isSealed != (vault != nil) else { return }
-        throw RepriseError(
-            .keyUnavailable,
-            isSealed == true
-                ? "The cache is encrypted: give its key, or choose another directory."
-                : "The cache is not encrypted: leave the key out.")
-    }
-
     /// Marks the cache as open; returns what it says.
-    ///
-    /// Another key is taken over only if `options` say so, or nothing is stored under the one before.
-    private static func begin(
-        _ database: Database, _ vault: Vault?, _ options: Options
-    ) throws -> Session {
+    private static func begin(_ database: Database, _ options: Options) throws -> Session {
         let wasClean = try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'clean'") == 1
         try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('clean', 0)")
         if !wasClean { try recount(in: database) }
-        let limit = try recordedLimit(in: database, options)
-        guard let vault else { return Session(isUnclean: !wasClean, isWrongKey: false, limit: limit) }
-        let check = try check(in: database)
-        if check != vault.check {
-            if !options.adoptsKey, try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM generation)") == true
-            {
-                throw anotherKey
-            }
-            try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('check', ?)", arguments: [vault.check])
-            try releaseUnreadable(database, RecordCodec(vault: vault))
-        }
-        return Session(isUnclean: !wasClean, isWrongKey: check != vault.check, limit: limit)
+        return Session(isUnclean: !wasClean, limit: try recordedLimit(in: database, options))
     }
 
     /// Records the limit, if there is one to record; returns the recorded one.
@@ -328,23 +331,6 @@ extension Catalogue {
         let row = try Row.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'limit'")
         let limit: Int64? = row?.value("value")
         return limit.flatMap { $0 > 0 ? $0 : nil }
-    }
-
-    private static func check(in database: Database) throws -> Data? {
-        try Data.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'check'")
-    }
-
-    private static let anotherKey = RepriseError(
-        .keyUnavailable, "The cache is encrypted with another key: give that one, or choose another directory.")
-
-    /// Releases what another key holds: nobody could, and it would never go.
-    private static func releaseUnreadable(_ database: Database, _ codec: RecordCodec) throws {
-        for row in try Row.fetchAll(database, sql: "SELECT keyHash, target FROM hold") {
-            guard let name: String = row.value("keyHash") else { continue }
-            if let data: Data = row.value("target"), codec.decodeTarget(data, name: name) != nil { continue }
-            try database.execute(sql: "DELETE FROM hold WHERE keyHash = ?", arguments: [name])
-        }
-        try releaseUnheld(in: database)
     }
 
     /// Marks the cache as closed.

@@ -106,7 +106,7 @@ struct Catalogue: Sendable {
             sql: "DELETE FROM usage; INSERT INTO usage SELECT \(sum("allocated")), \(sum("stored")) FROM generation")
     }
 
-    private static func usage(in database: Database) throws -> Usage {
+    static func usage(in database: Database) throws -> Usage {
         try Row.fetchOne(database, sql: "SELECT allocated, stored FROM usage").map(usage) ?? Usage()
     }
 
@@ -250,6 +250,11 @@ extension RepriseError {
     /// The disk works; only this file cannot be had or grow.
     var concernsOneFile: Bool { (cause as? SystemError)?.concernsOneFile == true }
 
+    /// Nothing can be written here, by the will of the medium or of its owner.
+    var forbidsWriting: Bool {
+        (cause as? SystemError)?.forbidsWriting == true || (cause as? DatabaseError)?.forbidsWriting == true
+    }
+
     /// The disk has no room: eviction helps.
     var isLackOfRoom: Bool {
         (cause as? SystemError)?.isLackOfRoom == true || (cause as? DatabaseError)?.resultCode == .SQLITE_FULL
@@ -259,6 +264,9 @@ extension RepriseError {
 extension DatabaseError {
     /// The file is not what SQLite wrote.
     var isDamage: Bool { [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(resultCode) }
+
+    /// A file cannot be written, or made beside it: a medium or an owner that takes no writing.
+    var forbidsWriting: Bool { [.SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM].contains(resultCode) }
 }
 
 extension Row {

@@ -8,8 +8,9 @@ import Locks
 
 /// Keeps other processes out of a cache directory: an advisory lock that dies with its process.
 final class DirectoryLock: Sendable {
-    private let descriptor: Int32
-    private let isReleased = Mutex(false)
+    /// Opens when the lock is released.
+    let released = Latch()
+    private let file: Mutex<(any OpenFile)?>
 
     #if os(iOS) || os(tvOS) || os(visionOS)
         private static let suspendsApps = true
@@ -17,45 +18,53 @@ final class DirectoryLock: Sendable {
         private static let suspendsApps = false
     #endif
 
-    /// Locks `directory`.
+    /// Locks `directory` for this process alone.
     ///
     /// Throws ``RepriseError`` with code `storageLocked` naming the holder's process, or `invalidArgument` for a directory in
     /// an app-group container where the system suspends apps: it ends one that then holds a lock there (0xdead10cc).
-    init(directory: String, suspendsApps: Bool = suspendsApps) throws(RepriseError) {
+    init(
+        directory: String, in fileSystem: any FileSystem, suspendsApps: Bool = suspendsApps
+    ) throws(RepriseError) {
         guard !suspendsApps || !Self.isInGroupContainer(directory) else {
             throw RepriseError(
                 .invalidArgument,
                 "\(directory) lies in an app-group container, where the system ends a suspended app that holds a lock. "
                     + "Choose a directory in the app's own container.")
         }
-        let path = directory + "/lock"
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw RepriseError(.storageUnavailable, "Cannot write in \(directory).", cause: SystemError(errno))
+        let file: any OpenFile
+        do throws(SystemError) {
+            file = try fileSystem.open(Self.path(directory), create: true)
+        } catch {
+            throw RepriseError(.storageUnavailable, "Cannot write in \(directory).", cause: error)
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let holder = Self.holder(descriptor)
-            close(descriptor)
-            throw RepriseError(
-                .storageLocked,
-                "The cache in \(directory) is in use by \(holder). Stop it, or choose another directory.")
-        }
-        self.descriptor = descriptor
+        try Self.lock(file, LOCK_EX, directory)
         let text = "\(getpid())\n"
-        _ = ftruncate(descriptor, 0)
-        _ = text.withCString { pwrite(descriptor, $0, strlen($0), 0) }
+        _ = ftruncate(file.descriptor, 0)
+        _ = text.withCString { pwrite(file.descriptor, $0, strlen($0), 0) }
+        self.file = Mutex(file)
+    }
+
+    /// Keeps those out who write in `directory`, where it can only be read; `nil` if it has no lock, and so no writer.
+    ///
+    /// Throws ``RepriseError`` with code `storageLocked` naming the process that writes.
+    init?(reading directory: String, in fileSystem: any FileSystem) throws(RepriseError) {
+        guard let file = try? fileSystem.open(readOnly: Self.path(directory)) else { return nil }
+        try Self.lock(file, LOCK_SH, directory)
+        self.file = Mutex(file)
     }
 
     deinit { release() }
 
-    /// Lets the next process in.
+    /// Lets the next one in.
     ///
     /// Once is enough.
     func release() {
-        isReleased.withLock { isReleased in
-            if !isReleased { close(descriptor) }
-            isReleased = true
+        file.withLock { file in
+            // Not left to the last reference: others may wait for it.
+            if let file { flock(file.descriptor, LOCK_UN) }
+            file = nil
         }
+        released.open()
     }
 
     /// Whether several apps of one developer share what lies there.
@@ -63,10 +72,24 @@ final class DirectoryLock: Sendable {
         (directory + "/").contains("/Containers/Shared/AppGroup/")
     }
 
-    private static func holder(_ descriptor: Int32) -> String {
+    private static func path(_ directory: String) -> String { directory + "/lock" }
+
+    private static func lock(_ file: any OpenFile, _ kind: Int32, _ directory: String) throws(RepriseError) {
+        guard flock(file.descriptor, kind | LOCK_NB) != 0 else { return }
+        let remedy =
+            switch holder(file.descriptor) {
+            case getpid(): "open in this process (\(getpid())) already. Close that cache first"
+            case let process?: "in use by process \(process). Stop it"
+            case nil: "in use by another process. Stop it"
+            }
+        throw RepriseError(
+            .storageLocked, "The cache in \(directory) is \(remedy), or choose another directory.")
+    }
+
+    private static func holder(_ descriptor: Int32) -> pid_t? {
         var buffer = [UInt8](repeating: 0, count: 32)
         let count = pread(descriptor, &buffer, buffer.count, 0)
         let digits = buffer.prefix(max(count, 0)).prefix { (0x30...0x39).contains($0) }
-        return digits.isEmpty ? "another process" : "process \(String(decoding: digits, as: UTF8.self))"
+        return pid_t(String(decoding: digits, as: UTF8.self))
     }
 }

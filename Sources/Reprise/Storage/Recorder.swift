@@ -38,6 +38,8 @@ actor Recorder {
     private let journal: Journal
     private let breaker: Breaker
     private let clock: CacheClock
+    /// Nothing can be written: what is noted is forgotten.
+    private let isReadOnly: Bool
     private let delay: Duration
     private let reached: (@Sendable (CrashPoint) -> Void)?
     /// Called after each transaction.
@@ -53,7 +55,7 @@ actor Recorder {
     private var last: Task<Void, Never>?
 
     init(
-        catalogue: Catalogue, journal: Journal, breaker: Breaker, clock: CacheClock,
+        catalogue: Catalogue, journal: Journal, breaker: Breaker, clock: CacheClock, isReadOnly: Bool = false,
         delay: Duration = Recorder.batchDelay,
         reached: (@Sendable (CrashPoint) -> Void)? = nil, onWritten: @escaping @Sendable () -> Void = {}
     ) {
@@ -61,6 +63,7 @@ actor Recorder {
         self.journal = journal
         self.breaker = breaker
         self.clock = clock
+        self.isReadOnly = isReadOnly
         self.delay = delay
         self.reached = reached
         self.onWritten = onWritten
@@ -79,6 +82,7 @@ actor Recorder {
     ///
     /// Goes with the next batch, which comes within a minute.
     nonisolated func noteUse(_ key: CacheKey) {
+        guard !isReadOnly else { return }
         let now = clock.now()
         let isFirst = pending.withLock { pending in
             pending.lastUsed[key] = now
@@ -111,6 +115,7 @@ actor Recorder {
     }
 
     private nonisolated func schedule(_ change: (inout Pending) -> Bool) {
+        guard !isReadOnly else { return }
         let start: Duration? = pending.withLock { pending in
             let isUrgent = change(&pending)
             if isUrgent, !pending.isUrgent {
@@ -212,6 +217,7 @@ actor Recorder {
     }
 
     private nonisolated func writeBatch() async -> Bool {
+        guard !isReadOnly else { return true }
         let taken = pending.withLock { pending in
             defer { pending = Pending(isUseScheduled: pending.isUseScheduled) }
             return pending

@@ -19,7 +19,9 @@ final class Store: Sendable {
     /// The process that had the cache before did not close it: files may hold bytes that no record counts.
     let isUnclean: Bool
     let journal: Journal
-    private let lock: DirectoryLock
+    /// Why nothing can be written, in a directory that is only read; `nil` where something can.
+    let problem: RepriseError?
+    private let lock: DirectoryLock?
     private let reached: (@Sendable (CrashPoint) -> Void)?
     /// Nothing is made in the directory any more.
     private let isClosed = Mutex(false)
@@ -37,41 +39,34 @@ final class Store: Sendable {
     let unopened = Mutex<Set<CacheKey>>([])
 
     init(
-        directory: String, configuration: MediaCache.Configuration, journal: Journal
+        directory: String, configuration: MediaCache.Configuration, vault: Vault?, journal: Journal
     ) throws(RepriseError) {
-        let fileSystem = configuration.fileSystem
-        do throws(SystemError) {
-            try fileSystem.makeDirectory(directory + "/media")
-        } catch {
-            throw RepriseError(.storageUnavailable, "Cannot create \(directory).", cause: error)
-        }
-        Self.protect(directory)
+        let opening = try StoreOpening(directory, vault, configuration)
         self.directory = directory
-        self.fileSystem = fileSystem
         self.journal = journal
+        self.vault = vault
         entryLimit = configuration.entryLimit ?? .max
         reached = configuration.reached
-        vault = try configuration.encryption.map { encryption throws(RepriseError) in
-            Vault(key: try encryption.provider.key())
-        }
-        lock = try DirectoryLock(directory: directory)
-        let opening = try Self.openCatalogue(directory, vault, configuration)
+        lock = opening.lock
+        let fileSystem = opening.fileSystem
+        self.fileSystem = fileSystem
         catalogue = opening.catalogue
-        isUnclean = opening.session.isUnclean || opening.reset != nil
+        isUnclean = opening.isUnclean
+        problem = opening.problem
         if let reason = opening.reset { journal.tell(.storeReset(reason: reason)) }
-        if opening.session.isWrongKey { journal.tell(.keyChanged) }
-        let recorded = configuration.usesRecordedLimit ? opening.session.limit : nil
+        if let problem { journal.tell(.storeBypassed(nil, reason: problem.description)) }
+        let recorded = configuration.usesRecordedLimit ? opening.limit : nil
         quota = Quota(
             limit: min(max(0, recorded ?? configuration.limit), .largestPosition), used: try catalogue.usage(),
             floor: max(0, configuration.minimumFree)
         ) {
             try? fileSystem.freeBytes(at: directory)
         }
-        breaker = Breaker(clock: configuration.clock)
+        breaker = Breaker(clock: configuration.clock, problem: opening.problem?.message)
         openFiles = OpenFiles(limit: configuration.openFiles ?? OpenFiles.defaultLimit)
         recorder = Recorder(
             catalogue: catalogue, journal: journal, breaker: breaker, clock: configuration.clock,
-            delay: configuration.recordDelay,
+            isReadOnly: opening.problem != nil, delay: configuration.recordDelay,
             reached: configuration.reached,
             onWritten: { [quota, fileSystem] in
                 quota.setIndexBytes(Self.indexCharge(directory, fileSystem))
@@ -81,66 +76,8 @@ final class Store: Sendable {
         reach(.opened)
     }
 
-    /// Keeps the directory out of backups, and readable from the first time that the device is unlocked, where there is such
-    /// a thing: playback goes on behind the lock screen.
-    private static func protect(_ directory: String) {
-        #if canImport(Darwin)
-            var url = URL(fileURLWithPath: directory, isDirectory: true)
-            var values = URLResourceValues()
-            values.isExcludedFromBackup = true
-            // A disk that keeps no such attributes stores media all the same.
-            try? url.setResourceValues(values)
-            #if !os(macOS)
-                try? FileManager.default.setAttributes(
-                    [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication], ofItemAtPath: directory)
-            #endif
-        #endif
-    }
-
-    /// Opens the index; on a disk that is full to the last block a data file has to go first.
-    private static func openCatalogue(
-        _ directory: String, _ vault: Vault?, _ configuration: MediaCache.Configuration
-    ) throws(RepriseError) -> Catalogue.Opening {
-        let fileSystem = configuration.fileSystem
-        func open() throws(RepriseError) -> Catalogue.Opening {
-            try Catalogue.open(
-                directory: directory, vault: vault, fileSystem: fileSystem,
-                options: Catalogue.Options(
-                    onCreate: {
-                        // What lies beside no index may be plain.
-                        if vault != nil { _ = makeRoom(directory, fileSystem, .max) }
-                    }, adoptsKey: configuration.adoptsKey,
-                    limit: configuration.isLimitGiven ? configuration.limit : nil)
-            ) { configuration.reached?($0) }
-        }
-        do throws(RepriseError) {
-            return try open()
-        } catch {
-            guard error.isLackOfRoom, makeRoom(directory, fileSystem) else { throw error }
-            return try open()
-        }
-    }
-
-    /// Room that the index needs to be opened and to record what is gone.
-    private static let roomForIndex: Int64 = 1 << 20
-
-    /// Removes data files, whose records are then found without a file; false if there are none.
-    private static func makeRoom(
-        _ directory: String, _ fileSystem: any FileSystem, _ wanted: Int64 = roomForIndex
-    ) -> Bool {
-        var freed: Int64 = 0
-        let root = directory + "/media"
-        for folder in (try? fileSystem.names(in: root)) ?? [] {
-            for name in (try? fileSystem.names(in: "\(root)/\(folder)")) ?? [] where freed < wanted {
-                let path = "\(root)/\(folder)/\(name)"
-                let allocated = (try? fileSystem.status(of: path))?.allocated ?? 0
-                // Emptied first: somebody who looks at the cache may have it open.
-                try? fileSystem.open(path, create: false).truncate(to: 0)
-                if (try? fileSystem.remove(path)) != nil { freed += allocated }
-            }
-        }
-        return freed > 0
-    }
+    /// Opens when other caches may have the directory; `nil` if they may at any time.
+    var released: Latch? { lock?.released }
 
     /// Tells a test that the process is at `point`.
     func reach(_ point: CrashPoint) { reached?(point) }
@@ -225,9 +162,10 @@ final class Store: Sendable {
 
     /// Records everything and lets go of the directory.
     func close() async throws(RepriseError) {
-        defer { lock.release() }
+        defer { lock?.release() }
         isClosed.withLock { $0 = true }
         guard await recorder.close() else { return }
+        guard problem == nil else { return try catalogue.close() }
         reach(.closing)
         // Where a crash left bytes that are not counted yet, the next opening looks for them again.
         if !isUnclean || isSettled { try await catalogue.endSession() }

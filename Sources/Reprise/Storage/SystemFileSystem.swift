@@ -182,4 +182,6 @@ extension SystemError {
 extension SystemError {
     /// A write that took nothing.
     static var noRoom: SystemError { SystemError(ENOSPC) }
+    /// A change of what takes none.
+    static var readOnly: SystemError { SystemError(EROFS) }
 }

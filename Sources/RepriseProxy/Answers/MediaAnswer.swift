@@ -66,16 +66,17 @@ struct MediaAnswer {
     private func stream(_ read: MediaRead, isPartial: Bool) async throws -> Bool {
         let status = status(of: read)
         context.log(read.passedThrough?.status.code ?? (isPartial ? 206 : 200), status)
-        let (head, framing) = head(of: read, isPartial: isPartial, status)
+        let (head, framing, hasBody) = head(of: read, isPartial: isPartial, status)
         let channel = context.writer.channel
         let isLive = read.disposition != .hit
         if isLive { UnsentLowWater.set(UnsentLowWater.live, on: channel) }
         defer { if isLive { UnsentLowWater.set(UnsentLowWater.none, on: channel) } }
         // Until the first byte is there an error can still be told with a status of its own.
-        var first = try await read.next()
+        var first = hasBody ? try await read.next() : nil
         var mayPause = true
         do {
             try await context.writer.stream(head: head, isChunked: framing.isChunked) {
+                guard hasBody else { return nil }
                 if let piece = first {
                     first = nil
                     return piece
@@ -96,11 +97,13 @@ struct MediaAnswer {
         return framing.keepsAlive
     }
 
-    private func head(of read: MediaRead, isPartial: Bool, _ status: CacheStatus) -> (ByteBuffer, Framing) {
+    private func head(
+        of read: MediaRead, isPartial: Bool, _ status: CacheStatus
+    ) -> (head: ByteBuffer, framing: Framing, hasBody: Bool) {
         if let passed = read.passedThrough {
             let response = context.passed(passed, status: status, cookies: context.cookies(passed.headerFields))
             if !response.mayHaveBody { read.cancel() }
-            return (response.head, response.framing)
+            return (response.head, response.framing, response.mayHaveBody)
         }
         let content: MediaResponse.Content =
             if isPartial, let end = read.end, let length = read.information.completeLength {
@@ -110,7 +113,7 @@ struct MediaAnswer {
             }
         let cookies = read.isOwnAnswer ? context.cookies(read.information.fields) : []
         let response = context.response(content, of: read.information, status: status, cookies: cookies)
-        return (response.head(), response.framing)
+        return (response.head(), response.framing, true)
     }
 
     /// Waits before the first hole that follows stored bytes: a client that only wanted stored bytes leaves within that time.

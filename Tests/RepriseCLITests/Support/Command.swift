@@ -25,21 +25,24 @@ enum Command {
             .merging(more) { $1 }
     }
 
-    /// Runs `reprise` with `arguments` to its end.
+    /// Runs `reprise` with `arguments` to its end; the words of `prefix`, such as another program's, come before it.
     @discardableResult
     static func run(
-        _ arguments: [String], environment: [String: String] = [:]
+        _ arguments: [String], environment: [String: String] = [:], prefix: [String] = []
     ) async throws -> ChildProcess.Outcome {
-        try await ChildProcess.run(path, arguments, environment: self.environment(environment))
+        let command = prefix + [try path] + arguments
+        return try await ChildProcess.run(
+            command[0], Array(command.dropFirst()), environment: self.environment(environment))
     }
 
     /// Runs `reprise SUBCOMMAND --cache-dir DIRECTORY ARGUMENTS…` to its end.
     @discardableResult
     static func run(
         _ subcommand: String, _ directory: TemporaryDirectory, _ arguments: [String] = [],
-        environment: [String: String] = [:]
+        environment: [String: String] = [:], prefix: [String] = []
     ) async throws -> ChildProcess.Outcome {
-        try await run([subcommand, "--cache-dir", directory.path] + arguments, environment: environment)
+        try await run(
+            [subcommand, "--cache-dir", directory.path] + arguments, environment: environment, prefix: prefix)
     }
 
     /// The lines of JSON that `outcome` has on standard output.
@@ -94,13 +97,13 @@ struct Serving {
 
     /// Starts `reprise serve`, waits until it says where it listens, runs `body`, ends it with SIGTERM.
     ///
-    /// `descriptors` is the most that it may have open.
+    /// `descriptors` is the most that it may have open; the words of `prefix`, such as another program's, come before it.
     @discardableResult
     static func run(
         _ arguments: [String], environment: [String: String] = [:], descriptors: Int? = nil,
-        _ body: (Serving) async throws -> Void
+        prefix: [String] = [], _ body: (Serving) async throws -> Void
     ) async throws -> ChildProcess.Outcome {
-        var command = [try Command.path, "serve"] + arguments
+        var command = prefix + [try Command.path, "serve"] + arguments
         if let descriptors { command = ["/bin/sh", "-c", "ulimit -n \(descriptors); exec \"$0\" \"$@\""] + command }
         let child = try ChildProcess(
             command[0], Array(command.dropFirst()), environment: Command.environment(environment), limit: .seconds(100))

@@ -96,6 +96,22 @@ import Testing
         }
     }
 
+    @Test func aFullDiskIsNamedAndNotTheLimit() async throws {
+        let disk = FaultyDisk()
+        disk.setFreeBytes { 1_000_000 }
+        try await Bench.run(configure: {
+            $0.fileSystem = disk
+            $0.minimumFree = 200_000_000
+        }) { bench async throws in
+            bench.publish("/film", length: 3_000_000)
+            let log = EventLog(bench.cache)
+            try await bench.cache.retain(try bench.cache.resource(for: bench.origin.url("/film")), as: .download)
+            let error = await Self.end(log)
+            #expect(error?.code == .storageFull)
+            #expect(error?.message.contains("minimumFree") == true, "\(error?.message ?? "")")
+        }
+    }
+
     @Test func whatMustNotBeStoredIsNotFetched() async throws {
         try await Bench.run { bench async throws in
             bench.publish("/film", length: 60_000_000) { $0.fields = [.cacheControl: "no-store"] }

@@ -224,10 +224,37 @@ import Testing
         let reader = machine.addReader(0, 1000)
         #expect(next(&machine, reader).0 == "0..<500 store")
         let (fetch, _) = try startOf(next(&machine, reader).1)
-        let effects = machine.freeze()
+        let effects = machine.freeze(because: .replaced)
         #expect(effects.contains(.cancel(fetch)))
         #expect(effects.contains(.wake(reader)))
         #expect(next(&machine, reader).0 == "fail validatorChanged")
+    }
+
+    @Test(
+        arguments: [
+            (.removed, "fail validatorChanged"), (.closed, "fail closed"),
+        ] as [(GenerationMachine.Freeze, String)])
+    func theFirstReasonIsTheOneThatReadersGet(reason: GenerationMachine.Freeze, outcome: String) throws {
+        var machine = Self.machine(1000, stored: [0..<500])
+        let reader = machine.addReader(0, 1000)
+        _ = machine.freeze(because: reason)
+        _ = machine.freeze(because: .replaced)
+        #expect(next(&machine, reader).0 == "0..<500 store")
+        #expect(next(&machine, reader).0 == outcome)
+    }
+
+    @Test func aFullStoreSendsReadersPastEachHole() throws {
+        var machine = Self.machine(1000, stored: [0..<100, 200..<300])
+        let reader = machine.addReader(50, 900)
+        _ = machine.closeStore()
+        #expect(next(&machine, reader).0 == "50..<100 store")
+        #expect(next(&machine, reader).0 == "direct 100 200")
+        machine.rewind(reader, to: 200)
+        #expect(next(&machine, reader).0 == "200..<300 store")
+        #expect(next(&machine, reader).0 == "direct 300 900")
+        machine.learn(completeLength: nil, rangesSupported: false)
+        let other = machine.addReader(100, 900)
+        #expect(next(&machine, other).0 == "direct 100 900", "every request would bring all of it")
     }
 
     @Test func aFullStoreSendsReadersPastIt() throws {

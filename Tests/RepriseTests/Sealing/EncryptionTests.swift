@@ -90,49 +90,6 @@ import Testing
         }
     }
 
-    @Test func anotherKeyFindsNothingAndSaysSo() async throws {
-        try await Self.run { bench async throws in
-            bench.publish("/a", length: 100_000)
-            _ = try await bench.bytes("/a")
-            let other = CacheEncryption(key: SymmetricKey(size: .bits256))
-            try await Self.again(bench, key: other) { cache async throws in
-                let log = EventLog(cache)
-                #expect(try await cache.entries().isEmpty)
-                let resource = try cache.resource(for: bench.origin.url("/a"))
-                #expect(try await resource.read().collect() == TestPattern.bytes(in: 0..<100_000, seed: 1))
-                await cache.close()
-                #expect(await log.all().contains { if case .keyChanged = $0 { true } else { false } })
-            }
-            #expect(bench.origin.snapshot.requestCount == 2)
-        }
-    }
-
-    @Test func aSealedCacheNeedsItsKeyAndAPlainOneIsDropped() async throws {
-        try await Self.run { bench async throws in
-            bench.publish("/a", length: 100_000)
-            _ = try await bench.bytes("/a")
-            await bench.cache.close()
-            let error = await #expect(throws: RepriseError.self) {
-                try await MediaCache.open(directory: bench.directory.path, origin: bench.client)
-            }
-            #expect(error?.code == .keyUnavailable)
-            #expect(throws: RepriseError.self) { try CacheInspector(directory: bench.directory.path) }
-            let inspector = try CacheInspector(directory: bench.directory.path, encryption: Self.encryption)
-            #expect(try inspector.entries().count == 1)
-        }
-        try await Bench.run { bench async throws in
-            bench.publish("/a", length: 100_000)
-            _ = try await bench.bytes("/a")
-            try await Self.again(bench) { cache async throws in
-                #expect(try await cache.entries().isEmpty)
-            }
-            #expect(DiskUse.mediaFiles(of: bench.directory.path).isEmpty, "plain bytes are left")
-            for (name, bytes) in try Self.files(bench) {
-                #expect(bytes.range(of: Data("127.0.0.1".utf8)) == nil, "a URL is left in \(name)")
-            }
-        }
-    }
-
     @Test func whatAKilledOpeningLeftInPlainIsRemoved() async throws {
         try await Bench.run { bench async throws in
             bench.publish("/a", length: 100_000)
@@ -152,65 +109,6 @@ import Testing
             }) { _ in }
             #expect(left.withLock { $0 } == [], "plain bytes are left")
             #expect(!FileManager.default.fileExists(atPath: path + "/catalogue.damaged"))
-        }
-    }
-
-    @Test func aSealedCacheFoundDamagedStillNeedsItsKey() async throws {
-        try await Self.run { bench async throws in
-            bench.publish("/a", length: 100_000)
-            _ = try await bench.bytes("/a")
-            await bench.cache.close()
-            try Data().write(to: URL(fileURLWithPath: bench.directory.path(of: "catalogue.suspect")))
-            let error = await #expect(throws: RepriseError.self) {
-                try await MediaCache.open(directory: bench.directory.path, origin: bench.client)
-            }
-            #expect(error?.code == .keyUnavailable)
-            #expect(DiskUse.mediaFiles(of: bench.directory.path).count == 1)
-            try await Self.again(bench) { cache async throws in #expect(try await cache.entries().isEmpty) }
-        }
-    }
-
-    @Test func whatIsPinnedUnderAnotherKeyGoesWhenRoomIsNeeded() async throws {
-        try await Self.run { bench async throws in
-            bench.publish("/a", length: 100_000)
-            _ = try await bench.bytes("/a")
-            let resource = try bench.cache.resource(for: bench.origin.url("/a"))
-            try await bench.cache.retain(resource, as: .pinned(until: nil))
-            let other = CacheEncryption(key: SymmetricKey(size: .bits256))
-            try await Self.again(bench, key: other) { cache async throws in
-                let catalogue = try #require(cache.engine.store).catalogue
-                #expect(try catalogue.heldUsage() == Usage())
-                await cache.prune(toSize: 0)
-                #expect(cache.allocatedBytes.media == 0)
-            }
-            #expect(DiskUse.mediaFiles(of: bench.directory.path).isEmpty)
-        }
-    }
-
-    @Test func aCommandThatLooksAfterTheCacheRefusesAnotherKey() async throws {
-        try await Self.run { bench async throws in
-            let other = CacheEncryption(key: SymmetricKey(size: .bits256))
-            // Nothing is stored: any key will do.
-            try await bench.reopened(configure: {
-                $0.encryption = other
-                $0.adoptsKey = false
-            }) { cache async throws in
-                bench.publish("/a", length: 100_000)
-                _ = try await cache.resource(for: bench.origin.url("/a")).read().drain()
-            }
-            var configuration = MediaCache.Configuration()
-            configuration.encryption = Self.encryption
-            configuration.adoptsKey = false
-            let error = await #expect(throws: RepriseError.self) {
-                try await MediaCache.open(
-                    directory: bench.directory.path, origin: bench.client, configuration: configuration)
-            }
-            #expect(error?.code == .keyUnavailable)
-            #expect { try CacheInspector(directory: bench.directory.path, encryption: Self.encryption) } throws: {
-                ($0 as? RepriseError)?.code == .keyUnavailable
-            }
-            let inspector = try CacheInspector(directory: bench.directory.path, encryption: other)
-            #expect(try inspector.entries().count == 1)
         }
     }
 

@@ -22,11 +22,11 @@ struct DirectoryLockTests {
         let directory = root.path(of: "Containers/Shared/AppGroup/A")
         try SystemFileSystem().makeDirectory(directory)
         let error = #expect(throws: RepriseError.self) {
-            _ = try DirectoryLock(directory: directory, suspendsApps: true)
+            _ = try DirectoryLock(directory: directory, in: SystemFileSystem(), suspendsApps: true)
         }
         #expect(error?.code == .invalidArgument)
         #expect(error?.message.contains("app-group container") == true)
-        try DirectoryLock(directory: directory, suspendsApps: false).release()
-        try DirectoryLock(directory: root.path, suspendsApps: true).release()
+        try DirectoryLock(directory: directory, in: SystemFileSystem(), suspendsApps: false).release()
+        try DirectoryLock(directory: root.path, in: SystemFileSystem(), suspendsApps: true).release()
     }
 }

@@ -1,0 +1,106 @@
+import Foundation
+import GRDB
+
+/// Whose entries an index lists: with which key it was made, and what that means for one who comes with another.
+extension Catalogue {
+    /// How the key of an index and a given one differ.
+    enum KeyDifference: Sendable {
+        /// The index is encrypted, and no key is given.
+        case missing
+        /// The index is not encrypted, and a key is given.
+        case unneeded
+        /// The index is encrypted with another key.
+        case other
+
+        /// `made` is the ``Vault/check`` of the key that a cache was made with, `nil` for a plain one; `nil` if it is the
+        /// given one's.
+        init?(made: Data?, given vault: Vault?) {
+            switch (made, vault?.check) {
+            case (nil, nil): return nil
+            case (nil, .some): self = .unneeded
+            case (.some, nil): self = .missing
+            case (let made?, let given?):
+                if made == given { return nil }
+                self = .other
+            }
+        }
+
+        /// The refusal.
+        var error: RepriseError {
+            let message =
+                switch self {
+                case .missing: "The cache is encrypted: give its key, or choose another directory."
+                case .unneeded: "The cache is not encrypted: leave the key out, or choose another directory."
+                case .other:
+                    "The cache is encrypted with another key: give that one, or choose another directory."
+                }
+            return RepriseError(.keyUnavailable, message)
+        }
+    }
+
+    static func holdings(in database: Database) throws -> Holdings {
+        func count(_ table: String) throws -> Int {
+            try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM \(table)") ?? 0
+        }
+        return Holdings(
+            entries: try max(count("entry"), count("generation")), storedBytes: try usage(in: database).stored,
+            holds: try count("hold"))
+    }
+
+    /// Whether the index is encrypted; throws if it does not say so.
+    static func isSealed(_ database: Database) throws -> Bool {
+        guard let value = try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'sealed'") else {
+            throw Unusable(reason: "it does not say whether it is encrypted")
+        }
+        return value != 0
+    }
+
+    /// How the index's key differs from that of `vault`, `nil` standing for no key; `nil` if it does not.
+    static func keyDifference(_ database: Database, _ vault: Vault?) throws -> KeyDifference? {
+        guard try isSealed(database) else { return KeyDifference(made: nil, given: vault) }
+        let check = try Data.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'check'")
+        return KeyDifference(made: check ?? Data(), given: vault)
+    }
+
+    /// An index that was made with another key.
+    struct Foreign: Sendable {
+        let difference: KeyDifference
+        let holdings: Holdings
+
+        /// Whether it must stay: any key will do for an index that lists nothing.
+        ///
+        /// Without one an encrypted index is refused all the same: what is stored next would be plain.
+        var isRefused: Bool { difference == .missing || !holdings.isEmpty }
+    }
+
+    /// What the index lists if it was made with another key than that of `vault`.
+    static func foreign(_ database: Database, _ vault: Vault?) throws -> Foreign? {
+        try keyDifference(database, vault).map { Foreign(difference: $0, holdings: try holdings(in: database)) }
+    }
+
+    /// The same of the index in `directory`; `nil`, too, if it cannot be read.
+    static func foreign(in directory: String, _ vault: Vault?) -> Foreign? {
+        guard let found = try? reading(directory + "/" + fileName, { try foreign($0, vault) }) else { return nil }
+        return found.result
+    }
+}
+
+/// What a cache holds, in numbers.
+package struct Holdings: Sendable {
+    package var entries = 0
+    package var storedBytes: Int64 = 0
+    /// Pinned entries and downloads, also those of which nothing is stored.
+    package var holds = 0
+
+    var isEmpty: Bool { entries == 0 && holds == 0 }
+}
+
+extension MediaCache {
+    /// What `directory` holds under another key than that of `encryption`; `nil` if nothing, or if it cannot be looked at.
+    package static func holdings(
+        in directory: String, underAnotherKeyThan encryption: CacheEncryption?
+    ) throws(RepriseError) -> Holdings? {
+        let vault = try encryption.map { encryption throws(RepriseError) in Vault(key: try encryption.provider.key()) }
+        return Catalogue.foreign(in: directory, vault).flatMap { $0.isRefused ? $0.holdings : nil }
+    }
+}

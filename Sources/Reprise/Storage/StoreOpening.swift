@@ -1,0 +1,126 @@
+import Foundation
+
+/// A cache directory as it was opened: its lock and its index, for writing or, where nothing can be written, for reading.
+struct StoreOpening {
+    /// `nil` where the directory can only be read and has no lock.
+    let lock: DirectoryLock?
+    let fileSystem: any FileSystem
+    let catalogue: Catalogue
+    /// The process that had the cache before did not close it.
+    let isUnclean: Bool
+    /// The limit that was chosen last.
+    let limit: Int64?
+    /// Why the cache starts empty, if it does although there was one.
+    let reset: String?
+    /// Why nothing can be written; `nil` where something can.
+    let problem: RepriseError?
+
+    /// Opens `directory`, for reading where it has an index and cannot be written.
+    init(
+        _ directory: String, _ vault: Vault?, _ configuration: MediaCache.Configuration
+    ) throws(RepriseError) {
+        do throws(RepriseError) {
+            self = try Self(writing: directory, vault, configuration)
+        } catch {
+            guard error.forbidsWriting, let opening = try Self(reading: directory, vault, configuration, error) else {
+                throw error
+            }
+            self = opening
+        }
+    }
+
+    private init(
+        writing directory: String, _ vault: Vault?, _ configuration: MediaCache.Configuration
+    ) throws(RepriseError) {
+        fileSystem = configuration.fileSystem
+        do throws(SystemError) {
+            try fileSystem.makeDirectory(directory + "/media")
+        } catch {
+            throw RepriseError(.storageUnavailable, "Cannot create \(directory).", cause: error)
+        }
+        Self.protect(directory)
+        lock = try DirectoryLock(directory: directory, in: fileSystem)
+        let opening = try Self.openCatalogue(directory, vault, configuration)
+        catalogue = opening.catalogue
+        isUnclean = opening.session.isUnclean || opening.reset != nil
+        limit = opening.session.limit
+        reset = opening.reset
+        problem = nil
+    }
+
+    private init?(
+        reading directory: String, _ vault: Vault?, _ configuration: MediaCache.Configuration, _ cause: RepriseError
+    ) throws(RepriseError) {
+        // So that none of what is done beside reading can change anything, such as the end of a generation.
+        fileSystem = ReadOnlyFileSystem(configuration.fileSystem)
+        lock = try DirectoryLock(reading: directory, in: fileSystem)
+        guard let catalogue = try Catalogue.open(readOnly: directory, vault: vault) else { return nil }
+        self.catalogue = catalogue
+        isUnclean = false
+        limit = nil
+        reset = nil
+        problem = RepriseError(
+            .storageUnavailable,
+            "\(directory) is read-only: what is stored there is served, and nothing is added to it.",
+            cause: cause.cause)
+    }
+
+    /// Keeps the directory out of backups, and readable from the first time that the device is unlocked, where there is such
+    /// a thing: playback goes on behind the lock screen.
+    private static func protect(_ directory: String) {
+        #if canImport(Darwin)
+            var url = URL(fileURLWithPath: directory, isDirectory: true)
+            var values = URLResourceValues()
+            values.isExcludedFromBackup = true
+            // A disk that keeps no such attributes stores media all the same.
+            try? url.setResourceValues(values)
+            #if !os(macOS)
+                try? FileManager.default.setAttributes(
+                    [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication], ofItemAtPath: directory)
+            #endif
+        #endif
+    }
+
+    /// Opens the index; on a disk that is full to the last block a data file has to go first.
+    private static func openCatalogue(
+        _ directory: String, _ vault: Vault?, _ configuration: MediaCache.Configuration
+    ) throws(RepriseError) -> Catalogue.Opening {
+        let fileSystem = configuration.fileSystem
+        func open() throws(RepriseError) -> Catalogue.Opening {
+            try Catalogue.open(
+                directory: directory, vault: vault, fileSystem: fileSystem,
+                options: Catalogue.Options(
+                    removeMedia: { _ = makeRoom(directory, fileSystem, .max) },
+                    resetsWhenKeyDiffers: configuration.resetsWhenKeyDiffers,
+                    limit: configuration.isLimitGiven ? configuration.limit : nil)
+            ) { configuration.reached?($0) }
+        }
+        do throws(RepriseError) {
+            return try open()
+        } catch {
+            guard error.isLackOfRoom, makeRoom(directory, fileSystem) else { throw error }
+            return try open()
+        }
+    }
+
+    /// Room that the index needs to be opened and to record what is gone.
+    private static let roomForIndex: Int64 = 1 << 20
+
+    /// Removes data files, whose records are then found without a file; false if there are none.
+    private static func makeRoom(
+        _ directory: String, _ fileSystem: any FileSystem, _ wanted: Int64 = roomForIndex
+    ) -> Bool {
+        var freed: Int64 = 0
+        let root = directory + "/media"
+        for folder in (try? fileSystem.names(in: root)) ?? [] {
+            for name in (try? fileSystem.names(in: "\(root)/\(folder)")) ?? [] where freed < wanted {
+                let path = "\(root)/\(folder)/\(name)"
+                let allocated = (try? fileSystem.status(of: path))?.allocated ?? 0
+                // Emptied first: somebody who looks at the cache may have it open.
+                try? fileSystem.open(path, create: false).truncate(to: 0)
+                if (try? fileSystem.remove(path)) != nil { freed += allocated }
+            }
+        }
+        return freed > 0
+    }
+}

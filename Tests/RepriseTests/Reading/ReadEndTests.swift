@@ -1,0 +1,108 @@
+import HTTPSemantics
+import HTTPTypes
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@testable import Reprise
+
+/// A read ends without an error only after its last byte: a copy that was cut short must not look whole.
+@Suite(.limit(minutes: 2)) struct ReadEndTests {
+    /// How a program takes a read's bytes.
+    enum Consumer: CaseIterable {
+        case pieces, bytes, loop
+
+        /// Takes everything; calls `onPiece` after each piece.
+        func drain(_ read: MediaRead, _ onPiece: () -> Void = {}) async throws {
+            switch self {
+            case .pieces: while try await read.next() != nil { onPiece() }
+            case .bytes: while try await read.nextBytes() != nil { onPiece() }
+            case .loop: for try await _ in read { onPiece() }
+            }
+        }
+    }
+
+    /// Where the bytes come from.
+    enum Source: CaseIterable { case stored, fetched, pastTheStore }
+
+    private static let length: Int64 = 4_000_000
+
+    /// Runs `body` with a read of which 100,000 bytes can be had at once, all of them if they are stored.
+    private static func run(_ source: Source, _ body: (Bench, MediaRead) async throws -> Void) async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: length) { if source == .pastTheStore { $0.fields[.cacheControl] = "no-store" } }
+            if source == .stored { _ = try await bench.bytes("/a") }
+            bench.origin.hold("/a", at: 100_000)
+            let read = try await bench.cache.resource(for: bench.origin.url("/a")).read()
+            try await body(bench, read)
+            bench.origin.release("/a")
+        }
+    }
+
+    @Test("a cancelled read ends with CancellationError", arguments: Consumer.allCases, Source.allCases)
+    func cancelledBetweenPieces(consumer: Consumer, source: Source) async throws {
+        try await Self.run(source) { _, read async throws in
+            await #expect(throws: CancellationError.self) { try await consumer.drain(read) { read.cancel() } }
+            await #expect(throws: CancellationError.self, "again") { try await consumer.drain(read) }
+        }
+    }
+
+    @Test("one that is cancelled while it waits, too", arguments: Consumer.allCases, [Source.fetched, .pastTheStore])
+    func cancelledWhileItWaits(consumer: Consumer, source: Source) async throws {
+        try await Self.run(source) { bench, read async throws in
+            let taken = Happening()
+            let task = Task { try await consumer.drain(read) { taken.happen() } }
+            await taken.wait()
+            await bench.origin.waitUntil { $0["/a"].bodyBytesSent == 100_000 }
+            read.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+
+    @Test("so does one whose task is cancelled", arguments: Consumer.allCases, [Source.fetched, .pastTheStore])
+    func cancelledTask(consumer: Consumer, source: Source) async throws {
+        try await Self.run(source) { bench, read async throws in
+            let taken = Happening()
+            let task = Task { try await consumer.drain(read) { taken.happen() } }
+            await taken.wait()
+            await bench.origin.waitUntil { $0["/a"].bodyBytesSent == 100_000 }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+
+    @Test("to cancel a read after its last byte changes nothing", arguments: Consumer.allCases)
+    func cancelledAfterTheEnd(consumer: Consumer) async throws {
+        try await Self.run(.stored) { _, read async throws in
+            try await consumer.drain(read)
+            read.cancel()
+            try await consumer.drain(read)
+        }
+    }
+
+    @Test("an error is every consumer's, not only of the one who met it")
+    func errorsStay() async throws {
+        try await Self.run(.fetched) { bench, read async throws in
+            _ = try await read.next()
+            try await bench.cache.remove(bench.cache.resource(for: bench.origin.url("/a")).key)
+            for _ in 0..<2 {
+                let error = await #expect(throws: RepriseError.self) { try await read.drain() }
+                #expect(error?.code == .validatorChanged)
+                #expect(error?.message.contains("removed") == true)
+            }
+        }
+    }
+
+    @Test("closing the cache ends a read with closed", arguments: Consumer.allCases)
+    func closed(consumer: Consumer) async throws {
+        try await Self.run(.fetched) { bench, read async throws in
+            let taken = Happening()
+            let task = Task { try await consumer.drain(read) { taken.happen() } }
+            await taken.wait()
+            await bench.cache.close()
+            let error = await #expect(throws: RepriseError.self) { try await task.value }
+            #expect(error?.code == .closed)
+        }
+    }
+}
