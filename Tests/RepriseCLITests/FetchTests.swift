@@ -51,7 +51,9 @@ import Testing
             #expect(try Self.hiddenFiles(site).isEmpty)
             let both = try await Command.run("fetch", site.directory, ["--json", url, site.origin.url("/b.mp4")])
             #expect(both.exit == .status(69), "\(both)")
-            #expect(try Command.json(Report.self, both).map(\.state) == ["failed", "done"])
+            // A slow machine shows progress, too.
+            let states = try Command.json(Report.self, both).map(\.state).filter { $0 != "progress" }
+            #expect(states == ["failed", "done"])
             let entries = try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"]))
             #expect(entries.map(\.url) == [site.origin.url("/b.mp4")])
         }
