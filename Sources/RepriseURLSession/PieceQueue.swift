@@ -46,7 +46,7 @@ struct BufferBounds: Sendable {
     /// Most bytes that may come after a suspension, 8 MiB: URLSession promises nothing of how many do, and has been seen
     /// to deliver 900 MB over HTTPS.
     var mostAfterSuspension = 8 << 20
-    /// Longest suspension, 10 s: tasks that stay suspended keep other requests of the process waiting.
+    /// Longest suspension of a body that can be resumed with a range, 10 s: tasks that stay suspended keep other requests of the process waiting.
     var longestSuspension = Duration.seconds(10)
 
     #if canImport(FoundationNetworking)

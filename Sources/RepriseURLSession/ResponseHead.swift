@@ -13,6 +13,9 @@ struct ResponseHead {
     /// Bytes that the body must have, where the head says so; RFC 9112 §6.3.
     let declaredLength: Int64?
 
+    /// Whether a range request can bring the rest of the body: it has a strong validator (RFC 9110 §13.1.5).
+    var canBeResumed: Bool { Validators(response.headerFields).ifRangeValue != nil }
+
     /// Codings that URLSession undoes by itself.
     private static let decoded: Set<String> = ["gzip", "x-gzip", "deflate", "br", "zstd"]
 

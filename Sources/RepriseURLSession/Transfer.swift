@@ -150,7 +150,8 @@ final class Transfer: Sendable {
         do {
             let head = try ResponseHead(response, to: request)
             let (action, waiter) = guarded.withLock { guarded in
-                let action = guarded.machine.headArrived(declaredLength: losesBody ? nil : head.declaredLength)
+                let action = guarded.machine.headArrived(
+                    declaredLength: losesBody ? nil : head.declaredLength, canBeResumed: head.canBeResumed)
                 guard action == .accept else { return (action, HeadWaiter?.none) }
                 defer { guarded.headWaiter = nil }
                 return (action, guarded.headWaiter)

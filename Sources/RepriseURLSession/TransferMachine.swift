@@ -90,6 +90,8 @@ struct TransferMachine {
     private(set) var waitingSince: SuspendingClock.Instant?
     /// Bytes that the body must have, if known.
     private(set) var declaredLength: Int64?
+    /// Whether another request can bring the rest of the body.
+    private var canBeResumed = false
     private var receivedBytes: Int64 = 0
     private let bounds: BufferBounds
 
@@ -138,10 +140,11 @@ struct TransferMachine {
 
     // MARK: The session
 
-    mutating func headArrived(declaredLength: Int64?) -> HeadAction {
+    mutating func headArrived(declaredLength: Int64?, canBeResumed: Bool) -> HeadAction {
         switch state {
         case .waiting:
             self.declaredLength = declaredLength
+            self.canBeResumed = canBeResumed
             state = .open
             return .accept
         case .open: return .abort
@@ -203,7 +206,8 @@ struct TransferMachine {
 
     /// The time until the timer of a suspension is to fire; `nil` if one runs, or none is needed.
     mutating func startSuspensionTimer() -> Duration? {
-        guard isSuspended, !isSuspensionTimed else { return nil }
+        // A body whose rest cannot be asked for is kept for as long as its consumer wants: a player that pauses.
+        guard canBeResumed, isSuspended, !isSuspensionTimed else { return nil }
         isSuspensionTimed = true
         return bounds.longestSuspension
     }

@@ -43,9 +43,9 @@ struct SuspendedTransferTests {
             timeouts: .init(response: .seconds(30), idle: .seconds(30)), bounds: bounds,
             clock: CacheClock(clock) { 0 })
         let url = try #require(URL(string: "https://example.com/a"))
+        let fields = ["Content-Length": "1000000", "ETag": "\"v1\""]
         let response = try #require(
-            HTTPURLResponse(
-                url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: ["Content-Length": "1000000"]))
+            HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields))
         async let head = transfer.start()
         try await waitForCalls { $0 == [.resume] }
         queue.sync { transfer.receive(response) }

@@ -9,11 +9,11 @@ import Testing
 struct TransferMachineTests {
     private let start = SuspendingClock.now
 
-    private func open(_ declaredLength: Int64? = nil, suspendsAbove: Int = 100, resumesBelow: Int = 40)
-        -> TransferMachine
-    {
+    private func open(
+        _ declaredLength: Int64? = nil, suspendsAbove: Int = 100, resumesBelow: Int = 40, canBeResumed: Bool = true
+    ) -> TransferMachine {
         var machine = TransferMachine(bounds: .init(suspendsAbove: suspendsAbove, resumesBelow: resumesBelow))
-        #expect(machine.headArrived(declaredLength: declaredLength) == .accept)
+        #expect(machine.headArrived(declaredLength: declaredLength, canBeResumed: canBeResumed) == .accept)
         return machine
     }
 
@@ -66,7 +66,7 @@ struct TransferMachineTests {
     @Test func aTaskThatGoesOnWhileItIsSuspendedIsCut() {
         var machine = TransferMachine(
             bounds: .init(suspendsAbove: 100, resumesBelow: 40, mostAfterSuspension: 200))
-        _ = machine.headArrived(declaredLength: nil)
+        _ = machine.headArrived(declaredLength: nil, canBeResumed: true)
         _ = machine.received(piece(300))
         #expect(machine.adjustFlow(now: .zero) == .suspend)
         _ = machine.received(piece(200))
@@ -78,7 +78,7 @@ struct TransferMachineTests {
     @Test func bytesAfterEachSuspensionCountAnew() {
         var machine = TransferMachine(
             bounds: .init(suspendsAbove: 100, resumesBelow: 40, mostAfterSuspension: 200))
-        _ = machine.headArrived(declaredLength: nil)
+        _ = machine.headArrived(declaredLength: nil, canBeResumed: true)
         for _ in 0..<5 {
             _ = machine.received(piece(101))
             #expect(machine.adjustFlow(now: .zero) == .suspend)
@@ -102,6 +102,15 @@ struct TransferMachineTests {
         #expect(machine.startSuspensionTimer() == nil)
         #expect(machine.checkSuspension(now: .seconds(11)) == .checkAgain(after: .seconds(6)))
         #expect(machine.checkSuspension(now: .seconds(17)) == .cut)
+    }
+
+    @Test func aBodyWhoseRestCannotBeAskedForStaysSuspended() {
+        var machine = open(canBeResumed: false)
+        _ = machine.received(piece(101))
+        #expect(machine.adjustFlow(now: .seconds(1)) == .suspend)
+        #expect(machine.startSuspensionTimer() == nil)
+        _ = machine.take()
+        #expect(machine.adjustFlow(now: .seconds(3600)) == .resume)
     }
 
     @Test func theTimerOfASuspensionThatIsOverStops() {
@@ -156,7 +165,7 @@ struct TransferMachineTests {
         var machine = TransferMachine(bounds: .platform)
         #expect(machine.cancel(byTask: true) == true)
         #expect(machine.state == .ended(.cancelled(byTask: true)))
-        #expect(machine.headArrived(declaredLength: 5) == .ignore)
+        #expect(machine.headArrived(declaredLength: 5, canBeResumed: true) == .ignore)
         #expect(machine.received(piece(5)) == nil)
         #expect(machine.take() == .ending(.cancelled(byTask: true)))
     }
@@ -164,7 +173,7 @@ struct TransferMachineTests {
     @Test func aSecondHeadIsNeverMixedWithTheFirst() {
         var machine = open(1_000)
         _ = machine.received(piece(10))
-        #expect(machine.headArrived(declaredLength: 1_000) == .abort)
+        #expect(machine.headArrived(declaredLength: 1_000, canBeResumed: true) == .abort)
     }
 
     @Test func theDeclaredLengthIsRemembered() {
