@@ -48,14 +48,6 @@ public final class MediaRead: AsyncSequence, Sendable {
         var budget: RetryBudget
     }
 
-    /// A hole that cannot be stored: what it takes to go on where its connection fails.
-    private struct Detour {
-        let generation: GenerationCore
-        let from: Int64
-        let to: Int64?
-        var budget: RetryBudget
-    }
-
     private struct State {
         var source: Source { didSet { notePath() } }
         var served: [PieceSource: Int64] = [:]
