@@ -109,12 +109,18 @@ extension MediaResource {
         await withTaskExecutorPreference(DiskExecutor.shared) { recorded() }
     }
 
-    /// What the index knows; waits for the disk.
+    /// Whether memory tells what is stored under `key`: the index may still list what was replaced just now.
+    private func isKnownInMemory(_ key: CacheKey) -> Bool {
+        core.engine.liveResource(key)?.knowsWhatIsStored ?? false
+    }
+
+    /// What the index knows of what is not in memory; waits for the disk.
     func recorded() -> (information: ContentInformation, ranges: ByteRangeSet)? {
-        guard let store = core.engine.store else { return nil }
+        guard let store = core.engine.store, !isKnownInMemory(key) else { return nil }
         do throws(RepriseError) {
             let vary = try store.catalogue.vary(of: key)
             let selected = vary.map { key.selection(by: $0, for: originRequest) } ?? key
+            guard !isKnownInMemory(selected) else { return nil }
             guard let stored = try store.catalogue.generation(for: selected) else { return nil }
             return (ContentInformation(stored.record), ChunkLedger(blocks: stored.chunks).ranges)
         } catch {

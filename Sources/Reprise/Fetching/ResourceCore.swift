@@ -120,6 +120,16 @@ final class ResourceCore: Sendable {
         }
     }
 
+    /// Whether it was looked for in the index, so that what is stored of it is in memory, or nothing is.
+    var knowsWhatIsStored: Bool {
+        state.withLock { state in
+            switch state.phase {
+            case .known, .unknown, .bypass, .answered: true
+            case .unloaded, .varies: false
+            }
+        }
+    }
+
     /// Whether it was used since this was last asked.
     func takeUse() -> Bool {
         state.withLock { state in
