@@ -13,8 +13,8 @@ extension MediaResource {
     /// Throws what ``read(_:fields:directives:demand:onInterim:)`` throws.
     package func readWhole() async throws -> WholeRead {
         let known = await storedProgress().completeLength
-        // A fetch for what is missing would begin with the read, and evict.
-        if known != nil, await obstacle(toStoring: known) != nil {
+        // A fetch for what is missing would begin with the read, and evict; but not in a directory that is only read.
+        if known != nil, core.engine.storeProblem == nil, await obstacle(toStoring: known) != nil {
             let read = try await core.engine.bypassing(self).read()
             if let obstacle = await obstacle(toStoring: read.information.completeLength) {
                 return WholeRead(read: read, obstacle: obstacle)
@@ -40,6 +40,7 @@ extension MediaResource {
             return .store(reason: "Nothing can be stored: there is no directory.")
         }
         let stored = await storedProgress().ranges.byteCount
+        if stored == length { return nil }
         return await withTaskExecutorPreference(DiskExecutor.shared) {
             let isKept = (try? store.catalogue.retention(of: key)).map { $0 != .cached } ?? false
             return store.obstacle(toStoring: length, stored: stored, isKept: isKept)

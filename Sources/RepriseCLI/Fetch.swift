@@ -104,7 +104,8 @@ struct Fetch: AsyncParsableCommand {
             if json { try Terminal.printJSON(meter.report("interrupted")) }
             throw StopSignals.Interruption(message: message)
         }
-        if let obstacle {
+        // That nothing can be stored was said when the cache was opened; then the file is all that is wanted.
+        if let obstacle, output == nil || cache.storeProblem == nil {
             let written = output.map { "\($0.name) is complete, but " } ?? ""
             throw Failure.Reason.notStored("\(written)\(transfer.name) is not stored as a whole: \(obstacle.advice)")
         }
