@@ -40,7 +40,6 @@ extension MediaResource {
             return .store(reason: "Nothing can be stored: there is no directory.")
         }
         let stored = await storedProgress().ranges.byteCount
-        if stored == length { return nil }
         return await withTaskExecutorPreference(DiskExecutor.shared) {
             let isKept = (try? store.catalogue.retention(of: key)).map { $0 != .cached } ?? false
             return store.obstacle(toStoring: length, stored: stored, isKept: isKept)
