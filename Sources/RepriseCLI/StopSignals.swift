@@ -32,11 +32,16 @@ final class StopSignals: Sendable {
             }
             return DispatchSource.makeSignalSource(signal: number, queue: .global())
         }
+        let registered = DispatchGroup()
         for source in sources {
             let number = Int32(source.handle)
             source.setEventHandler { [weak self] in self?.receive(number) }
+            registered.enter()
+            source.setRegistrationHandler { registered.leave() }
             source.resume()
         }
+        // A signal that came before would be lost.
+        registered.wait()
         // Whoever reads a pipe may leave: that is an error of the write.
         signal(SIGPIPE, SIG_IGN)
     }

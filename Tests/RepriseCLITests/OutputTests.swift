@@ -39,6 +39,20 @@ import Testing
         }
     }
 
+    @Test("a descriptor that the command opened itself, such as that of the index, is no output")
+    func descriptors() async throws {
+        try await Site.run { site async throws in
+            let url = Self.publish(site)
+            try await Command.run("fetch", site.directory, [url])
+            for number in 3..<16 {
+                let outcome = try await Command.run("export", site.directory, [url, "-o", "/dev/fd/\(number)"])
+                #expect(outcome.exit == .status(73), "\(number): \(outcome)")
+            }
+            let verify = try await Command.run("verify", site.directory)
+            #expect(verify.output.contains("1 entry"), "\(verify)")
+        }
+    }
+
     @Test func anOutputThatCannotBeWrittenIsRefusedBeforeTheOriginIsAsked() async throws {
         try await Site.run { site async throws in
             let url = Self.publish(site)

@@ -83,7 +83,11 @@ package final class OutputFile: Sendable {
             self.descriptor = descriptor
             place = .direct
             state = Mutex(State(isOpen: false))
-            guard fcntl(descriptor, F_GETFD) >= 0 else { throw Self.refusal(path, errno) }
+            let flags = fcntl(descriptor, F_GETFD)
+            guard flags >= 0 else { throw Self.refusal(path, errno) }
+            // What this process opened itself, such as the index, is closed in programs that it starts; what it was started
+            // with is not.
+            guard flags & FD_CLOEXEC == 0 else { throw Self.refusal(path, EBADF) }
             return
         }
         var status = stat()
