@@ -172,7 +172,8 @@ final class Engine: Sendable {
             .notStored, "\(url.redacted) is not stored as far as was asked for, and the origin is not to be asked.")
     }
 
-    /// Sends one request for `range` (`nil` = the whole, without a Range field) and measures the time to its head.
+    /// Sends one request for `range` (`nil` = the whole, without a Range field) when its turn has come, and measures the time
+    /// to its head.
     ///
     /// `condition` makes it conditional on another state than that (RFC 9110 §13.1.2, §13.1.3). `interest` says how much it is
     /// wanted until its head is here; without one it is wanted as `request` says.
@@ -181,6 +182,23 @@ final class Engine: Sendable {
     func send(
         _ request: OriginRequest, range: RangeSpec?, ifRange: String? = nil, condition: Validators? = nil,
         interest: RequestInterest? = nil
+    ) async throws -> (response: OriginResponse, requestTime: Int64) {
+        let interest = interest ?? RequestInterest(request.demand)
+        await waitForTurn(interest, at: request.url.authority)
+        return try await sendNow(request, range: range, ifRange: ifRange, condition: condition, interest: interest)
+    }
+
+    /// Returns when a request of that interest may be sent: see ``Precedence``.
+    func waitForTurn(_ interest: RequestInterest, at authority: String) async {
+        guard !configuration.reuse.isOffline else { return }
+        await precedence.giveWay(interest, at: authority)
+        await precedence.settle(interest, at: authority)
+    }
+
+    /// Sends as ``send(_:range:ifRange:condition:interest:)`` does, without waiting for a turn.
+    func sendNow(
+        _ request: OriginRequest, range: RangeSpec?, ifRange: String? = nil, condition: Validators? = nil,
+        interest: RequestInterest
     ) async throws -> (response: OriginResponse, requestTime: Int64) {
         var request = request
         request.fields[.range] = range.map { RangeField($0).description }
@@ -192,9 +210,7 @@ final class Engine: Sendable {
         }
         request.fields[.acceptEncoding] = "identity"
         guard !configuration.reuse.isOffline else { throw Self.notStored(request.url) }
-        let (authority, interest) = (request.url.authority, interest ?? RequestInterest(request.demand))
-        await precedence.giveWay(interest, at: authority)
-        await precedence.settle(interest, at: authority)
+        let authority = request.url.authority
         guard let demand = interest.demand else { throw CancellationError() }
         request.demand = demand
         request.interest = interest

@@ -67,24 +67,20 @@
                         var player = RandomPlayer(world, round: round, seed: seed << 16 | UInt64(round))
                         for problem in try await player.play() { world.violation("end", problem) }
                     }
-                    let (twice, log) = world.network.state.withLock { state in
-                        let twice = state.askedTwice.filter { $0.value > 0 }
-                        let log = state.arrivals.filter { twice[$0.resource] != nil }.map {
-                            "#\($0.exchange) \($0.range)"
-                        }
-                        return (twice, log)
+                    let (repeats, duplicates, arrivals) = world.network.state.withLock { state in
+                        (state.repeats, state.duplicates, state.arrivals)
                     }
-                    if !twice.isEmpty { world.violation("once", "fetched twice: \(twice) in \(log)") }
-                    let (duplicates, takeovers) = world.network.state.withLock { state in
-                        (state.duplicates, state.takeovers.mapValues(\.count))
+                    for (name, found) in repeats where found.bytes > 0 {
+                        let log = arrivals.filter { $0.resource == name }.map { "#\($0.exchange) \($0.range)" }
+                        world.violation("once", "\(found.bytes) bytes of \(name) were asked for twice: \(log)")
                     }
                     for (name, bytes) in duplicates {
-                        let most = takeovers[name, default: 0] * (servers[name]?.chunk ?? 0)
+                        let most = (repeats[name]?.takeovers.count ?? 0) * (servers[name]?.chunk ?? 0)
                         if bytes > most { world.violation("once", "\(bytes) bytes of \(name) came twice, not \(most)") }
                     }
                     total = Traffic(
                         bytes: world.bytesFetched, duplicates: duplicates.values.reduce(0, +),
-                        takeovers: takeovers.values.reduce(0, +))
+                        takeovers: repeats.values.reduce(0) { $0 + $1.takeovers.count })
                 }
             }
         }

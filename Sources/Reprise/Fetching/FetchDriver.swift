@@ -84,14 +84,15 @@ struct FetchDriver: Sendable {
 
     private func attempt(_ ready: FetchResponse?, _ writer: inout ChunkWriter) async throws -> Outcome {
         if let ready { return try await drain(ready, &writer) }
-        guard let range = core.remainder(of: id) else { return .done(reachedEnd: false) }
+        await engine.waitForTurn(interest, at: core.url.authority)
+        guard core.claim(id), let range = core.remainder(of: id) else { return .done(reachedEnd: false) }
         let record = core.record
         let request = engine.impersonal(core.request(for: id) ?? request, record.fields)
         let isRest = range.upperBound == .max || range.upperBound == record.completeLength
         let spec: RangeSpec? =
             record.rangesSupported == false ? nil : isRest ? .from(range.lowerBound) : .bounded(range)
         let ifRange = spec == nil ? nil : record.identity.validators.ifRangeValue
-        let (response, requestTime) = try await engine.send(
+        let (response, requestTime) = try await engine.sendNow(
             request, range: spec, ifRange: ifRange, interest: interest)
         // Cancelled while the request was under way: what has arrived already is stored all the same.
         if !core.attach(response.body, to: id) { response.body.cancel() }

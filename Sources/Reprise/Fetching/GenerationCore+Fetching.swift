@@ -14,6 +14,14 @@ extension GenerationCore {
         }
     }
 
+    /// Whether the request of a fetch should be sent now that its turn has come: see ``GenerationMachine/claim(_:patience:)``.
+    func claim(_ id: GenerationMachine.FetchID) -> Bool {
+        state.withLock { state in
+            let patience = patience(state)
+            return state.machine.claim(id, patience: patience)
+        }
+    }
+
     /// The next byte that the fetch is to bring; `nil` when it is over.
     func position(of id: GenerationMachine.FetchID) -> Int64? { state.withLock { $0.machine.fetches[id]?.cursor } }
 

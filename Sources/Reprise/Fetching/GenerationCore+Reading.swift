@@ -37,7 +37,7 @@ extension GenerationCore {
     /// How far behind the wanted byte a running fetch may be for a reader to wait for it.
     ///
     /// Where no other response may be joined, any distance: nothing else can bring the byte.
-    private func patience(_ state: borrowing State) -> Int64 {
+    func patience(_ state: borrowing State) -> Int64 {
         Self.isJoinable(state, engine.configuration.generationPolicy)
             ? engine.timings.patience(for: url.authority) : .max
     }

@@ -145,7 +145,6 @@ extension GenerationMachine {
             return raiseDemand(of: fetchID, for: id)
         }
         var effects: [Effect] = []
-        for (fetchID, _) in candidates { fetches[fetchID]?.limit = position }
         let fetchID = FetchID(number: makeNumber())
         var start = position
         var upper: Int64?
@@ -163,6 +162,24 @@ extension GenerationMachine {
         readers[id]?.waitingOn = fetchID
         effects += cancelUnwanted(except: fetchID)
         return effects
+    }
+
+    /// The turn of a fetch to send its request has come: it takes over what follows its next byte from the fetches before it.
+    ///
+    /// False if the request is not needed: while it waited for its turn, another response has brought that byte, or has
+    /// come near. Its readers look again when the fetch ends. A request that is never sent takes over nothing.
+    mutating func claim(_ id: FetchID, patience: Int64) -> Bool {
+        guard let fetch = fetches[id], rangesSupported != false else { return true }
+        let position = fetch.cursor
+        guard !stored.contains(position) else { return false }
+        let others = fetches.filter { $0.key != id && $0.value.covers(position) }
+        let isComing = others.values.contains { other in
+            other.hasResponse && other.phase != .ending
+                && isWorthWaiting(for: other, at: position, patience: patience)
+        }
+        guard !isComing else { return false }
+        for other in others.keys { fetches[other]?.limit = position }
+        return true
     }
 
     /// What was cancelled before its response came brings nothing more.
@@ -226,7 +243,8 @@ extension GenerationMachine {
         fetches[id] = fetch
         if let owner = fetch.owner { readers[owner]?.own.insert(range) }
         var effects: [Effect] = []
-        for (readerID, reader) in readers where reader.waitingOn == id && reader.delivered < fetch.cursor {
+        // Also readers of a fetch that still waits for its turn.
+        for (readerID, reader) in readers where reader.waitingOn != nil && range.contains(reader.delivered) {
             readers[readerID]?.waitingOn = nil
             effects.append(.wake(readerID))
         }

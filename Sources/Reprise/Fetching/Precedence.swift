@@ -149,7 +149,7 @@ final class Precedence: Sendable {
 
     /// Waits for `time`, less if the interest changes or the task is cancelled.
     private func pause(_ time: Duration, _ interest: RequestInterest, while demand: Demand) async {
-        let timer = Task { [clock] in try? await clock.sleep(time) }
+        let timer = Task(executorPreference: DiskExecutor.shared) { [clock] in try? await clock.sleep(time) }
         let observer = interest.observe { timer.cancel() }
         defer { interest.forget(observer) }
         if interest.demand != demand { timer.cancel() }

@@ -21,6 +21,7 @@
             let method: String
             let start: Int64
             let networkPolicy: NetworkPolicy
+            let begin: ManualClock.Instant
             var received: Int64 = 0
             var isOpen = true
         }
@@ -29,7 +30,19 @@
         struct Arrival: Sendable {
             let exchange: Int
             let resource: String
+            let version: Int64
             let range: Range<Int64>
+            let time: ManualClock.Instant
+        }
+
+        /// Bytes of one file that were asked for twice.
+        ///
+        /// Without the ends of chunks that were on their way when a later request took over what follows: they cannot be
+        /// called back.
+        struct Repeats: Sendable {
+            var bytes: Int64 = 0
+            /// The later requests of that kind.
+            var takeovers: Set<Int> = []
         }
 
         struct State: Sendable {
@@ -42,12 +55,6 @@
             var arrivals: [Arrival] = []
             var distinct: [String: ByteRangeSet] = [:]
             var duplicates: [String: Int64] = [:]
-            /// The same without the ends of chunks that were on their way when a later request took over what follows: they
-            /// cannot be called back.
-            var asked: [String: ByteRangeSet] = [:]
-            var askedTwice: [String: Int64] = [:]
-            /// The later requests of that kind.
-            var takeovers: [String: Set<Int>] = [:]
             /// Waits for the real socket: the moment is not over before they are.
             var busy = 0
             var isShutDown = false
@@ -96,9 +103,6 @@
                 state.arrivals = []
                 state.distinct = [:]
                 state.duplicates = [:]
-                state.asked = [:]
-                state.askedTwice = [:]
-                state.takeovers = [:]
             }
         }
 
@@ -106,6 +110,7 @@
 
         func send(_ request: OriginRequest) async throws -> OriginResponse {
             let path = String(request.url.target.prefix { $0 != "?" })
+            let begin = clock.now
             let (server, isInstant, id) = try state.withLock { state -> (ScriptServer, Bool, Int) in
                 if state.isOffline { throw Self.offline }
                 if state.isShutDown { throw RepriseError(.closed, "The script has ended.") }
@@ -114,7 +119,7 @@
                 state.exchanges.append(
                     Exchange(
                         resource: name, method: request.method.rawValue, start: start,
-                        networkPolicy: request.networkPolicy))
+                        networkPolicy: request.networkPolicy, begin: begin))
                 return (state.servers[name] ?? ScriptServer(), state.isInstant, state.exchanges.count - 1)
             }
             do {
@@ -179,21 +184,17 @@
 
         /// Counts bytes of a representation that have arrived.
         func arrived(_ range: Range<Int64>, in exchange: Int) {
+            let now = clock.now
             state.withLock { state in
                 guard state.exchanges.indices.contains(exchange), !range.isEmpty else { return }
                 let name = state.exchanges[exchange].resource
-                let version = "\(name)#\(state.servers[name]?.version ?? 1)"
+                let arrival = Arrival(
+                    exchange: exchange, resource: name, version: state.servers[name]?.version ?? 1, range: range,
+                    time: now)
                 state.exchanges[exchange].received += range.upperBound - range.lowerBound
-                state.arrivals.append(Arrival(exchange: exchange, resource: name, range: range))
-                var distinct = state.distinct[version] ?? ByteRangeSet()
-                let new = distinct.holes(in: range).reduce(Int64(0)) { $0 + $1.upperBound - $1.lowerBound }
-                distinct.insert(range)
-                state.distinct[version] = distinct
-                let duplicate = range.upperBound - range.lowerBound - new
-                state.duplicates[name, default: 0] += duplicate
-                let (asked, takeover) = state.withoutOvershoot(range, of: exchange)
-                state.asked[version, default: ByteRangeSet()].count(asked, into: &state.askedTwice[name, default: 0])
-                if let takeover { state.takeovers[name, default: []].insert(takeover) }
+                state.arrivals.append(arrival)
+                state.distinct[arrival.file, default: ByteRangeSet()].count(
+                    range, into: &state.duplicates[name, default: 0])
             }
         }
 
@@ -228,18 +229,35 @@
         }
     }
 
+    extension ScriptNetwork.Arrival {
+        /// The representation, under one name for each version.
+        fileprivate var file: String { "\(resource)#\(version)" }
+    }
+
     extension ScriptNetwork.State {
-        /// `range` up to where a later request for the same file begins, and that request.
-        fileprivate func withoutOvershoot(
-            _ range: Range<Int64>, of exchange: Int
-        ) -> (asked: Range<Int64>, takeover: Int?) {
-            let name = exchanges[exchange].resource
-            let takeover = exchanges.indices[(exchange + 1)...].filter { index in
+        /// What was asked for twice, by resource.
+        var repeats: [String: ScriptNetwork.Repeats] {
+            var asked: [String: ByteRangeSet] = [:]
+            var repeats: [String: ScriptNetwork.Repeats] = [:]
+            for arrival in arrivals {
+                let takeover = takeover(of: arrival)
+                let upper = takeover.map { exchanges[$0].start } ?? arrival.range.upperBound
+                var found = repeats[arrival.resource] ?? ScriptNetwork.Repeats()
+                asked[arrival.file, default: ByteRangeSet()].count(
+                    arrival.range.lowerBound..<upper, into: &found.bytes)
+                if let takeover { found.takeovers.insert(takeover) }
+                repeats[arrival.resource] = found
+            }
+            return repeats
+        }
+
+        /// A later request for the same file that begins within `arrival` and was sent by the moment of its arrival.
+        private func takeover(of arrival: ScriptNetwork.Arrival) -> Int? {
+            exchanges.indices[(arrival.exchange + 1)...].filter { index in
                 let later = exchanges[index]
-                return later.resource == name && later.method == "GET" && later.start > range.lowerBound
-                    && later.start < range.upperBound
+                return later.resource == arrival.resource && later.method == "GET" && later.begin <= arrival.time
+                    && later.start > arrival.range.lowerBound && later.start < arrival.range.upperBound
             }.min { exchanges[$0].start < exchanges[$1].start }
-            return (range.lowerBound..<(takeover.map { exchanges[$0].start } ?? range.upperBound), takeover)
         }
     }
 

@@ -30,6 +30,10 @@ import Testing
         return (text, effects)
     }
 
+    private func claim(_ machine: inout GenerationMachine, _ fetch: GenerationMachine.FetchID) -> Bool {
+        machine.claim(fetch, patience: Self.patience)
+    }
+
     private func startOf(_ effects: [GenerationMachine.Effect]) throws -> (GenerationMachine.FetchID, Range<Int64>) {
         for case .start(let id, let range) in effects { return (id, range) }
         throw Missing()
@@ -81,7 +85,9 @@ import Testing
         _ = machine.removeReader(old)
         #expect(machine.lingerExpired(dead) == [.cancel(dead)])
         let new = machine.addReader(1000, length)
-        #expect(try startOf(next(&machine, new).1).1 == 1000..<length)
+        let (fetch, range) = try startOf(next(&machine, new).1)
+        #expect(range == 1000..<length)
+        #expect(claim(&machine, fetch))
         #expect(machine.fetches[dead]?.limit == 1000)
     }
 
@@ -109,8 +115,52 @@ import Testing
         let far = machine.addReader(5 << 20, length)
         let (second, range) = try startOf(next(&machine, far).1)
         #expect(range == 5 << 20..<length)
+        #expect(machine.fetches[first]?.limit == length, "a request that was not sent takes over nothing")
+        #expect(claim(&machine, second))
         #expect(machine.fetches[first]?.limit == 5 << 20, "no byte is on its way twice")
         #expect(machine.fetches[second]?.cursor == 5 << 20)
+    }
+
+    /// A fetch from 0 with a response, and one at 1 MiB whose turn to be sent has not come.
+    private func machineWithAFetchThatWaits() throws -> (
+        GenerationMachine, running: GenerationMachine.FetchID, waiting: GenerationMachine.FetchID,
+        reader: GenerationMachine.ReaderID
+    ) {
+        var machine = Self.machine(10 << 20)
+        let (running, _) = try startOf(next(&machine, machine.addReader(0, 10 << 20)).1)
+        machine.responseArrived(running)
+        let reader = machine.addReader(1 << 20, 10 << 20)
+        let (waiting, _) = try startOf(next(&machine, reader).1)
+        return (machine, running, waiting, reader)
+    }
+
+    @Test func aRequestIsNotSentWhenAnotherResponseHasComeNearWhileItWaited() throws {
+        var (machine, running, waiting, reader) = try machineWithAFetchThatWaits()
+        _ = machine.advance(running, by: 1 << 20 - Self.patience)
+        #expect(!claim(&machine, waiting))
+        #expect(machine.fetches[running]?.limit == 10 << 20)
+        let effects = machine.end(waiting, reachedEnd: false, failure: nil)
+        #expect(effects == [.wake(reader)])
+        let (answer, asked) = next(&machine, reader)
+        #expect(answer == "wait")
+        #expect(asked.allSatisfy { if case .start = $0 { false } else { true } }, "it waits for the running one")
+    }
+
+    @Test func aReaderIsWokenByAnyResponseThatBringsItsByte() throws {
+        var (machine, running, waiting, reader) = try machineWithAFetchThatWaits()
+        let (_, early) = machine.advance(running, by: 1 << 20)
+        #expect(!early.contains(.wake(reader)))
+        let (_, effects) = machine.advance(running, by: 1)
+        #expect(effects.contains(.wake(reader)))
+        #expect(next(&machine, reader).0 == "1048576..<1048577 joined")
+        #expect(!claim(&machine, waiting), "its first byte is stored")
+    }
+
+    @Test func aRequestIsSentBesideOneThatIsFarBehind() throws {
+        var (machine, running, waiting, _) = try machineWithAFetchThatWaits()
+        _ = machine.advance(running, by: 1 << 20 - Self.patience - 1)
+        #expect(claim(&machine, waiting))
+        #expect(machine.fetches[running]?.limit == 1 << 20)
     }
 
     @Test func aNewFetchEndsWhereARunningOneBegan() throws {
