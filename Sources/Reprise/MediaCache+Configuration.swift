@@ -73,6 +73,12 @@ extension MediaCache {
         /// The defaults.
         public init() {}
 
+        /// The defaults, with another ``limit`` in bytes.
+        public init(limit: Int64) {
+            self.limit = limit
+            isLimitGiven = true
+        }
+
         /// What must not differ between two openings of one directory, and does; `nil` if nothing.
         func difference(from other: Configuration) -> String? {
             if limit != other.limit { return "limit" }

@@ -18,16 +18,26 @@ extension MediaCache {
         return await resource.storedProgress().isComplete
     }
 
+    /// Removes every entry of every partition, also entries that are being read, pinned entries and downloads.
+    ///
+    /// Returns the bytes freed. Throws ``RepriseError`` when the index cannot be read or written.
+    @discardableResult
+    public func removeAll() async throws -> Int64 { try await removeAll { _ in true } }
+
     /// Removes everything that is stored in `partition`, also while it is being read, pinned entries and downloads too.
     ///
     /// Nothing of other partitions, and nothing outside of partitions. Returns the bytes freed; 0 if there was nothing. Throws
     /// ``RepriseError`` when the index cannot be read or written.
     @discardableResult
     public func removeAll(partition: String) async throws -> Int64 {
+        try await removeAll { $0.partition == partition }
+    }
+
+    private func removeAll(_ isMeant: (CacheKey) -> Bool) async throws -> Int64 {
         guard let store = engine.store else { return 0 }
         let stored = try await entries().map(\.key)
         let held = try await withTaskExecutorPreference(DiskExecutor.shared) { try store.catalogue.holds().map(\.key) }
-        let keys = Set(stored + held + engine.liveKeys).filter { $0.partition == partition }
+        let keys = Set(stored + held + engine.liveKeys).filter(isMeant)
         for key in keys { downloads.cancel(key) }
         return try await remove(Array(keys))
     }

@@ -58,6 +58,23 @@ extension MediaCache {
         return max(0, before - store.quota.usage.allocated)
     }
 
+    /// Changes the limit in bytes (``Configuration/limit``) while the cache is in use, and records it in the directory.
+    ///
+    /// Evicts least recently used entries where the cache occupies more; entries in use, pinned entries and downloads stay.
+    /// Does nothing in a cache without a store. Throws ``RepriseError``: `storageUnavailable` when the index cannot be
+    /// written; the limit is as it was before then.
+    public func setLimit(_ limit: Int64) async throws {
+        guard let store = engine.store else { return }
+        if let problem = store.problem { throw problem }
+        let limit = Store.limit(limit)
+        try await store.catalogue.record(limit: limit)
+        store.quota.setLimit(limit)
+        await prune(toSize: limit)
+    }
+
+    /// Most bytes that the cache may occupy on disk; 0 in a cache without a store.
+    public var limit: Int64 { engine.store?.quota.limit ?? 0 }
+
     /// Removes what is stored under `keys`, as ``remove(_:)`` does, in few transactions.
     ///
     /// Returns the bytes of media freed.

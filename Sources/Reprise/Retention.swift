@@ -5,7 +5,7 @@ public enum Retention: Sendable, Hashable {
     /// Until that time, in seconds since 1970, or until released if `nil`.
     ///
     /// What of it is stored stays; nothing is fetched for it.
-    case pinned(until: Double?)
+    case pinned(until: Double? = nil)
     /// Until released, and whole: what is missing is fetched, also after a restart.
     case download
 

@@ -2,10 +2,11 @@ public import Foundation
 public import Reprise
 
 extension MediaCache {
-    /// Whether every byte of the media at `url` is on disk; looks into the index, never at the network.
+    /// Whether every byte of the media at `url`, played with `options`, is on disk; looks into the index, never at the
+    /// network.
     ///
-    /// False for URLs that are not http or https. `options` must be those with which it is played.
-    public func isCached(_ url: URL, options: PlaybackOptions = PlaybackOptions()) async -> Bool {
+    /// False for URLs that are not http or https. Without options `isCached(_:partition:)` of Reprise tells the same.
+    public func isCached(_ url: URL, options: PlaybackOptions) async -> Bool {
         guard let resource = try? AssetSource.resource(self, url, options) else { return false }
         return await resource.storedProgress().isComplete
     }
@@ -48,11 +49,12 @@ extension MediaCache {
         try await resource.export(to: file.path)
     }
 
-    /// Removes what is stored of the media at `url`, also while it plays: its player then fails at the next hole.
+    /// Removes the stored bytes of the media at `url`, played with `options`, also while it plays: its player then fails at
+    /// the next hole.
     ///
-    /// Returns the bytes freed.
+    /// Returns the bytes freed. Without options `remove(_:partition:)` of Reprise does the same.
     @discardableResult
-    public func remove(_ url: URL, options: PlaybackOptions = PlaybackOptions()) async throws -> Int64 {
+    public func remove(_ url: URL, options: PlaybackOptions) async throws -> Int64 {
         guard let resource = try AssetSource.resource(self, url, options) else { return 0 }
         return try await remove(resource.key)
     }

@@ -4,11 +4,11 @@ import Locks
 ///
 /// Counts the file system's blocks. The lock is a leaf.
 final class Quota: Sendable {
-    let limit: Int64
     private let floor: Int64
     private let freeBytes: @Sendable () -> Int64?
 
     private struct State {
+        var limit: Int64
         var usage: Usage
         var indexBytes: Int64 = 0
         /// Bytes that may be reserved before the disk's free space is asked for again.
@@ -25,11 +25,16 @@ final class Quota: Sendable {
 
     /// `floor` bytes of the disk stay free, as `freeBytes` tells.
     init(limit: Int64, used: Usage, floor: Int64 = 0, freeBytes: @escaping @Sendable () -> Int64? = { nil }) {
-        self.limit = limit
         self.floor = floor
         self.freeBytes = freeBytes
-        state = Mutex(State(usage: used))
+        state = Mutex(State(limit: limit, usage: used))
     }
+
+    /// Most bytes that media and index may occupy.
+    var limit: Int64 { state.withLock { $0.limit } }
+
+    /// Takes another limit; what is above it must be evicted by the caller.
+    func setLimit(_ limit: Int64) { state.withLock { $0.limit = limit } }
 
     var usage: Usage { state.withLock { $0.usage } }
 
@@ -40,7 +45,7 @@ final class Quota: Sendable {
         return state.withLock { state in
             if let free { state.allowance = min(free - floor, max(Self.probeInterval, bytes)) }
             let charged = max(0, state.indexBytes - Self.uncharged)
-            guard bytes <= limit - state.usage.allocated - charged, floor == 0 || bytes <= state.allowance else {
+            guard bytes <= state.limit - state.usage.allocated - charged, floor == 0 || bytes <= state.allowance else {
                 return false
             }
             state.usage.allocated += bytes
@@ -53,7 +58,7 @@ final class Quota: Sendable {
     func shortage(_ bytes: Int64) -> Int64 {
         let onDisk = diskShortage(bytes)?.missing ?? 0
         return state.withLock { state in
-            max(onDisk, state.usage.allocated + max(0, state.indexBytes - Self.uncharged) + bytes - limit)
+            max(onDisk, state.usage.allocated + max(0, state.indexBytes - Self.uncharged) + bytes - state.limit)
         }
     }
 

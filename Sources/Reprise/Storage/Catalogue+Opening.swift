@@ -325,12 +325,19 @@ extension Catalogue {
 
     /// Records the limit, if there is one to record; returns the recorded one.
     private static func recordedLimit(in database: Database, _ options: Options) throws -> Int64? {
-        if let limit = options.limit {
-            try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('limit', ?)", arguments: [limit])
-        }
+        if let limit = options.limit { try record(limit: limit, in: database) }
         let row = try Row.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'limit'")
         let limit: Int64? = row?.value("value")
         return limit.flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    private static func record(limit: Int64, in database: Database) throws {
+        try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('limit', ?)", arguments: [limit])
+    }
+
+    /// Records another limit.
+    func record(limit: Int64) async throws(RepriseError) {
+        try await write { try Self.record(limit: limit, in: $0) }
     }
 
     /// Marks the cache as closed.

@@ -57,7 +57,7 @@ final class Store: Sendable {
         if let problem { journal.tell(.storeBypassed(nil, reason: problem.description)) }
         let recorded = configuration.usesRecordedLimit ? opening.limit : nil
         quota = Quota(
-            limit: min(max(0, recorded ?? configuration.limit), .largestPosition), used: try catalogue.usage(),
+            limit: Self.limit(recorded ?? configuration.limit), used: try catalogue.usage(),
             floor: max(0, configuration.minimumFree)
         ) {
             try? fileSystem.freeBytes(at: directory)
@@ -75,6 +75,9 @@ final class Store: Sendable {
         quota.setIndexBytes(Self.indexCharge(directory, fileSystem))
         reach(.opened)
     }
+
+    /// The limit that a program's number stands for: see ``MediaCache/Configuration/limit``.
+    static func limit(_ bytes: Int64) -> Int64 { min(max(0, bytes), .largestPosition) }
 
     /// Opens when other caches may have the directory; `nil` if they may at any time.
     var released: Latch? { lock?.released }

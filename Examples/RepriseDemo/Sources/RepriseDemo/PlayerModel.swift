@@ -64,7 +64,7 @@
             watcher?.cancel()
             Task {
                 do {
-                    for entry in try await cache.entries() { try await cache.remove(entry.key) }
+                    try await cache.removeAll()
                     progress = StoredProgress()
                     message = "cleared"
                 } catch {

@@ -1,0 +1,49 @@
+public import Foundation
+public import HTTPTypes
+
+/// The calls that take a URL, for Foundation's type.
+extension MediaCache {
+    /// The resource at `url`; see ``resource(for:fields:partition:)-(ResourceURL,_,_)``.
+    ///
+    /// Throws ``RepriseError``: `invalidURL` for what is neither http nor https, `closed` after ``close()``.
+    public func resource(
+        for url: URL, fields: HTTPFields = [:], partition: String? = nil
+    ) throws(RepriseError) -> MediaResource {
+        try resource(for: ResourceURL(url), fields: fields, partition: partition)
+    }
+
+    /// Whether every byte at `url` is on disk, in `partition` if one is named; looks into the index, never at the network.
+    ///
+    /// False for URLs that are neither http nor https.
+    public func isCached(_ url: URL, partition: String? = nil) async -> Bool {
+        guard let url = try? ResourceURL(url) else { return false }
+        return await isCached(url, partition: partition)
+    }
+
+    /// Removes the stored bytes of `url`, also while they are being read: such reads end at their next hole.
+    ///
+    /// Returns the bytes freed; 0 if there was nothing. Throws ``RepriseError``: `invalidURL` for what is neither http nor
+    /// https, `storageUnavailable` when the index cannot be written.
+    @discardableResult
+    public func remove(_ url: URL, partition: String? = nil) async throws -> Int64 {
+        try await remove(resource(for: url, partition: partition))
+    }
+
+    /// Removes the stored bytes of `resource`, also while they are being read: such reads end at their next hole.
+    ///
+    /// Returns the bytes freed; 0 if there was nothing.
+    @discardableResult
+    public func remove(_ resource: MediaResource) async throws -> Int64 { try await remove(resource.key) }
+
+    /// The data file of `url`, if every byte is on disk and the cache is not encrypted; see ``MediaResource/fileURL()``.
+    public func fileURL(for url: URL, partition: String? = nil) async -> URL? {
+        await (try? resource(for: url, partition: partition))?.fileURL()
+    }
+}
+
+extension ResourceURL {
+    /// The same URL, spelled as `url` is.
+    ///
+    /// Throws ``RepriseError`` with code `invalidURL`, as ``init(_:)-(String)`` does.
+    public init(_ url: URL) throws(RepriseError) { try self.init(url.absoluteString) }
+}
