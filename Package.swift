@@ -90,11 +90,18 @@ let package = Package(
         .target(
             name: "RepriseURLSession", dependencies: ["Reprise", "HTTPSemantics", "Locks", httpTypes],
             swiftSettings: strict),
+        // Says what is missing where the traits are off.
         .target(
-            name: "RepriseHTTPClient", dependencies: ["Reprise", "HTTPSemantics", "Locks", httpTypes, nioSSL] + nio,
+            name: "DefaultTraits",
+            dependencies: [.product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Proxy"]))],
             swiftSettings: strict),
         .target(
-            name: "RepriseProxy", dependencies: ["Reprise", "HTTPSemantics", "Locks", httpTypes, logging] + nio,
+            name: "RepriseHTTPClient",
+            dependencies: ["DefaultTraits", "Reprise", "HTTPSemantics", "Locks", httpTypes, nioSSL] + nio,
+            swiftSettings: strict),
+        .target(
+            name: "RepriseProxy",
+            dependencies: ["DefaultTraits", "Reprise", "HTTPSemantics", "Locks", httpTypes, logging] + nio,
             swiftSettings: strict),
         .executableTarget(
             name: "RepriseCLI",
@@ -104,7 +111,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "RepriseTesting", dependencies: ["ByteRanges", "Locks", httpTypes] + nio,
+            name: "RepriseTesting", dependencies: ["ByteRanges", "DefaultTraits", "Locks", httpTypes] + nio,
             swiftSettings: strict),
         .target(name: "TestLimits", path: "Tests/Limits", swiftSettings: strict),
         // What Swift's overlays lack for starting programs in tests.
@@ -113,7 +120,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "CSpawn", "Locks", "Reprise", "RepriseHTTPClient", "RepriseTesting", "HTTPSemantics", httpTypes,
+                "CSpawn", "Locks", "Reprise", "RepriseHTTPClient", "RepriseTesting", "HTTPSemantics", "TestLimits",
+                httpTypes,
             ],
             path: "Tests/Support",
             swiftSettings: strict),

@@ -56,6 +56,8 @@ extension MediaCache {
         /// Time; the system's clocks by default.
         public var clock = CacheClock.system
 
+        /// Which entries go first when room is needed.
+        package var evictionPolicy = EvictionPolicy.leastRecentlyUsed
         /// The disk, for tests that make it fail.
         package var fileSystem: any FileSystem = SystemFileSystem()
         /// Called where a crash would leave the store between two states.

@@ -35,7 +35,7 @@
             /// AVFoundation lets go of what it has when it likes, the stand-in at once.
             private static func isGone(_ isLeft: @Sendable () -> Bool) async -> Bool {
                 let deadline = ContinuousClock.now.advanced(by: .seconds(10))
-                while isLeft(), ContinuousClock.now < deadline { await Task.yield() }
+                await eventually { !isLeft() || ContinuousClock.now >= deadline }
                 return !isLeft()
             }
 

@@ -38,7 +38,7 @@ struct QueueTests {
     }
 
     private func queued(_ count: Int, by client: NIOOrigin) async {
-        while client.queuedRequests != count { await Task.yield() }
+        await eventually { client.queuedRequests == count }
     }
 
     @Test func theHighestClassGetsTheNextConnection() async throws {

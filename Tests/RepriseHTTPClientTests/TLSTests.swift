@@ -62,7 +62,7 @@ struct TLSTests {
         try await ScriptedServer.run({ _, _ in [] }) { server in
             try await withClient { client in
                 async let code = failureCode { try await client.get("https://localhost:\(server.port)/") }
-                while server.connections == 0 { await Task.yield() }
+                await eventually { server.connections > 0 }
                 try await server.send("HTTP/1.1 400 Bad Request\r\n\r\n", on: 0)
                 #expect(await code == .originNotTrusted)
             }

@@ -67,9 +67,9 @@ import Testing
             proxy.bench.origin.holdHeads("/a")
             var client: RawClient? = try RawClient(port: proxy.server.port)
             try await client?.get(proxy.target("/a"))
-            while proxy.server.answersUnderWay == 0 { await Task.yield() }
+            await eventually { proxy.server.answersUnderWay > 0 }
             client = nil
-            while proxy.server.connections > 0 { await Task.yield() }
+            await eventually { proxy.server.connections == 0 }
             proxy.bench.origin.release("/a")
             await proxy.becomeIdle()
         }

@@ -80,13 +80,13 @@ import Testing
             _ = try await proxy.bench.bytes("/film.mp4")
             let before = proxy.bench.cache.statistics
             for _ in 0..<5 { try await Self.begin(proxy).disconnect() }
-            while proxy.server.connections > 0 { await Task.yield() }
+            await eventually { proxy.server.connections == 0 }
             let left = proxy.bench.cache.statistics.bytesFromStore - before.bytesFromStore
             #expect(left < 5 * Self.length / 2, "5 films of 24 MiB were begun, and next to nothing was read")
             #expect(proxy.bench.cache.statistics.reads - before.reads == 5)
             let whole = try await proxy.get("/film.mp4", ["Range: bytes=0-9999"])
             #expect(whole.body.count == 10_000)
-            while proxy.server.connections > 0 { await Task.yield() }
+            await eventually { proxy.server.connections == 0 }
             #expect(proxy.bench.cache.statistics.bytesFromStore - before.bytesFromStore == left + 10_000)
         }
     }

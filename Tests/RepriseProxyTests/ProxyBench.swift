@@ -3,6 +3,7 @@ import Reprise
 import RepriseHTTPClient
 import RepriseProxy
 import RepriseTesting
+import TestLimits
 import TestSupport
 
 /// A proxy before a ``Bench``.
@@ -46,7 +47,7 @@ struct ProxyBench {
 
     /// Returns when no client is being answered, and the cache does nothing for one that has left.
     func becomeIdle() async {
-        while server.answersUnderWay > 0 { await Task.yield() }
+        await eventually { server.answersUnderWay == 0 }
         await bench.cache.becomeIdle()
     }
 

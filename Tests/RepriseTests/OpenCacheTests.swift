@@ -101,9 +101,7 @@ import Testing
             #expect(try await cache.resource(for: Self.film).read().collect() == Self.bytes)
         }
         // Another process may have it then, too.
-        while (try? DirectoryLock(directory: directory.path, in: SystemFileSystem())) == nil, !Task.isCancelled {
-            await Task.yield()
-        }
+        await eventually { (try? DirectoryLock(directory: directory.path, in: SystemFileSystem())) != nil }
         let inspector = try CacheInspector(directory: directory.path)
         #expect(try inspector.entries().map(\.storedBytes) == [100_000], "what was noted is recorded")
     }

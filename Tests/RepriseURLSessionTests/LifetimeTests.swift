@@ -139,7 +139,7 @@ struct LifetimeTests {
             #expect(try await client.get(origin.url("/a")).body.bytes().count == 1_000)
             if isShutDown { await client.shutdown() }
         }
-        while delegate != nil, !Task.isCancelled { await Task.yield() }
+        await eventually { delegate == nil }
         #expect(delegate == nil)
         await origin.stop()
     }

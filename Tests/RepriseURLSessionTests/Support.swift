@@ -1,6 +1,7 @@
 import HTTPTypes
 import Reprise
 import RepriseTesting
+import TestLimits
 import Testing
 
 @testable import RepriseURLSession
@@ -50,10 +51,8 @@ extension OriginBody {
     /// Waits until the client holds `count` bytes that were not taken.
     func waitUntilBuffered(_ count: Int) async throws {
         let body = try #require(self as? TransferBody)
-        while body.bufferedBytes < count {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        await eventually { body.bufferedBytes >= count }
+        try Task.checkCancellation()
     }
 }
 

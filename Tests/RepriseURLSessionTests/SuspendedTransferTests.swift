@@ -54,10 +54,8 @@ struct SuspendedTransferTests {
     }
 
     private func waitForCalls(_ condition: ([HeedlessTask.Call]) -> Bool) async throws {
-        while !condition(task.calls) {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        await eventually { condition(task.calls) }
+        try Task.checkCancellation()
     }
 
     private func receive(_ count: Int, _ transfer: Transfer) {

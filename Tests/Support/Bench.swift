@@ -2,6 +2,7 @@ public import HTTPSemantics
 public import Reprise
 public import RepriseHTTPClient
 public import RepriseTesting
+import TestLimits
 
 /// A cache in a directory of its own, before a real loopback origin.
 public final class Bench: Sendable {
@@ -83,7 +84,7 @@ public final class Bench: Sendable {
 extension MediaCache {
     /// Returns when nothing is being read, fetched or opened.
     public func becomeIdle() async {
-        while !isIdle { await Task.yield() }
+        await eventually { isIdle }
     }
 }
 

@@ -2,6 +2,7 @@ public import HTTPTypes
 import Locks
 public import Reprise
 import RepriseTesting
+import TestLimits
 
 /// An origin that a closure plays; it notes what it is asked.
 public final class ScriptedOrigin: Origin {
@@ -79,7 +80,7 @@ public final class ScriptedOrigin: Origin {
 
     /// Returns when it was asked for the `count`th time.
     public func wasAsked(_ count: Int) async {
-        while requests.count < count, !Task.isCancelled { await Task.yield() }
+        await eventually { requests.count >= count }
     }
 }
 

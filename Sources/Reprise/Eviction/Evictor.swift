@@ -1,14 +1,16 @@
-/// Makes room: whole entries, least recently used first, then extents of those in use; never what is leased or kept.
+/// Makes room: whole entries in the order of an ``EvictionPolicy``, then extents of those in use; never what is leased or kept.
 ///
 /// An actor so that one search at a time runs, however many fetches need room.
 actor Evictor {
+    private let policy: EvictionPolicy
     private let catalogue: Catalogue
     private let recorder: Recorder
     private let quota: Quota
     private let clock: CacheClock
     private var last: Task<Bool, Never>?
 
-    init(catalogue: Catalogue, recorder: Recorder, quota: Quota, clock: CacheClock) {
+    init(_ policy: EvictionPolicy, catalogue: Catalogue, recorder: Recorder, quota: Quota, clock: CacheClock) {
+        self.policy = policy
         self.catalogue = catalogue
         self.recorder = recorder
         self.quota = quota
@@ -50,7 +52,7 @@ actor Evictor {
         // What eviction cannot cure costs nobody what is stored.
         guard quota.shortage(bytes) <= evictableBytes else { return false }
         var inUse: [Catalogue.Candidate] = []
-        while let page = try? catalogue.leastRecentlyUsed(limit: Self.page, offset: inUse.count), !page.isEmpty {
+        while let page = try? catalogue.candidates(by: policy, limit: Self.page, offset: inUse.count), !page.isEmpty {
             // As many at once as seem enough: one transaction.
             var rest = page[...]
             while let first = rest.first {
@@ -85,20 +87,20 @@ actor Evictor {
         let target = quota.usage.allocated - bytes
         var inUse = 0
         while quota.usage.allocated > target,
-            let page = try? catalogue.leastRecentlyUsed(limit: 1, offset: inUse), !page.isEmpty
+            let page = try? catalogue.candidates(by: policy, limit: 1, offset: inUse), !page.isEmpty
         {
             inUse += await hands.remove(page).count
         }
     }
 
-    /// Removes what was last used before `date`, or the least recently used until at most `size` bytes are occupied.
+    /// Removes what was last used before `date`, or entries in the order of the policy until at most `size` bytes are occupied.
     func prune(before date: Double?, size: Int64?, _ hands: Hands) async {
         await recorder.flush()
         _ = try? await catalogue.releaseExpired(before: clock.now())
         var inUse = 0
         while size.map({ quota.usage.allocated > $0 }) ?? true,
-            let page = try? catalogue.leastRecentlyUsed(
-                limit: size == nil ? Self.page * 16 : 1, offset: inUse, before: date), !page.isEmpty
+            let page = try? catalogue.candidates(
+                by: policy, limit: size == nil ? Self.page * 16 : 1, offset: inUse, before: date), !page.isEmpty
         {
             inUse += await hands.remove(page).count
         }

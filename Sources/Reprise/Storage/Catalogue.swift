@@ -119,11 +119,11 @@ struct Catalogue: Sendable {
         var allocated: Int64 = 0
     }
 
-    /// Entries that nobody asked to keep, in the order of their last use, oldest first.
+    /// Entries that may be evicted, in the order of `policy`.
     ///
     /// Only those last used before `date`, if there is one.
-    func leastRecentlyUsed(
-        limit: Int, offset: Int, before date: Double? = nil
+    func candidates(
+        by policy: EvictionPolicy, limit: Int, offset: Int, before date: Double? = nil
     ) throws(RepriseError) -> [Candidate] {
         try read { database in
             let rows = try Row.fetchAll(
@@ -131,7 +131,7 @@ struct Catalogue: Sendable {
                 sql: """
                     SELECT entry.keyHash, generation.id, record, salt, allocated, stored FROM entry
                     LEFT JOIN generation ON generation.id = entry.generation
-                    WHERE held = 0 AND lastUsed < ? ORDER BY lastUsed LIMIT ? OFFSET ?
+                    WHERE held = 0 AND lastUsed < ? ORDER BY \(policy.order) LIMIT ? OFFSET ?
                     """, arguments: [date ?? .infinity, limit, offset])
             return rows.compactMap { row in
                 guard let name: String = row.value("keyHash") else { return nil }

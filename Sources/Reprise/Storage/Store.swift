@@ -71,7 +71,9 @@ final class Store: Sendable {
             onWritten: { [quota, fileSystem] in
                 quota.setIndexBytes(Self.indexCharge(directory, fileSystem))
             })
-        evictor = Evictor(catalogue: catalogue, recorder: recorder, quota: quota, clock: configuration.clock)
+        evictor = Evictor(
+            configuration.evictionPolicy, catalogue: catalogue, recorder: recorder, quota: quota,
+            clock: configuration.clock)
         quota.setIndexBytes(Self.indexCharge(directory, fileSystem))
         reach(.opened)
     }

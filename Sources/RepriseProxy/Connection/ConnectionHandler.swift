@@ -40,7 +40,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var events: UInt64 = 0
     private var delivery = DeliveryCount()
     private var known = KnownResources()
-    private var acceptedHost: String?
+    private var admission: Admission
 
     private enum Work {
         case none
@@ -64,6 +64,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.watch = watch
         self.isSurplus = isSurplus
         deadline = ConnectionDeadline(service.configuration.deadlines)
+        admission = Admission(service: service, isSurplus: isSurplus)
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -242,34 +243,9 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    /// Where a request leads, after what is asked of every request; notes who reads the answer.
     private func route(_ head: inout ClientHead) throws(Refusal) -> Route {
-        guard !isSurplus else {
-            throw Refusal(status: 503, reason: "There are too many connections.", retryAfter: 1)
-        }
-        guard head.count("host") == 1 || (!head.isHTTP11 && head.count("host") == 0) else {
-            throw Refusal(status: 400, reason: "A request has exactly one Host field (RFC 9112 §3.2).")
-        }
-        let host = head.value("host")
-        guard host == acceptedHost && host != nil || service.accepts(host: host) else {
-            throw Refusal(
-                status: 403, reason: "Host does not name this machine. Use http://127.0.0.1 or http://localhost.")
-        }
-        acceptedHost = host
-        switch service.browsers.judge(head) {
-        case .answer(let audience): head.audience = audience
-        case .preflight(let page):
-            head.audience = .page(page)
-            return .preflight(page: page)
-        case .refuse(let reason): throw Refusal(status: 403, reason: reason)
-        }
-        switch head.method {
-        case .options: return .options
-        case .other(let name) where name == "CONNECT" || name == "TRACE":
-            throw Refusal(
-                status: 405, reason: "\(name) is not supported.", endsConnection: false, namesMethods: true)
-        case .get, .head, .other: return try route(to: head.target)
-        }
+        if let route = try admission.route(&head) { return route }
+        return try route(to: head.target)
     }
 
     /// The route to `target`; that of a file that was asked for before is known.

@@ -95,7 +95,7 @@ import Testing
             }
             #expect(told != nil)
             // The newest ones are kept, the others' bytes are gone.
-            while DiskUse.mediaFiles(of: bench.directory.path).count > Recorder.mostWaiting { await Task.yield() }
+            await eventually { DiskUse.mediaFiles(of: bench.directory.path).count <= Recorder.mostWaiting }
             #expect(DiskUse.mediaFiles(of: bench.directory.path).count == Recorder.mostWaiting)
             #expect(bench.cache.storedBytes == Int64(Recorder.mostWaiting) * 10_000)
             bench.publish("/new", length: 10_000)

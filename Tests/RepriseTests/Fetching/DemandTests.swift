@@ -19,11 +19,11 @@ import Testing
     }
 
     private static func yielding(_ bench: Bench) async {
-        while bench.cache.engine.precedence.yielding == 0 { await Task.yield() }
+        await eventually { bench.cache.engine.precedence.yielding > 0 }
     }
 
     private static func queued(_ count: Int, _ bench: Bench) async {
-        while bench.client.queuedRequests != count { await Task.yield() }
+        await eventually { bench.client.queuedRequests == count }
     }
 
     // MARK: - Classes
@@ -82,7 +82,7 @@ import Testing
             bench.origin.hold("/film", at: 100_000)
             let film = try bench.cache.resource(for: bench.origin.url("/film"))
             async let preload: Void = film.prefetch(.all)
-            while film.storedRanges.byteCount < 100_000 { await Task.yield() }
+            await eventually { film.storedRanges.byteCount >= 100_000 }
             bench.origin.holdHeads("/show")
             async let show = bench.bytes("/show")
             await bench.origin.waitUntil { $0["/show"].requestCount == 1 }
@@ -176,7 +176,7 @@ import Testing
                 if isSent { await bench.origin.waitUntil { $0["/film"].requestCount == number + 1 } }
                 reader.cancel()
                 await #expect(throws: CancellationError.self) { try await reader.value }
-                while isSent, precedence.unwantedRequests(at: film.url.authority) < number { await Task.yield() }
+                await eventually { !isSent || precedence.unwantedRequests(at: film.url.authority) >= number }
             }
             let dead = bench.origin.snapshot["/film"].requestCount - 1
             #expect(dead <= 5, "the origin saw \(dead) requests of readers that had left")
@@ -184,7 +184,7 @@ import Testing
             let seek = Task { try await read.nextBytes() }
             while bench.origin.snapshot["/film"].requestCount == dead + 1 {
                 clock.advance(by: Precedence.settlingTime)
-                await Task.yield()
+                await breathe()
             }
             // None of the heads before it has come: it waits for its own only.
             #expect(bench.origin.snapshot["/film"].requests.last?.range == "bytes=\(Self.seek)-")

@@ -80,12 +80,12 @@ import Testing
             _ = try await read.next()
             while bench.origin.snapshot.openConnections > 0 {
                 clock.advance(by: .seconds(1))
-                await Task.yield()
+                await breathe()
             }
             read.cancel()
             while !bench.cache.isIdle {
                 clock.advance(by: .seconds(1))
-                await Task.yield()
+                await breathe()
             }
             #expect(bench.origin.snapshot.requestCount == 1)
         }

@@ -16,7 +16,7 @@ import Testing
     }
 
     private func yielding(_ count: Int) async {
-        while precedence.yielding != count { await Task.yield() }
+        await eventually { precedence.yielding == count }
     }
 
     @Test func onlyHigherClassesOfTheSameOriginCount() {

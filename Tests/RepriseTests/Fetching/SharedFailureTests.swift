@@ -301,7 +301,7 @@ import Testing
         while let generation, !Task.isCancelled {
             let waiting = generation.state.withLock { $0.machine.readers.values.filter { $0.waitingOn != nil }.count }
             if waiting == count { return }
-            await Task.yield()
+            await breathe()
         }
     }
 }

@@ -63,7 +63,7 @@ import Testing
             let deadline = ContinuousClock.now + .seconds(10)
             var open = OpenFiles(in: bench.directory.path)
             while open.withoutName > 0 || open.media > world.titles.count, .now < deadline {
-                await Task.yield()
+                await breathe()
                 open = OpenFiles(in: bench.directory.path)
             }
             #expect(open.count > 0, "the count of open files counts")

@@ -3,6 +3,7 @@ import HTTPSemantics
 import Reprise
 import RepriseHTTPClient
 import RepriseTesting
+import TestLimits
 import TestSupport
 
 extension Model {
@@ -145,7 +146,7 @@ extension Model {
                 guard .now < deadline else {
                     throw Failure(description: "a minute after the last read the cache is busy")
                 }
-                await Task.yield()
+                await breathe()
             }
             while true {
                 let snapshot = bench.origin.snapshot
@@ -157,7 +158,7 @@ extension Model {
                             \(snapshot.openConnections) connections open
                             """)
                 }
-                await Task.yield()
+                await breathe()
             }
             count([.rest])
         }

@@ -71,7 +71,7 @@ import Testing
                 let catalogue = try #require(cache.engine.store).catalogue
                 #expect((0...Usage.most).contains(try catalogue.heldUsage().allocated))
                 try await catalogue.write { try $0.execute(sql: "UPDATE entry SET held = 0") }
-                let candidates = try catalogue.leastRecentlyUsed(limit: 9, offset: 0)
+                let candidates = try catalogue.candidates(by: .leastRecentlyUsed, limit: 9, offset: 0)
                 #expect(candidates.count == 2)
                 #expect(candidates.allSatisfy { (0...Usage.most).contains($0.allocated) })
                 await cache.prune(toSize: 0)

@@ -1,0 +1,4 @@
+// Built before the products that need SwiftNIO: without it the compiler would name only the modules that it misses.
+#if !canImport(NIOCore)
+    #error("This product needs the default traits of the package reprise: remove `traits: []` from the dependency.")
+#endif

@@ -1,0 +1,50 @@
+/// What is asked of every request on a connection before it is answered: a place for the connection, one Host that names
+/// this machine, a page that may read the answer, a method that a proxy may pass on.
+struct Admission {
+    let service: ProxyService
+    /// There are too many connections: this one is refused.
+    let isSurplus: Bool
+    /// The Host that was accepted last; clients repeat theirs.
+    private var acceptedHost: String?
+
+    init(service: ProxyService, isSurplus: Bool) {
+        self.service = service
+        self.isSurplus = isSurplus
+    }
+
+    /// The route of a request that no target decides; `nil` for one whose target does.
+    ///
+    /// Notes in `head` which page may read the answer. Throws the refusal of a request that is not answered.
+    mutating func route(_ head: inout ClientHead) throws(Refusal) -> Route? {
+        guard !isSurplus else {
+            throw Refusal(status: 503, reason: "There are too many connections.", retryAfter: 1)
+        }
+        try checkHost(of: head)
+        switch service.browsers.judge(head) {
+        case .answer(let audience): head.audience = audience
+        case .preflight(let page):
+            head.audience = .page(page)
+            return .preflight(page: page)
+        case .refuse(let reason): throw Refusal(status: 403, reason: reason)
+        }
+        switch head.method {
+        case .options: return .options
+        case .other(let name) where name == "CONNECT" || name == "TRACE":
+            throw Refusal(
+                status: 405, reason: "\(name) is not supported.", endsConnection: false, namesMethods: true)
+        case .get, .head, .other: return nil
+        }
+    }
+
+    private mutating func checkHost(of head: ClientHead) throws(Refusal) {
+        guard head.count("host") == 1 || (!head.isHTTP11 && head.count("host") == 0) else {
+            throw Refusal(status: 400, reason: "A request has exactly one Host field (RFC 9112 §3.2).")
+        }
+        let host = head.value("host")
+        guard host == acceptedHost && host != nil || service.accepts(host: host) else {
+            throw Refusal(
+                status: 403, reason: "Host does not name this machine. Use http://127.0.0.1 or http://localhost.")
+        }
+        acceptedHost = host
+    }
+}
