@@ -135,7 +135,7 @@ private let isLong = ProcessInfo.processInfo.environment["REPRISE_LONG"] != nil
             _ = try await bench.bytes("/b")
             _ = try await bench.cache.entries()
             var random = SeededGenerator(seed: 7)
-            for _ in 0..<(isLong ? 500 : damage == .bit ? 60 : 20) {
+            for _ in 0..<(isLong ? 2_000 : damage == .bit ? 60 : 20) {
                 let place = try Self.copy(
                     bench.directory.path, to: copy.path(of: "cache"), damage, older: copy.path(of: "older"), &random)
                 try await Self.play(copy.path(of: "cache"), bench, encryption, place)
