@@ -36,7 +36,8 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Origin host that may be asked; may be repeated. With a leading dot, subdomains too.", valueName: "name"))
+            "Host name or IP address of an origin that may be asked; may be repeated. A name with a leading dot means its subdomains too.",
+            valueName: "name"))
     var allowHost: [String] = []
 
     @Option(
