@@ -39,7 +39,8 @@ struct CacheOptions: ParsableArguments {
         }
         guard let text = environment["REPRISE_ENCRYPT_KEY"] else { return nil }
         guard let key = KeyFile.key(hexadecimal: text) else {
-            throw ValidationError("REPRISE_ENCRYPT_KEY must be 64 hexadecimal digits, as from: openssl rand -hex 32")
+            throw RepriseError(
+                .keyUnavailable, "REPRISE_ENCRYPT_KEY must be 64 hexadecimal digits, as from: openssl rand -hex 32")
         }
         return CacheEncryption(key: key)
     }

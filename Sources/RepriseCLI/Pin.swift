@@ -30,6 +30,9 @@ struct Pin: AsyncParsableCommand {
 
     func validate() throws {
         if urls.isEmpty { throw ValidationError("Name the URLs to keep.") }
+        if let time, time.duration <= .zero {
+            throw ValidationError("--for takes a time above zero, such as 12h or 30d.")
+        }
         if download, time != nil { throw ValidationError("A download is kept until it is released: leave --for out.") }
     }
 

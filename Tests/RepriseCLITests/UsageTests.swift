@@ -47,6 +47,7 @@ import Testing
             ["serve", "--allow-host", "http://foo"], ["serve", "--allow-host", "*.example.com"],
             ["serve", "--allow-host", "127.0.0.1:23001"], ["serve", "--allow-host", "[::1]"],
             ["serve", "--allow-host", "a b"], ["serve", "--allow-host", "."],
+            ["pin", "--for", "0s", "http://127.0.0.1/a"],
             ["serve", "--force-cache", ".example.com"],
             ["remove"], ["remove", "--all", "http://127.0.0.1/a"], ["show"], ["frobnicate"], ["list", "--frobnicate"],
         ])
@@ -60,8 +61,7 @@ import Testing
     @Test(
         arguments: [
             ("REPRISE_LIMIT", "lots"), ("REPRISE_PORT", "65536"), ("REPRISE_LOG_LEVEL", "loud"),
-            ("REPRISE_TOKEN", "a/b"), ("REPRISE_TOKEN", ""), ("REPRISE_ENCRYPT_KEY", ""),
-            ("REPRISE_ENCRYPT_KEY_FILE", ""),
+            ("REPRISE_TOKEN", "a/b"), ("REPRISE_TOKEN", ""), ("REPRISE_ENCRYPT_KEY_FILE", ""),
         ])
     func wrongSettingsInTheEnvironmentAre64AndNamed(name: String, value: String) async throws {
         let directory = try TemporaryDirectory()
@@ -95,6 +95,29 @@ import Testing
         ])
     func whatIsAHost(name: String) throws {
         #expect(ProxyConfiguration.objection(toHost: name) == nil)
+    }
+
+    @Test("a key that is none is refused with 78, wherever it stands")
+    func malformedKeys() async throws {
+        let directory = try TemporaryDirectory()
+        let file = try directory.write(Array("no key".utf8), to: "key")
+        let url = "http://127.0.0.1/a"
+        let commands = [
+            ["fetch", url], ["list"], ["show", url], ["export", url, "-o", "-"], ["stats"], ["verify"], ["pin", url],
+            ["prune", "--to", "0"], ["unpin", url], ["remove", url], ["serve", "--port", "0"],
+        ]
+        let keys = [
+            ["REPRISE_ENCRYPT_KEY": ""], ["REPRISE_ENCRYPT_KEY": "7f"], ["REPRISE_ENCRYPT_KEY_FILE": file],
+            ["REPRISE_ENCRYPT_KEY_FILE": directory.path(of: "none")],
+        ]
+        for command in commands {
+            for key in keys {
+                let outcome = try await Command.run(
+                    command + ["--cache-dir", directory.path(of: "cache")], environment: key)
+                #expect(outcome.exit == .status(78), "\(command) \(key): \(outcome)")
+                #expect(outcome.errors.hasPrefix("reprise: "), "\(command) \(key): \(outcome)")
+            }
+        }
     }
 
     @Test func anEmptyVariableCountsAsUnset() async throws {
