@@ -23,7 +23,12 @@ extension Catalogue {
     /// Opens the index in `directory` for reading only, also while another process writes it; `nil` if there is none.
     static func open(readOnly directory: String, vault: Vault?) throws(RepriseError) -> Catalogue? {
         let path = directory + "/" + fileName
-        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        do throws(SystemError) {
+            _ = try SystemFileSystem().status(of: path)
+        } catch {
+            guard !error.isMissingFile else { return nil }
+            throw RepriseError(.storageUnavailable, "The cache in \(directory) cannot be read.", cause: error)
+        }
         do {
             let (queue, other) = try reading(path) { database in
                 guard try state(of: database) == .current else { throw damaged }
@@ -104,13 +109,13 @@ extension Catalogue {
             let isSuspect = (try? fileSystem.status(of: suspicion)) != nil
             switch try isSuspect
                 ? .unusable("it was found damaged while it was in use")
-                : attempt(path, vault, onDamage, options, reset: reset)
+                : attempt(path, vault, fileSystem, onDamage, options, reset: reset)
             {
             case .opened(let opened): opening = opened
             case .unusable(let reason):
                 try checkUnusable(path)
                 try setAside(directory, fileSystem, reached)
-                opening = try open(path, vault, onDamage, options, reset: reason)
+                opening = try open(path, vault, fileSystem, onDamage, options, reset: reason)
             }
             // It may be plain, which an encrypted cache leaves no more than plain media.
             if vault != nil { removeSetAside(directory, fileSystem) }
@@ -148,11 +153,11 @@ extension Catalogue {
     }
 
     private static func attempt(
-        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void, _ options: Options,
-        reset: String?
+        _ path: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ onDamage: @escaping @Sendable () -> Void,
+        _ options: Options, reset: String?
     ) throws -> Attempt {
         do {
-            return .opened(try open(path, vault, onDamage, options, reset: reset))
+            return .opened(try open(path, vault, fileSystem, onDamage, options, reset: reset))
         } catch let error as DatabaseError where error.isDamage || error.resultCode == .SQLITE_ERROR {
             return .unusable(error.message ?? "it is damaged")
         } catch let unusable as Unusable {
@@ -198,9 +203,10 @@ extension Catalogue {
     }
 
     private static func open(
-        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void, _ options: Options,
-        reset: String?
+        _ path: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ onDamage: @escaping @Sendable () -> Void,
+        _ options: Options, reset: String?
     ) throws -> Opening {
+        makeFile(path, fileSystem)
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { database in
@@ -220,6 +226,17 @@ extension Catalogue {
         } catch {
             try? pool.close()
             throw error
+        }
+    }
+
+    /// Makes the file of a new index: SQLite would let other users read it, and its log takes the file's mode.
+    private static func makeFile(_ path: String, _ fileSystem: any FileSystem) {
+        do throws(SystemError) { _ = try fileSystem.status(of: path) } catch {
+            guard error.isMissingFile else { return }
+            // What is left of the log of an index that went belongs to no other one.
+            for suffix in fileSuffixes.dropFirst() { try? fileSystem.remove(path + suffix) }
+            // Where it cannot be made, SQLite says why.
+            _ = try? fileSystem.open(path, create: true)
         }
     }
 
