@@ -86,6 +86,8 @@ extension Catalogue {
         var removeMedia: () -> Void = {}
         /// What is stored under another key is given up.
         var resetsWhenKeyDiffers = false
+        /// Called with what such a reset drops, before anything of it goes.
+        var willReset: (Holdings) -> Void = { _ in }
         /// The limit to record.
         var limit: Int64?
     }
@@ -105,7 +107,7 @@ extension Catalogue {
         }
         do {
             let opening: Opening
-            let reset = try removeForeign(directory, vault, fileSystem, options)
+            let reset = try removeForeign(directory, vault, fileSystem, options, reached)
             let isSuspect = (try? fileSystem.status(of: suspicion)) != nil
             switch try isSuspect
                 ? .unusable("it was found damaged while it was in use")
@@ -136,16 +138,20 @@ extension Catalogue {
     ///
     /// Looks before anything is opened for writing, for that alone changes the file.
     private static func removeForeign(
-        _ directory: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ options: Options
+        _ directory: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ options: Options,
+        _ reached: (CrashPoint) -> Void
     ) throws -> String? {
         guard let foreign = Self.foreign(in: directory, vault) else { return nil }
         guard options.resetsWhenKeyDiffers || !foreign.isRefused else { throw foreign.difference.error }
-        for suffix in fileSuffixes.reversed() {
+        let holdings = foreign.holdings
+        if !holdings.isEmpty { options.willReset(holdings) }
+        // The database first: with it everything goes at once. Without its log it would lose what was recorded last.
+        for suffix in fileSuffixes {
             let path = "\(directory)/\(fileName)\(suffix)"
             if (try? fileSystem.status(of: path)) != nil { try fileSystem.remove(path) }
+            reached(.resetting)
         }
         options.removeMedia()
-        let holdings = foreign.holdings
         return holdings.isEmpty
             ? nil
             : "the key differs; as requested, \(holdings.storedBytes) bytes in \(holdings.entries) entries and "

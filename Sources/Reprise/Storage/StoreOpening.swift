@@ -92,6 +92,7 @@ struct StoreOpening {
                 options: Catalogue.Options(
                     removeMedia: { _ = makeRoom(directory, fileSystem, .max) },
                     resetsWhenKeyDiffers: configuration.resetsWhenKeyDiffers,
+                    willReset: { configuration.willReset?($0) },
                     limit: configuration.isLimitGiven ? configuration.limit : nil)
             ) { configuration.reached?($0) }
         }
