@@ -78,6 +78,8 @@ extension Catalogue {
         let isUnclean: Bool
         /// The limit that was chosen last.
         let limit: Int64?
+        /// The limit that was recorded before this opening.
+        let limitBefore: Int64?
     }
 
     /// What an opening may do, and whom it tells.
@@ -343,14 +345,23 @@ extension Catalogue {
         let wasClean = try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'clean'") == 1
         try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('clean', 0)")
         if !wasClean { try recount(in: database) }
-        return Session(isUnclean: !wasClean, limit: try recordedLimit(in: database, options))
+        let before = try recordedLimit(in: database)
+        if let limit = options.limit { try record(limit, in: database) }
+        return Session(isUnclean: !wasClean, limit: try recordedLimit(in: database), limitBefore: before)
     }
 
-    /// Records the limit, if there is one to record; returns the recorded one.
-    private static func recordedLimit(in database: Database, _ options: Options) throws -> Int64? {
-        if let limit = options.limit {
+    private static func record(_ limit: Int64?, in database: Database) throws {
+        if let limit {
             try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('limit', ?)", arguments: [limit])
+        } else {
+            try database.execute(sql: "DELETE FROM state WHERE name = 'limit'")
         }
+    }
+
+    /// Records `limit` as the one that was chosen last; that none was if it is `nil`.
+    func record(limit: Int64?) async throws(RepriseError) { try await write { try Self.record(limit, in: $0) } }
+
+    private static func recordedLimit(in database: Database) throws -> Int64? {
         let row = try Row.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'limit'")
         let limit: Int64? = row?.value("value")
         return limit.flatMap { $0 > 0 ? $0 : nil }

@@ -21,6 +21,8 @@ final class Store: Sendable {
     let journal: Journal
     /// Why nothing can be written, in a directory that is only read; `nil` where something can.
     let problem: RepriseError?
+    /// The limit that was recorded before the opening.
+    let limitBefore: Int64?
     private let lock: DirectoryLock?
     private let reached: (@Sendable (CrashPoint) -> Void)?
     /// Nothing is made in the directory any more.
@@ -53,6 +55,7 @@ final class Store: Sendable {
         catalogue = opening.catalogue
         isUnclean = opening.isUnclean
         problem = opening.problem
+        limitBefore = opening.limitBefore
         if let reason = opening.reset { journal.tell(.storeReset(reason: reason)) }
         if let problem { journal.tell(.storeBypassed(nil, reason: problem.description)) }
         let recorded = configuration.usesRecordedLimit ? opening.limit : nil
