@@ -163,6 +163,14 @@ final class Store: Sendable {
             + "the limit."
     }
 
+    /// Why no more can be stored of a representation whose length is not known.
+    var obstacleToMore: StorageObstacle {
+        if let reason = breaker.reason { return .store(reason: reason) }
+        if quota.diskShortage(1) != nil { return .store(reason: noRoomReason(for: 1)) }
+        if entryLimit < quota.limit { return .outgrownEntryLimit(limit: entryLimit) }
+        return .outgrown(kept: (try? catalogue.heldUsage())?.allocated ?? 0, limit: quota.limit)
+    }
+
     /// Records everything and lets go of the directory.
     func close() async throws(RepriseError) {
         defer { lock?.release() }
