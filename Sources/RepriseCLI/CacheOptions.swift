@@ -158,7 +158,10 @@ struct StoreOptions: ParsableArguments {
         help: ArgumentHelp("How long an entry stays unused, such as 12h or 30d.", valueName: "time"))
     var maximumAge: TimeSpan?
 
-    @Flag(help: "Empty a cache that was made with another key, or with none, and begin with this one.")
+    @Flag(
+        help:
+            "Empty a cache that was made with another key, or with none, once all else is found right, and begin with this one."
+    )
     var reset = false
 
     func validate() throws { try NameOptions.check(dropQueryItem) }

@@ -24,7 +24,8 @@ struct Output: Sendable {
         do {
             file = try await make()
         } catch is CancellationError {
-            throw StopSignals.Interruption(message: "Stopped while it waited for a reader of \(name); nothing was done.")
+            throw StopSignals.Interruption(
+                message: "Stopped while it waited for a reader of \(name); nothing was done.")
         }
         signals.watch(file)
         return file

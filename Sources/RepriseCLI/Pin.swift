@@ -10,8 +10,8 @@ struct Pin: AsyncParsableCommand {
         abstract: "Keep what is stored of URLs, whatever else needs room.",
         discussion: """
             Without --download nothing is fetched: what players and fetch store of a URL is kept. What is kept counts
-            against the limit like the rest. When it fails, a URL is kept as it was before. The proxy must not be running
-            on the same directory.
+            against the limit like the rest. When it fails, a URL is kept as it was before, and the others follow all the
+            same. The proxy must not be running on the same directory.
 
             Examples:
               reprise pin https://example.com/film.mp4
@@ -23,7 +23,8 @@ struct Pin: AsyncParsableCommand {
     @OptionGroup var store: StoreOptions
     @Argument(help: "URLs of the files.")
     var urls: [String]
-    @Option(name: .customLong("for"), help: ArgumentHelp("How long, such as 12h or 30d.", valueName: "time"))
+    @Option(
+        name: .customLong("for"), help: ArgumentHelp("How long, such as 12h or 30d; more than 0.", valueName: "time"))
     var time: TimeSpan?
     @Flag(help: "Fetch what is missing, now and, if that is broken off, whenever the cache is opened.")
     var download = false

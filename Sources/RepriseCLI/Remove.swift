@@ -6,7 +6,8 @@ struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove entries from the cache.",
         discussion: """
-            The proxy must not be running on the same directory.
+            Pins go, too, also those of URLs of which nothing is stored yet. The proxy must not be running on the same
+            directory.
 
             Examples:
               reprise remove https://example.com/film.mp4

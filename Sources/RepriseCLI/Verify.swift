@@ -8,7 +8,7 @@ struct Verify: AsyncParsableCommand {
         abstract: "Read everything that is stored and check it.",
         discussion: """
             What is damaged becomes a hole and is fetched again when it is played. The proxy must not be running on the
-            same directory. The exit code is 1 if anything was damaged.
+            same directory. The exit code is 1 if anything was damaged. Stopped by a signal, it says how much was checked.
 
             Examples:
               reprise verify
