@@ -182,7 +182,8 @@ let package = Package(
         .testTarget(
             name: "RepriseCLITests",
             dependencies: [
-                "ByteRanges", "Locks", "Reprise", "RepriseCLI", "RepriseTesting", "TestLimits", "TestSupport",
+                "ByteRanges", "Locks", "Reprise", "RepriseCLI", "RepriseProxy", "RepriseTesting", "TestLimits",
+                "TestSupport",
                 argumentParser, httpTypes,
             ],
             swiftSettings: strict),

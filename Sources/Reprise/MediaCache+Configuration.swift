@@ -62,6 +62,8 @@ extension MediaCache {
         package var fileSystem: any FileSystem = SystemFileSystem()
         /// Called where a crash would leave the store between two states.
         package var reached: (@Sendable (CrashPoint) -> Void)?
+        /// Called with what ``resetsWhenKeyDiffers`` drops, before anything of it goes.
+        package var willReset: (@Sendable (Holdings) -> Void)?
         /// Whether somebody chose the limit; it is recorded then.
         private(set) var isLimitGiven = false
         /// Whether the recorded limit counts where none was given; for a command that comes to a cache of somebody else's

@@ -39,6 +39,25 @@ extension MediaCache {
         }
     }
 
+    /// What is to be kept of which nothing is stored yet.
+    package func awaitedEntries() async throws -> [CacheInspector.AwaitedEntry] {
+        guard let store = engine.store else { return [] }
+        return try await withTaskExecutorPreference(DiskExecutor.shared) {
+            try store.catalogue.awaitedHolds().map {
+                CacheInspector.AwaitedEntry(key: $0.key, url: $0.url, retention: $0.retention)
+            }
+        }
+    }
+
+    /// Records the limit again that was chosen before this cache was opened, for a command that failed; not where more is
+    /// stored by now than that allows.
+    package func restoreLimit() async throws(RepriseError) {
+        guard let store = engine.store, store.problem == nil, engine.configuration.isLimitGiven,
+            store.quota.usage.allocated <= store.limitBefore ?? Configuration().limit
+        else { return }
+        try await store.catalogue.record(limit: store.limitBefore)
+    }
+
     /// Returns when what a crash left is put right: it is done in the background.
     package func settle() async { await upkeep.settle() }
 

@@ -22,7 +22,8 @@ public struct VerificationReport: Sendable {
 extension MediaCache {
     /// Reads everything that is stored and compares it with its checksums or tags; what is wrong becomes a hole.
     ///
-    /// `progress` gets the bytes read so far and the bytes there are. Takes as long as the disk needs.
+    /// `progress` gets the bytes read so far and the bytes there are. Takes as long as the disk needs. Throws
+    /// ``RepriseError`` when the index cannot be read or written, or `CancellationError`: then nothing is half done.
     public func verify(
         _ progress: @escaping @Sendable (_ read: Int64, _ total: Int64) -> Void = { _, _ in }
     ) async throws -> VerificationReport {
@@ -34,6 +35,7 @@ extension MediaCache {
             try Task.checkCancellation()
             tally = try await verify(entry, store, tally)
         }
+        try Task.checkCancellation()
         tally.report.damagedRecords = try await removeDamagedRecords(store)
         let (before, after) = try await store.catalogue.recount()
         store.quota.correct(from: before, to: after)
@@ -78,6 +80,7 @@ extension MediaCache {
         let proof = ChunkProof(stored.record, store.catalogue)
         var wrong: [Chunk] = []
         for chunk in stored.chunks.values.joined().sorted(by: { $0.start < $1.start }) {
+            try Task.checkCancellation()
             let isSound = await withTaskExecutorPreference(DiskExecutor.shared) {
                 proof.bytes(of: chunk, in: file) != nil
             }

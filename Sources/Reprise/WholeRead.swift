@@ -31,8 +31,11 @@ extension MediaResource {
     package func obstacle(of read: MediaRead) async -> StorageObstacle? {
         guard read.isPastStore, let store = core.engine.store else { return nil }
         if read.passedThrough != nil { return .forbidden }
-        return await obstacle(toStoring: read.information.completeLength) ?? .store(reason: store.noRoomReason(for: 1))
+        return await obstacle(toStoring: read.information.completeLength) ?? store.obstacleToMore
     }
+
+    /// Why no more can be stored of a representation whose length is not known.
+    package var obstacleToMore: StorageObstacle? { core.engine.store?.obstacleToMore }
 
     /// Why a representation of `length` bytes cannot be stored as a whole.
     package func obstacle(toStoring length: Int64?) async -> StorageObstacle? {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Locks
 import Logging
 import Reprise
 import RepriseHTTPClient
@@ -39,7 +40,8 @@ struct CacheOptions: ParsableArguments {
         }
         guard let text = environment["REPRISE_ENCRYPT_KEY"] else { return nil }
         guard let key = KeyFile.key(hexadecimal: text) else {
-            throw ValidationError("REPRISE_ENCRYPT_KEY must be 64 hexadecimal digits, as from: openssl rand -hex 32")
+            throw RepriseError(
+                .keyUnavailable, "REPRISE_ENCRYPT_KEY must be 64 hexadecimal digits, as from: openssl rand -hex 32")
         }
         return CacheEncryption(key: key)
     }
@@ -77,19 +79,23 @@ struct CacheOptions: ParsableArguments {
     func open(
         _ configuration: MediaCache.Configuration, _ origin: NIOOrigin, mayDoWithout: Bool = false
     ) async throws -> MediaCache {
-        let foreign = try MediaCache.holdings(in: directory, underAnotherKeyThan: configuration.encryption)
-        if let foreign, configuration.resetsWhenKeyDiffers {
-            Terminal.error("reprise: --reset drops \(foreign.summary) in \(directory): the key differs.")
+        var configuration = configuration
+        let isReset = Mutex(false)
+        configuration.willReset = { [directory] holdings in
+            Terminal.error("reprise: --reset drops \(holdings.summary) in \(directory): the key differs.")
+            isReset.withLock { $0 = true }
         }
         do {
             let cache = try await MediaCache.open(directory: directory, origin: origin, configuration: configuration)
-            if foreign != nil { Terminal.error("reprise: Dropped.") }
+            if isReset.withLock({ $0 }) { Terminal.error("reprise: Dropped.") }
             return cache
         } catch let error as RepriseError {
             if error.code == .storageUnavailable, mayDoWithout {
                 return MediaCache.withoutStore(origin: origin, configuration: configuration, because: error)
             }
-            guard error.code == .keyUnavailable, let foreign else { throw error }
+            guard error.code == .keyUnavailable,
+                let foreign = try MediaCache.holdings(in: directory, underAnotherKeyThan: configuration.encryption)
+            else { throw error }
             throw RepriseError(
                 .keyUnavailable, "\(error.message) serve, fetch and pin drop \(foreign.summary) with --reset.")
         }
@@ -152,7 +158,10 @@ struct StoreOptions: ParsableArguments {
         help: ArgumentHelp("How long an entry stays unused, such as 12h or 30d.", valueName: "time"))
     var maximumAge: TimeSpan?
 
-    @Flag(help: "Empty a cache that was made with another key, or with none, and begin with this one.")
+    @Flag(
+        help:
+            "Empty a cache that was made with another key, or with none, once all else is found right, and begin with this one."
+    )
     var reset = false
 
     func validate() throws { try NameOptions.check(dropQueryItem) }

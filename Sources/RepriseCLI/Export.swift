@@ -51,7 +51,7 @@ struct Export: AsyncParsableCommand {
                 }
             }
             try signals.get(result)
-            output.print("\(output.name)  \(ByteCount(entry.storedBytes))")
+            try output.print("\(output.name)  \(ByteCount(entry.storedBytes))")
         }
     }
 }

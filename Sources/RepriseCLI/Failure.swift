@@ -68,9 +68,21 @@ enum Failure {
     /// Says what went wrong on standard error.
     static func report(_ reason: Reason) { Terminal.error("reprise: \(reason.message)") }
 
+    /// Says which of several URLs it was, where the message does not.
+    static func report(_ reason: Reason, of url: String, amongOthers: Bool) {
+        let name = URLText.name(of: url)
+        guard amongOthers, !reason.message.contains(name) else { return report(reason) }
+        Terminal.error("reprise: \(name): \(reason.message)")
+    }
+
     /// Runs `body`; an error of this command's becomes a line on standard error and an exit code.
+    ///
+    /// Where nothing reads its output any more, the process ends as by SIGPIPE.
     static func reporting<T>(_ body: () async throws -> T) async throws -> T {
         do { return try await body() } catch {
+            if let failure = error as? OutputFile.Failure, failure.reason == .readerIsGone {
+                StopSignals.end(by: SIGPIPE)
+            }
             guard let reason = reason(error) else { throw error }
             report(reason)
             throw reason.code

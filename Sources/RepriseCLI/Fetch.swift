@@ -1,6 +1,7 @@
 import ArgumentParser
 import ByteRanges
 import Foundation
+import HTTPTypes
 import Reprise
 import RepriseHTTPClient
 
@@ -56,61 +57,99 @@ struct Fetch: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
+            let settings = try self.store.configuration(cache)
+            // What can be wrong without a look at the cache comes before it is opened: --reset empties it then.
+            try checkURLs()
             let signals = StopSignals()
+            let output = output.map { Output($0, force: options.force) }
+            let file = try signals.get(await signals.interrupting { try await output?.open(signals) })
             let origin = NIOOrigin()
-            let cache = try await cache.open(store.configuration(cache), origin, mayDoWithout: output != nil)
-            if let reason = cache.storeProblem.flatMap({ Failure.reason($0) }) { Failure.report(reason) }
-            let result = await signals.interrupting { try await fetchAll(cache, signals) }
-            await cache.close()
+            let store: MediaCache
+            do { store = try await cache.open(settings, origin, mayDoWithout: output != nil) } catch {
+                file?.discard()
+                throw error
+            }
+            if let reason = store.storeProblem.flatMap({ Failure.reason($0) }) { Failure.report(reason) }
+            let result = await signals.interrupting {
+                try await fetchAll(store, output.flatMap { output in file.map { (output, $0) } })
+            }
+            // A limit under which nothing was done is not the cache's.
+            if case .success(let outcome) = result, outcome.isVain { try await store.restoreLimit() }
+            await store.close()
             await origin.shutdown()
-            if let code = try signals.get(result) { throw code }
+            if let code = try signals.get(result.mapError { stopped($0) }).code { throw code }
         }
     }
 
-    /// Fetches one after the other; returns the first failure's exit code.
-    private func fetchAll(_ cache: MediaCache, _ signals: StopSignals) async throws -> ExitCode? {
+    /// Throws if one of the URLs is none.
+    private func checkURLs() throws {
+        for url in urls {
+            do throws(RepriseError) { _ = try ResourceURL(url) } catch {
+                guard let reason = Failure.reason(error) else { throw error }
+                let meter = FetchMeter(url: url, isJSON: json)
+                if json { try Terminal.printJSON(meter.report("failed", error: "\(reason.name): \(reason.message)")) }
+                Failure.report(reason, of: url, amongOthers: urls.count > 1)
+                throw reason.code
+            }
+        }
+    }
+
+    private func stopped(_ error: any Error) -> any Error {
+        (error as? StopSignals.StoppedTransfer)?.interruption(cache) ?? error
+    }
+
+    private struct Outcome: Sendable {
+        /// The first failure's exit code.
         var code: ExitCode?
+        /// Nothing was fetched.
+        var isVain = true
+    }
+
+    /// Fetches one after the other.
+    private func fetchAll(_ cache: MediaCache, _ output: (Output, OutputFile)?) async throws -> Outcome {
+        var outcome = Outcome()
         for url in urls {
             let meter = FetchMeter(url: url, isJSON: json)
             do {
-                try await fetch(url, cache, meter, signals)
+                try await fetch(url, cache, meter, output)
+                outcome.isVain = false
             } catch {
+                // Nothing more can be said where the results go.
+                if error is OutputFile.Failure, output == nil { throw error }
                 if let failure = error as? OutputFile.Failure, failure.reason == .readerIsGone { throw error }
                 guard let reason = Failure.reason(error) else { throw error }
                 if json { try Terminal.printJSON(meter.report("failed", error: "\(reason.name): \(reason.message)")) }
-                Failure.report(reason)
-                code = code ?? reason.code
+                Failure.report(reason, of: url, amongOthers: urls.count > 1)
+                outcome.code = outcome.code ?? reason.code
             }
         }
-        return code
+        return outcome
     }
 
     private func fetch(
-        _ url: String, _ cache: MediaCache, _ meter: FetchMeter, _ signals: StopSignals
+        _ url: String, _ cache: MediaCache, _ meter: FetchMeter, _ output: (place: Output, file: OutputFile)?
     ) async throws {
         let resource = try cache.resource(for: url, fields: HeaderFields.parse(headers))
-        let output = output.map { Output($0, force: options.force) }
-        let file = try await output?.open(signals)
-        let transfer = Transfer(resource: resource, name: FetchMeter.name(of: url), meter: meter)
+        let transfer = Transfer(resource: resource, name: URLText.name(of: url), meter: meter)
         let obstacle: StorageObstacle?
         do {
-            obstacle = try await meter.showing { try await transfer.run(into: file) }
-            try file?.finish()
+            obstacle = try await meter.showing { try await transfer.run(into: output?.file) }
+            try output?.file.finish()
         } catch {
-            file?.discard()
+            output?.file.discard()
             // What a cancelled task fails with is no failure of the origin's.
             guard error is CancellationError || Task.isCancelled else { throw error }
-            let message = await transfer.interruption
             if json { try Terminal.printJSON(meter.report("interrupted")) }
-            throw StopSignals.Interruption(message: message)
+            throw StopSignals.StoppedTransfer(
+                key: resource.key, name: transfer.name, advice: "Run the same command again to go on.")
         }
         // That nothing can be stored was said when the cache was opened; then the file is all that is wanted.
         if let obstacle, output == nil || cache.storeProblem == nil {
-            let written = output.map { "\($0.name) is complete, but " } ?? ""
+            let written = output.map { "\($0.place.name) is complete, but " } ?? ""
             throw Failure.Reason.notStored("\(written)\(transfer.name) is not stored as a whole: \(obstacle.advice)")
         }
         if json { return try Terminal.printJSON(meter.report("done")) }
-        if let output { output.print(meter.summary) } else { Terminal.print(meter.summary) }
+        if let output { try output.place.print(meter.summary) } else { try Terminal.print(meter.summary) }
     }
 }
 
@@ -128,6 +167,12 @@ private struct Transfer: Sendable {
         let whole = try await resource.readWhole()
         let read = whole.read
         defer { read.cancel() }
+        // Of an empty file there is nothing to store, whatever the store makes of it.
+        if read.passedThrough?.isEmptyFile == true {
+            meter.begin(total: 0, stored: 0)
+            while try await read.next() != nil {}
+            return nil
+        }
         meter.begin(total: read.count, stored: whole.obstacle == nil ? stored : 0)
         var obstacle = whole.obstacle
         var bytes: Int64 = 0
@@ -138,6 +183,7 @@ private struct Transfer: Sendable {
             guard let count = try await step(read, file) else { break }
             bytes += Int64(count)
             meter.note(bytes: bytes, fromStore: read.servedBytes(from: .store))
+            try meter.checkOutput()
             if obstacle == nil { obstacle = await resource.obstacle(of: read) }
         }
         if obstacle == nil, await !resource.storedProgress().isComplete {
@@ -153,9 +199,9 @@ private struct Transfer: Sendable {
         try await file.append(bytes)
         return bytes.count
     }
+}
 
-    /// How much is stored, for a run that ended early.
-    var interruption: String {
-        get async { "Stopped. \(await StoredShare(resource, name)) Run the same command again to go on." }
-    }
+extension HTTPResponse {
+    /// A response that says that there is a file, and that it has no bytes.
+    fileprivate var isEmptyFile: Bool { status == .ok && headerFields[.contentLength] == "0" }
 }

@@ -21,6 +21,8 @@ final class FetchMeter: Sendable {
         var progress: TransferProgress
         var isShown = false
         var isOver = false
+        /// Why a line of JSON could not be written.
+        var failure: (any Error)?
     }
 
     private let url: String
@@ -29,18 +31,13 @@ final class FetchMeter: Sendable {
     private let state = Mutex(State(progress: TransferProgress(at: .zero)))
 
     init(url: String, isJSON: Bool) {
-        self.url = url
+        self.url = URLText.withoutCredentials(url)
         self.isJSON = isJSON
     }
 
+    private var name: String { URLText.name(of: url) }
     private var elapsed: Duration { ContinuousClock.now - start }
     private var hasBar: Bool { !isJSON && Terminal.isInteractive }
-
-    /// The last segment of a URL's path.
-    static func name(of url: String) -> String {
-        let path = url.prefix { $0 != "?" }
-        return String(path.split(separator: "/").last ?? path)
-    }
 
     /// Runs `work` and shows the progress until it ends.
     func showing<T>(_ work: () async throws -> T) async rethrows -> T {
@@ -73,8 +70,9 @@ final class FetchMeter: Sendable {
     /// What was done, as `fetch` says at the end.
     var summary: String {
         let progress = state.withLock { $0.progress }
+        guard progress.bytes > 0 else { return "\(name)  0 B: the file is empty" }
         let fetched = ByteCount(progress.bytes - progress.fromStore)
-        return "\(Self.name(of: url))  \(ByteCount(progress.bytes)): \(fetched) fetched, "
+        return "\(name)  \(ByteCount(progress.bytes)): \(fetched) fetched, "
             + "\(ByteCount(progress.fromStore)) from the store"
     }
 
@@ -92,15 +90,20 @@ final class FetchMeter: Sendable {
         state.withLock { state in
             guard !state.isOver else { return }
             state.isShown = true
-            let picture = ProgressPicture(name: Self.name(of: url), url: url, progress: state.progress, time: time)
+            let picture = ProgressPicture(name: name, url: url, progress: state.progress, time: time)
             if isJSON {
-                try? Terminal.printJSON(picture.report)
+                do { try Terminal.printJSON(picture.report) } catch { state.failure = state.failure ?? error }
             } else if hasBar {
                 Terminal.replaceLine(picture.bar(width: Terminal.width))
             } else {
                 Terminal.error(picture.line)
             }
         }
+    }
+
+    /// Throws if what is shown cannot be written, or nothing reads it any more.
+    func checkOutput() throws {
+        if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
     private func end() {

@@ -31,14 +31,15 @@ struct List: AsyncParsableCommand {
                 return
             }
             guard !entries.isEmpty || !awaited.isEmpty else {
-                print("Nothing is stored in \(cache.directory).")
+                try Terminal.print("Nothing is stored in \(cache.directory).")
                 return
             }
-            for entry in entries { print(Self.line(entry)) }
-            for entry in awaited { print(Self.line(stored: 0, share: nil, entry.url, entry.retention)) }
+            for entry in entries { try Terminal.print(Self.line(entry)) }
+            for entry in awaited { try Terminal.print(Self.line(stored: 0, share: nil, entry.url, entry.retention)) }
             let total = entries.reduce(0) { $0 + $1.storedBytes }
             let rest = awaited.isEmpty ? "" : "; of \(awaited.count) more nothing is stored yet"
-            print("\(entries.count) \(entries.count == 1 ? "entry" : "entries"), \(ByteCount(total))\(rest)")
+            try Terminal.print(
+                "\(entries.count) \(entries.count == 1 ? "entry" : "entries"), \(ByteCount(total))\(rest)")
         }
     }
 

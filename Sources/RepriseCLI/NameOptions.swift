@@ -17,12 +17,15 @@ struct NameOptions: ParsableArguments {
     }
 
     /// Whether `name` is the URL or the key of `entry`, or a URL with that key.
-    func matches(_ name: String, _ entry: CacheEntry) -> Bool {
-        if entry.url.description == name || entry.key.text == name { return true }
+    func matches(_ name: String, _ entry: CacheEntry) -> Bool { matches(name, entry.key, entry.url) }
+
+    /// The same of what is stored, or is to be kept, under `entryKey`.
+    func matches(_ name: String, _ entryKey: CacheKey, _ entryURL: ResourceURL) -> Bool {
+        if entryURL.description == name || entryKey.text == name { return true }
         guard !dropQueryItem.isEmpty, let url = try? ResourceURL(name) else { return false }
         let key = CacheKeyPolicy.droppingQueryItems(Set(dropQueryItem)).key(for: url)
         // Behind a line feed stands what tells the variants of one URL apart.
-        return entry.key.text.prefix { $0 != "\n" } == key.text
+        return entryKey.text.prefix { $0 != "\n" } == key.text
     }
 
     /// The entry called `name` that was used last.
@@ -34,6 +37,6 @@ struct NameOptions: ParsableArguments {
     }
 
     static func nothingStored(_ name: String) -> RepriseError {
-        RepriseError(.notStored, "Nothing is stored for \(name). See: reprise list")
+        RepriseError(.notStored, "Nothing is stored for \(URLText.redacted(name)). See: reprise list")
     }
 }

@@ -9,6 +9,13 @@ extension StorageObstacle {
             "it has \(ByteCount(length)), and the limit of the cache is \(ByteCount(limit)). Raise it with --limit."
         case .largerThanEntryLimit(let length, let limit):
             "it has \(ByteCount(length)), and --entry-limit is \(ByteCount(limit))."
+        case .outgrown(let kept, let limit) where kept > limit / 2:
+            "pinned entries and downloads occupy \(ByteCount(kept)) of the limit of \(ByteCount(limit)). Raise the limit with "
+                + "--limit, or release some with: reprise unpin"
+        case .outgrown(_, let limit):
+            "it does not fit the limit of the cache, which is \(ByteCount(limit)). Raise it with --limit."
+        case .outgrownEntryLimit(let limit):
+            "it is larger than --entry-limit, which is \(ByteCount(limit))."
         case .keptEntries(let length, let kept, let limit):
             "it has \(ByteCount(length)), and pinned entries and downloads occupy \(ByteCount(kept)) of the limit of "
                 + "\(ByteCount(limit)). Raise the limit with --limit, or release some with: reprise unpin"

@@ -20,21 +20,29 @@ struct Output: Sendable {
 
     /// Prepares the file; waits for a reader where it is a pipe.
     func open(_ signals: StopSignals) async throws -> OutputFile {
-        let file =
-            path == "-"
-            ? OutputFile(descriptor: STDOUT_FILENO, name: name)
-            : try await onThread { [path, isForced] in
-                try OutputFile(path: path, existing: isForced ? .replaced : .kept) {
-                    Terminal.error("reprise: waiting for a reader of \(path)")
-                }
-            }
+        let file: OutputFile
+        do {
+            file = try await make()
+        } catch is CancellationError {
+            throw StopSignals.Interruption(
+                message: "Stopped while it waited for a reader of \(name); nothing was done.")
+        }
         signals.watch(file)
         return file
     }
 
+    private func make() async throws -> OutputFile {
+        if path == "-" { return OutputFile(descriptor: STDOUT_FILENO, name: name) }
+        return try await onThread { [path, isForced] in
+            try OutputFile(path: path, existing: isForced ? .replaced : .kept) {
+                Terminal.error("reprise: waiting for a reader of \(path)")
+            }
+        }
+    }
+
     /// Says how it ended, where that does not get into the media.
-    func print(_ line: String) {
-        if isStandardOutput { Terminal.error(line) } else { Terminal.print(line) }
+    func print(_ line: String) throws(OutputFile.Failure) {
+        if isStandardOutput { Terminal.error(line) } else { try Terminal.print(line) }
     }
 }
 

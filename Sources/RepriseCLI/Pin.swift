@@ -10,8 +10,8 @@ struct Pin: AsyncParsableCommand {
         abstract: "Keep what is stored of URLs, whatever else needs room.",
         discussion: """
             Without --download nothing is fetched: what players and fetch store of a URL is kept. What is kept counts
-            against the limit like the rest. When it fails, a URL is kept as it was before. The proxy must not be running
-            on the same directory.
+            against the limit like the rest. When it fails, a URL is kept as it was before, and the others follow all the
+            same. The proxy must not be running on the same directory.
 
             Examples:
               reprise pin https://example.com/film.mp4
@@ -23,51 +23,85 @@ struct Pin: AsyncParsableCommand {
     @OptionGroup var store: StoreOptions
     @Argument(help: "URLs of the files.")
     var urls: [String]
-    @Option(name: .customLong("for"), help: ArgumentHelp("How long, such as 12h or 30d.", valueName: "time"))
+    @Option(
+        name: .customLong("for"), help: ArgumentHelp("How long, such as 12h or 30d; more than 0.", valueName: "time"))
     var time: TimeSpan?
     @Flag(help: "Fetch what is missing, now and, if that is broken off, whenever the cache is opened.")
     var download = false
 
     func validate() throws {
         if urls.isEmpty { throw ValidationError("Name the URLs to keep.") }
+        if let time, time.duration <= .zero {
+            throw ValidationError("--for takes a time above zero, such as 12h or 30d.")
+        }
         if download, time != nil { throw ValidationError("A download is kept until it is released: leave --for out.") }
     }
 
     func run() async throws {
         try await Failure.reporting {
+            let settings = try self.store.configuration(cache)
+            // Before the cache is opened: --reset empties it then.
+            for url in urls { _ = try ResourceURL(url) }
             let signals = StopSignals()
             let origin = NIOOrigin()
-            let store = try await cache.open(store.configuration(cache), origin)
-            let result = await signals.interrupting { try await pin(in: store) }
+            let store = try await cache.open(settings, origin)
+            let result = await signals.interrupting { try await pinAll(in: store) }
+            // A limit under which nothing was done is not the cache's.
+            if case .success(let outcome) = result, outcome.isVain { try await store.restoreLimit() }
             await store.close()
             await origin.shutdown()
-            try signals.get(result)
+            let outcome = try signals.get(
+                result.mapError { ($0 as? StopSignals.StoppedTransfer)?.interruption(cache) ?? $0 })
+            if let code = outcome.code { throw code }
         }
     }
 
-    private func pin(in store: MediaCache) async throws {
+    private struct Outcome: Sendable {
+        /// The first failure's exit code.
+        var code: ExitCode?
+        /// Nothing was kept.
+        var isVain = true
+    }
+
+    /// Keeps one after the other; one that fails does not stop the others.
+    private func pinAll(in store: MediaCache) async throws -> Outcome {
+        var outcome = Outcome()
         let until = time.map { Date().timeIntervalSince1970 + $0.duration / .seconds(1) }
+        let retention: Retention = download ? .download : .pinned(until: until)
         for url in urls {
-            let resource = try store.resource(for: url)
-            let before = try await store.retention(of: resource)
-            let retention: Retention = download ? .download : .pinned(until: until)
+            let report: String
             do {
-                let events = store.events()
-                try await Self.retain(resource, in: store, as: retention)
-                if download { try await Self.end(of: resource, url, events) }
-            } catch is CancellationError where download {
-                let share = await StoredShare(resource, FetchMeter.name(of: url))
-                throw StopSignals.Interruption(
-                    message:
-                        "Stopped. \(share) The download goes on whenever the cache is opened; or run the same command "
-                        + "again.")
+                report = try await pin(url, in: store, as: retention)
+                outcome.isVain = false
             } catch {
-                // A download that is repeated in vain stays one.
-                if download, before != .download { try await store.retain(resource, as: before) }
-                throw error
+                guard let reason = Failure.reason(error) else { throw error }
+                Failure.report(reason, of: url, amongOthers: urls.count > 1)
+                outcome.code = outcome.code ?? reason.code
+                continue
             }
-            Terminal.print(await Self.report(resource, url, retention))
+            try Terminal.print(report)
         }
+        return outcome
+    }
+
+    /// Keeps what is stored of one URL, or downloads it; returns what is to be said of it.
+    private func pin(_ url: String, in store: MediaCache, as retention: Retention) async throws -> String {
+        let resource = try store.resource(for: url)
+        let before = try await store.retention(of: resource)
+        do {
+            let events = store.events()
+            try await Self.retain(resource, in: store, as: retention)
+            if download { try await Self.end(of: resource, url, events) }
+        } catch is CancellationError where download {
+            throw StopSignals.StoppedTransfer(
+                key: resource.key, name: URLText.name(of: url),
+                advice: "The download goes on whenever the cache is opened; or run the same command again.")
+        } catch {
+            // A download that is repeated in vain stays one.
+            if download, before != .download { try await store.retain(resource, as: before) }
+            throw error
+        }
+        return await Self.report(resource, URLText.redacted(url), retention)
     }
 
     private static func retain(_ resource: MediaResource, in store: MediaCache, as retention: Retention) async throws {
@@ -126,15 +160,14 @@ struct Pin: AsyncParsableCommand {
     /// In the words of the command's options, where `error` says that something cannot be stored.
     private static func reason(_ error: RepriseError, _ resource: MediaResource) async -> any Error {
         if error.code == .notStored { return Failure.Reason.notStored(unstorable(resource, .forbidden)) }
-        let length = await resource.storedProgress().completeLength
-        guard error.code == .storageFull, let obstacle = await resource.obstacle(toStoring: length) else {
-            return error
-        }
+        guard error.code == .storageFull else { return error }
+        let length = await resource.storedProgress().completeLength ?? error.range?.upperBound
+        guard let obstacle = await resource.obstacle(toStoring: length) ?? resource.obstacleToMore else { return error }
         return Failure.Reason.notStored(unstorable(resource, obstacle))
     }
 
     private static func unstorable(_ resource: MediaResource, _ obstacle: StorageObstacle) -> String {
-        "\(FetchMeter.name(of: resource.url.redacted)) cannot be stored as a whole: \(obstacle.advice)"
+        "\(URLText.name(of: resource.url.description)) cannot be stored as a whole: \(obstacle.advice)"
     }
 }
 
@@ -164,7 +197,10 @@ struct Unpin: AsyncParsableCommand {
                     if try await store.retention(of: resource) == .cached { missing = missing ?? url }
                     try await store.retain(resource, as: .cached)
                 }
-                if let missing { throw RepriseError(.notStored, "Nothing is kept under \(missing). See: reprise list") }
+                if let missing {
+                    throw RepriseError(
+                        .notStored, "Nothing is kept under \(URLText.redacted(missing)). See: reprise list")
+                }
             }
         }
     }

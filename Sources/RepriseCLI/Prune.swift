@@ -28,7 +28,7 @@ struct Prune: AsyncParsableCommand {
             let (freed, left) = try await cache.withCache { store in
                 (await store.prune(toSize: to?.bytes, olderThan: olderThan?.duration), store.allocatedBytes.media)
             }
-            print("Freed \(ByteCount(freed)); \(ByteCount(left)) are left.")
+            try Terminal.print("Freed \(ByteCount(freed)); \(ByteCount(left)) are left.")
             if let to, left > to.bytes {
                 Terminal.error("reprise: What is left is pinned or a download. See: reprise list")
             }

@@ -6,7 +6,8 @@ struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove entries from the cache.",
         discussion: """
-            The proxy must not be running on the same directory.
+            Pins go, too, also those of URLs of which nothing is stored yet. The proxy must not be running on the same
+            directory.
 
             Examples:
               reprise remove https://example.com/film.mp4
@@ -27,16 +28,21 @@ struct Remove: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            let (count, freed, missing) = try await cache.withCache { store in
-                let entries = try await store.entries()
-                let wanted = all ? entries : entries.filter { entry in urls.contains { names.matches($0, entry) } }
-                let missing = urls.first { url in !entries.contains { names.matches(url, $0) } }
-                return (wanted.count, try await store.remove(wanted.map(\.key)), missing)
+            let (entries, pins, freed, missing) = try await cache.withCache { store in
+                func isWanted(_ key: CacheKey, _ url: ResourceURL) -> Bool {
+                    all || urls.contains { names.matches($0, key, url) }
+                }
+                let entries = try await store.entries().map { ($0.key, $0.url) }
+                // Pins of URLs of which nothing is stored yet.
+                let pins = try await store.awaitedEntries().map { ($0.key, $0.url) }
+                let missing = urls.first { url in !(entries + pins).contains { names.matches(url, $0, $1) } }
+                let freed = try await store.remove((entries + pins).filter(isWanted).map(\.0))
+                return (entries.count(where: isWanted), pins.count(where: isWanted), freed, missing)
             }
-            print("Removed \(count) \(count == 1 ? "entry" : "entries"), \(ByteCount(freed)).")
-            if let missing {
-                throw NameOptions.nothingStored(missing)
-            }
+            let released = pins == 0 ? "" : ", and \(pins) \(pins == 1 ? "pin" : "pins")"
+            try Terminal.print(
+                "Removed \(entries) \(entries == 1 ? "entry" : "entries"), \(ByteCount(freed))\(released).")
+            if let missing { throw NameOptions.nothingStored(missing) }
         }
     }
 }

@@ -36,7 +36,8 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Origin host that may be asked; may be repeated. With a leading dot, subdomains too.", valueName: "name"))
+            "Host name or IP address of an origin that may be asked; may be repeated. A name with a leading dot means its subdomains too.",
+            valueName: "name"))
     var allowHost: [String] = []
 
     @Option(
@@ -119,12 +120,14 @@ struct Serve: AsyncParsableCommand {
         let budget = DescriptorBudget.raised()
         configuration.maximumConnections = Self.connections(maxConnections, budget, logger)
         if let stallTimeout { configuration.stallTimeout = stallTimeout.duration }
-        var settings = try store.configuration(cache)
-        settings.reuse.isShared = shared
-        settings.reuse.isOffline = offline
-        let forced = Set(forceCache.map { $0.lowercased() })
-        settings.reuse.forces = { forced.contains($0) }
         try await Failure.reporting {
+            var settings = try store.configuration(cache)
+            settings.reuse.isShared = shared
+            settings.reuse.isOffline = offline
+            let forced = Set(forceCache.map { $0.lowercased() })
+            settings.reuse.forces = { forced.contains($0) }
+            // Before the cache is opened: --reset empties it then.
+            if store.reset { try await ProxyServer.rehearse(configuration) }
             try await serve(configuration, settings, logger)
         }
     }
@@ -172,6 +175,7 @@ struct Serve: AsyncParsableCommand {
         do {
             server = try await ProxyServer.start(cache, configuration: configuration)
         } catch {
+            try await cache.restoreLimit()
             await cache.close()
             await origin.shutdown()
             throw error
@@ -190,13 +194,14 @@ struct Serve: AsyncParsableCommand {
         let address = host == "0.0.0.0" || host == "::" ? "this machine's address, port \(server.port)" : server.address
         let stored = "\(self.cache.directory), \(ByteCount(cache.storedBytes)) stored"
         let place = cache.isStoring ? stored : cache.isReadOnly ? "\(stored), read-only" : "no store"
-        Terminal.print(
-            """
+        let lines = """
             Reprise is listening on \(address)
             Cache: \(place)
             Put this before a media URL, scheme as the first segment, for example:
               mpv \(server.address)/https/example.com/film.mp4
-            """)
+            """
+        // It serves all the same.
+        do { try Terminal.print(lines) } catch { Terminal.error("reprise: \(error.message)") }
     }
 
     private static func log(_ events: AsyncStream<CacheEvent>, _ logger: Logger) async {

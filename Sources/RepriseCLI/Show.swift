@@ -35,26 +35,30 @@ struct Show: AsyncParsableCommand {
             if json {
                 return try Terminal.printJSON(EntryReport(entry, spans: stored.map { [$0.lowerBound, $0.upperBound] }))
             }
-            print("\(entry.url)")
+            try Terminal.print("\(entry.url)")
             let length = entry.information.completeLength
             let share = length.map { $0 > 0 ? ", \(entry.storedBytes * 100 / $0) %" : "" } ?? ""
-            print("\(ByteCount(entry.storedBytes)) of \(length.map { "\(ByteCount($0))" } ?? "unknown length")\(share)")
-            print(
+            try Terminal.print(
+                "\(ByteCount(entry.storedBytes)) of \(length.map { "\(ByteCount($0))" } ?? "unknown length")\(share)")
+            try Terminal.print(
                 "[" + Bar.coverage(stored, length: length ?? stored.bounds?.upperBound ?? 0, width: Terminal.width - 2)
                     + "]")
             for span in stored.prefix(Self.listedSpans) {
                 let size = ByteCount(span.upperBound - span.lowerBound)
-                print("  \(span.lowerBound)-\(span.upperBound - 1)  (\(size))")
+                try Terminal.print("  \(span.lowerBound)-\(span.upperBound - 1)  (\(size))")
             }
-            if stored.spanCount > Self.listedSpans { print("  and \(stored.spanCount - Self.listedSpans) more spans") }
-            describe(entry.information)
+            if stored.spanCount > Self.listedSpans {
+                try Terminal.print("  and \(stored.spanCount - Self.listedSpans) more spans")
+            }
+            try describe(entry.information)
         }
     }
 
-    private func describe(_ information: ContentInformation) {
-        print("Type: \(information.mediaType ?? "unknown")")
-        print("ETag: \(information.validators.etag?.description ?? "none")")
-        print("Last-Modified: \(information.validators.lastModified?.description ?? "none")")
-        print("Ranges at the origin: \(information.rangesSupported.map { $0 ? "yes" : "no" } ?? "unknown")")
+    private func describe(_ information: ContentInformation) throws {
+        try Terminal.print("Type: \(information.mediaType ?? "unknown")")
+        try Terminal.print("ETag: \(information.validators.etag?.description ?? "none")")
+        try Terminal.print("Last-Modified: \(information.validators.lastModified?.description ?? "none")")
+        try Terminal.print(
+            "Ranges at the origin: \(information.rangesSupported.map { $0 ? "yes" : "no" } ?? "unknown")")
     }
 }

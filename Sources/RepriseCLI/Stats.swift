@@ -44,7 +44,7 @@ struct Stats: AsyncParsableCommand {
                         reads: statistics.reads))
             }
             let share = statistics.bytesServed > 0 ? Double(statistics.bytesSaved) / Double(statistics.bytesServed) : 0
-            print(
+            try Terminal.print(
                 """
                 Stored   \("\(ByteCount(stored))".leftPadded(9))  entries: \(entries.count)
                 On disk  \("\(ByteCount(allocated))".leftPadded(9))  index: \(ByteCount(inspector.indexBytes))

@@ -13,6 +13,19 @@ final class StopSignals: Sendable {
         let message: String
     }
 
+    /// The work on a URL was ended; how much of it is stored is known once the cache is closed.
+    struct StoppedTransfer: Error {
+        let key: CacheKey
+        let name: String
+        /// How to go on, for people.
+        let advice: String
+
+        /// With what the next run finds in the cache in `options`, which is closed.
+        func interruption(_ options: CacheOptions) -> Interruption {
+            Interruption(message: "Stopped. \(StoredShare(key, name, in: options)) \(advice)")
+        }
+    }
+
     private struct State {
         var received: Int32?
         var cancellations: [@Sendable () -> Void] = []
@@ -26,11 +39,8 @@ final class StopSignals: Sendable {
     /// Takes the signals from now on.
     init(_ numbers: [Int32] = [SIGINT, SIGTERM, SIGHUP]) {
         sources = numbers.compactMap { number in
-            let before = signal(number, SIG_IGN)
-            if number == SIGHUP, unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
-                return nil
-            }
-            return DispatchSource.makeSignalSource(signal: number, queue: .global())
+            number == SIGHUP && Self.isIgnored(number)
+                ? nil : DispatchSource.makeSignalSource(signal: number, queue: .global())
         }
         let registered = DispatchGroup()
         for source in sources {
@@ -40,10 +50,25 @@ final class StopSignals: Sendable {
             source.setRegistrationHandler { registered.leave() }
             source.resume()
         }
-        // A signal that came before would be lost.
+        // Until then a signal ends the process, as it would have a moment before: ignored, it would be lost.
         registered.wait()
+        #if canImport(Darwin)
+            // Its sources watch; what a signal does besides has to be turned off. On Linux they handle it themselves.
+            for number in numbers { signal(number, SIG_IGN) }
+        #endif
         // Whoever reads a pipe may leave: that is an error of the write.
         signal(SIGPIPE, SIG_IGN)
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        guard sigaction(number, nil, &action) == 0 else { return false }
+        #if canImport(Darwin)
+            let handler = action.__sigaction_u.__sa_handler
+        #else
+            let handler = action.__sigaction_handler.sa_handler
+        #endif
+        return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
     /// The signal that came, if one did.
@@ -94,12 +119,14 @@ final class StopSignals: Sendable {
         do { return try result.get() } catch {
             if let failure = error as? OutputFile.Failure, failure.reason == .readerIsGone { Self.end(by: SIGPIPE) }
             guard let received, error is CancellationError || error is Interruption else { throw error }
-            if let interruption = error as? Interruption { Terminal.error("reprise: \(interruption.message)") }
+            let message = (error as? Interruption)?.message ?? "Stopped. Run the same command again."
+            Terminal.error("reprise: \(message)")
             Self.end(by: received)
         }
     }
 
-    private static func end(by number: Int32) -> Never {
+    /// Ends the process as by the signal.
+    static func end(by number: Int32) -> Never {
         signal(number, SIG_DFL)
         // Dispatch's threads block signals.
         var numbers = sigset_t()

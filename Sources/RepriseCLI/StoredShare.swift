@@ -1,20 +1,24 @@
-import ByteRanges
 import Reprise
 
 /// How much of a file is stored, as a sentence.
 struct StoredShare: CustomStringConvertible {
     let description: String
 
-    init(_ resource: MediaResource, _ name: String) async {
-        let progress = await resource.storedProgress()
-        let bytes = progress.ranges.byteCount
-        if bytes == 0 {
+    /// Looks into the index of the cache in `options`, which is closed: what is recorded there the next run finds.
+    init(_ key: CacheKey, _ name: String, in options: CacheOptions) {
+        let entries = try? options.inspector().entries()
+        // Behind a line feed stands what tells the variants of one URL apart.
+        let entry = entries?.first { $0.key == key || $0.key.text.prefix { $0 != "\n" } == key.text }
+        guard let entry, entry.storedBytes > 0 else {
             description = "Nothing of \(name) is stored yet."
-        } else if let length = progress.completeLength, length > 0 {
+            return
+        }
+        let stored = ByteCount(entry.storedBytes)
+        if let length = entry.information.completeLength, length > 0 {
             description =
-                "\(bytes * 100 / length) % of \(name) is stored (\(ByteCount(bytes)) of \(ByteCount(length)))."
+                "\(entry.storedBytes * 100 / length) % of \(name) is stored (\(stored) of \(ByteCount(length)))."
         } else {
-            description = "\(ByteCount(bytes)) of \(name) is stored."
+            description = "\(stored) of \(name) is stored."
         }
     }
 }

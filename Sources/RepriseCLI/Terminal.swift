@@ -1,4 +1,5 @@
 import Foundation
+import Reprise
 
 /// What the command writes to.
 enum Terminal {
@@ -20,26 +21,28 @@ enum Terminal {
     }
 
     /// A line on standard error.
-    static func error(_ line: String) { write(Data((line + "\n").utf8), to: .standardError) }
+    static func error(_ line: String) { write(line + "\n") }
 
     /// A line on standard output, at once also where that is a pipe.
-    static func print(_ line: String) { write(Data((line + "\n").utf8), to: .standardOutput) }
+    ///
+    /// A result that cannot be written is an error of the command's.
+    static func print(_ line: String) throws(OutputFile.Failure) { try output.write(Array((line + "\n").utf8)) }
 
     /// Replaces the current line of standard error.
-    static func replaceLine(_ line: String) {
-        write(Data(("\r\u{1B}[K" + line).utf8), to: .standardError)
-    }
+    static func replaceLine(_ line: String) { write("\r\u{1B}[K" + line) }
 
     /// A value as one line of JSON on standard output.
     static func printJSON(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        write(try encoder.encode(value) + Data("\n".utf8), to: .standardOutput)
+        try output.write(Array(try encoder.encode(value) + Data("\n".utf8)))
     }
 
-    /// Writes; whoever closed the other end (`reprise list | head -1`) wants no more, and that is no error.
-    private static func write(_ data: Data, to file: FileHandle) {
+    private static let output = OutputFile(descriptor: STDOUT_FILENO, name: "standard output")
+
+    /// Writes to standard error, where there is no place left to say that it fails.
+    private static func write(_ text: String) {
         // `write(_:)` would trap here.
-        do { try file.write(contentsOf: data) } catch { return }
+        do { try FileHandle.standardError.write(contentsOf: Data(text.utf8)) } catch { return }
     }
 }

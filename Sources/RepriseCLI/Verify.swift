@@ -8,7 +8,7 @@ struct Verify: AsyncParsableCommand {
         abstract: "Read everything that is stored and check it.",
         discussion: """
             What is damaged becomes a hole and is fetched again when it is played. The proxy must not be running on the
-            same directory. The exit code is 1 if anything was damaged.
+            same directory. The exit code is 1 if anything was damaged. Stopped by a signal, it says how much was checked.
 
             Examples:
               reprise verify
@@ -34,7 +34,7 @@ struct Verify: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let report = try await Failure.reporting {
+        try await Failure.reporting {
             let signals = StopSignals()
             let read = Mutex<(bytes: Int64, total: Int64)>((0, 0))
             let result = try await cache.withCache { store in
@@ -45,7 +45,7 @@ struct Verify: AsyncParsableCommand {
                     }
                 }
             }
-            return try signals.get(
+            let report = try signals.get(
                 result.mapError { error in
                     guard error is CancellationError else { return error }
                     let (bytes, total) = read.withLock { $0 }
@@ -53,8 +53,13 @@ struct Verify: AsyncParsableCommand {
                     return StopSignals.Interruption(
                         message: "Stopped. \(share) was checked; run the same command again to check all.")
                 })
+            if Terminal.isInteractive { Terminal.replaceLine("") }
+            try show(report)
+            if !report.isSound { throw ExitCode(1) }
         }
-        if Terminal.isInteractive { Terminal.replaceLine("") }
+    }
+
+    private func show(_ report: VerificationReport) throws {
         let damaged = report.damaged.reduce(0) { $0 + $1.range.upperBound - $1.range.lowerBound }
         if json {
             try Terminal.printJSON(
@@ -67,16 +72,17 @@ struct Verify: AsyncParsableCommand {
                     damagedRecords: report.damagedRecords))
         } else {
             for (key, range) in report.damaged {
-                print("damaged: \(key.redacted) bytes \(range.lowerBound)-\(range.upperBound - 1)")
+                try Terminal.print("damaged: \(key.redacted) bytes \(range.lowerBound)-\(range.upperBound - 1)")
             }
-            for key in report.missing { print("file gone: \(key.redacted)") }
-            if report.damagedRecords > 0 { print("records removed that could not be read: \(report.damagedRecords)") }
-            for key in report.unreadable { print("file cannot be opened: \(key.redacted)") }
-            print(
+            for key in report.missing { try Terminal.print("file gone: \(key.redacted)") }
+            if report.damagedRecords > 0 {
+                try Terminal.print("records removed that could not be read: \(report.damagedRecords)")
+            }
+            for key in report.unreadable { try Terminal.print("file cannot be opened: \(key.redacted)") }
+            try Terminal.print(
                 "\(report.entries) \(report.entries == 1 ? "entry" : "entries"), \(ByteCount(report.soundBytes)) sound, "
                     + "\(ByteCount(damaged)) damaged, \(report.missing.count) without their file.")
         }
-        if !report.isSound { throw ExitCode(1) }
     }
 
     /// A bar on a terminal, nothing elsewhere.

@@ -2,6 +2,12 @@ public import Logging
 import NIOCore
 public import Reprise
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 /// Settings of a ``ProxyServer``.
 ///
 /// The defaults serve one user on this machine and nobody else.
@@ -80,12 +86,49 @@ public struct ProxyConfiguration: Sendable {
         if name.contains("/") { return "\(example), without scheme and path." }
         if name.contains("[") { return "give an IPv6 address without brackets." }
         if name.count(where: { $0 == ":" }) == 1 { return "\(example), without a port: all of its ports may be asked." }
-        let isAddress = name.contains(":") && name.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
-        let isName = name.utf8.allSatisfy { byte in
-            let character = Character(Unicode.Scalar(byte))
-            return byte < 0x80 && (character.isLetter || character.isNumber || "-._".contains(character))
+        if name.contains(":") || endsInNumber(name) {
+            guard isAddress(name) else { return "give an IP address whole, such as 192.0.2.7 or 2001:db8::7." }
+            return entry == name ? nil : "an address has no subdomains: leave the dot before it out."
         }
-        return isAddress || isName ? nil : "\(example); others than ASCII letters in their xn-- form."
+        return isName(name)
+            ? nil
+            : "\(example): letters, digits, hyphens and underscores between single dots; others than ASCII letters in their "
+                + "xn-- form."
+    }
+
+    /// Whether URLs take `name` for an IPv4 address, right or wrong (URL Standard §3.5).
+    private static func endsInNumber(_ name: Substring) -> Bool {
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard let last = labels.last?.isEmpty == true ? labels.dropLast().last : labels.last, !last.isEmpty else {
+            return false
+        }
+        let isHexadecimal = last.lowercased().hasPrefix("0x") && last.dropFirst(2).allSatisfy(\.isHexDigit)
+        return isHexadecimal || last.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    private static func isAddress(_ text: Substring) -> Bool {
+        var address = in6_addr()
+        return inet_pton(text.contains(":") ? AF_INET6 : AF_INET, String(text), &address) == 1
+    }
+
+    /// Whether `text` is a host name (RFC 1123 §2.1); underscores, which some hosts have, pass.
+    private static func isName(_ text: Substring) -> Bool {
+        let labels = (text.hasSuffix(".") ? text.dropLast() : text).split(
+            separator: ".", omittingEmptySubsequences: false)
+        return text.utf8.count <= 254
+            && labels.allSatisfy { label in
+                (1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
+                    && label.utf8.allSatisfy(isNameByte)
+            }
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
     }
 
     /// Whether `origin`, a host name in lower case, may be asked.

@@ -35,16 +35,7 @@ public final class ProxyServer: Sendable {
     public static func start(
         _ cache: MediaCache, configuration: ProxyConfiguration = ProxyConfiguration()
     ) async throws -> ProxyServer {
-        guard configuration.isLoopback || configuration.token != nil || !configuration.allowedHosts.isEmpty else {
-            throw RepriseError(
-                .invalidArgument,
-                "Listening on \(configuration.host) would let others use this proxy. Give a token or a list of hosts.")
-        }
-        for host in configuration.allowedHosts {
-            if let objection = ProxyConfiguration.objection(toHost: host) {
-                throw RepriseError(.invalidArgument, "\"\(host)\" is no host that may be allowed: \(objection)")
-            }
-        }
+        try check(configuration)
         let service = try ProxyService(cache: cache, configuration: configuration)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, configuration.threads))
         do {
@@ -57,10 +48,43 @@ public final class ProxyServer: Sendable {
                 address: "http://\(name):\(port)" + (configuration.token.map { "/\($0)" } ?? ""))
         } catch {
             try? await group.shutdownGracefully()
+            throw cannotListen(configuration, error)
+        }
+    }
+
+    /// Throws what ``start(_:configuration:)`` would throw, as far as that can be known before there is a cache.
+    package static func rehearse(_ configuration: ProxyConfiguration) async throws {
+        try check(configuration)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let result: Result<Void, any Error>
+        do {
+            let bootstrap = ServerBootstrap(group: group).serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            try await bootstrap.bind(host: configuration.host, port: configuration.port).get().close().get()
+            result = .success(())
+        } catch {
+            result = .failure(cannotListen(configuration, error))
+        }
+        try? await group.shutdownGracefully()
+        try result.get()
+    }
+
+    private static func cannotListen(_ configuration: ProxyConfiguration, _ error: any Error) -> RepriseError {
+        RepriseError(
+            .invalidArgument,
+            "Cannot listen on \(configuration.host), port \(configuration.port). If the port is taken, choose another.",
+            cause: error)
+    }
+
+    private static func check(_ configuration: ProxyConfiguration) throws(RepriseError) {
+        guard configuration.isLoopback || configuration.token != nil || !configuration.allowedHosts.isEmpty else {
             throw RepriseError(
                 .invalidArgument,
-                "Cannot listen on \(configuration.host), port \(configuration.port). If the port is taken, choose another.",
-                cause: error)
+                "Listening on \(configuration.host) would let others use this proxy. Give a token or a list of hosts.")
+        }
+        for host in configuration.allowedHosts {
+            if let objection = ProxyConfiguration.objection(toHost: host) {
+                throw RepriseError(.invalidArgument, "\"\(host)\" is no host that may be allowed: \(objection)")
+            }
         }
     }
 

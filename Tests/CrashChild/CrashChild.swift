@@ -22,6 +22,8 @@ enum CrashChild {
         var readers: Int
         /// 64 hexadecimal digits, for an encrypted cache.
         var key: String?
+        /// Whether a cache with another key is emptied.
+        var resets: Bool
         /// Where to die, and at which passage.
         var crashPoint: String?
         var passage: Int
@@ -67,6 +69,7 @@ enum CrashChild {
         configuration.limit = settings.limit
         configuration.recordDelay = .milliseconds(settings.recordMilliseconds)
         configuration.retry.firstDelay = .milliseconds(1)
+        configuration.resetsWhenKeyDiffers = settings.resets
         if let key = settings.key.flatMap({ KeyFile.key(hexadecimal: $0) }) {
             configuration.encryption = CacheEncryption(key: key)
         }

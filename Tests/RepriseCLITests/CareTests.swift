@@ -200,6 +200,41 @@ import Testing
         }
     }
 
+    @Test func oneDownloadThatFailsDoesNotStopTheOthers() async throws {
+        try await Site.run { site async throws in
+            for path in ["/a.mp4", "/b.mp4"] { site.publish(path, length: 100_000) }
+            site.publish("/large.mp4", length: 3_000_000)
+            let urls = ["/a.mp4", "/gone.mp4", "/large.mp4", "/b.mp4"].map { site.origin.url($0) }
+            let pin = try await Command.run("pin", site.directory, ["--download", "--limit", "1MB"] + urls)
+            #expect(pin.exit == .status(69), "\(pin)")
+            #expect(pin.errors.contains("The origin answered 404 for \(urls[1])"), "\(pin)")
+            let large =
+                "reprise: large.mp4 cannot be stored as a whole: it has 3.00 MB, and the limit of the cache is 1.00 MB."
+            #expect(pin.errors.contains(large), "\(pin)")
+            #expect(
+                pin.output == "Downloaded: \(urls[0]), 100 kB stored\nDownloaded: \(urls[3]), 100 kB stored\n", "\(pin)"
+            )
+            let list = try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"]))
+            #expect(Set(list.filter { $0.kept == "download" }.map(\.url)) == [urls[0], urls[3]])
+            #expect(list.count == 2)
+        }
+    }
+
+    @Test func removeReleasesAPinOfWhichNothingIsStored() async throws {
+        try await Site.run { site async throws in
+            let (a, b) = (site.origin.url("/a.mp4"), site.origin.url("/b.mp4"))
+            for (url, names) in [(a, [a]), (b, ["--all"])] {
+                #expect(try await Command.run("pin", site.directory, [url]).exit == .status(0))
+                let remove = try await Command.run("remove", site.directory, names)
+                #expect(remove.exit == .status(0), "\(remove)")
+                #expect(remove.output == "Removed 0 entries, 0 B, and 1 pin.\n", "\(remove.output)")
+                #expect(try await Command.run("list", site.directory, ["--json"]).output == "")
+                #expect(try await Command.run("unpin", site.directory, [url]).exit == .status(66))
+            }
+            #expect(try await Command.run("remove", site.directory, [a]).exit == .status(66))
+        }
+    }
+
     @Test func aDownloadShowsItsProgress() async throws {
         try await Site.run(sendBufferSize: 1 << 16) { site async throws in
             // A line comes every 2 s.

@@ -174,6 +174,92 @@ import Testing
         }
     }
 
+    /// An origin that tells neither length nor validators, and knows no ranges.
+    private static func publishUntold(_ site: Site, _ path: String, length: Int64) {
+        site.origin.set(
+            TestOrigin.Resource(
+                .pattern(seed: 1, length: length), mediaType: "video/mp4", etag: nil, lastModified: nil,
+                personality: TestOrigin.Personality {
+                    $0.ignoresRange = true
+                    $0.acceptRanges = nil
+                    $0.framing = .chunked
+                }), at: path)
+    }
+
+    @Test("a file that turns out larger than the limit is 74, and its output is complete", arguments: [false, true])
+    func outgrown(isSealed: Bool) async throws {
+        let key = isSealed ? ["REPRISE_ENCRYPT_KEY": String(repeating: "7f", count: 32)] : [:]
+        try await Site.run { site async throws in
+            Self.publishUntold(site, "/film.mp4", length: Self.length)
+            let url = site.origin.url("/film.mp4")
+            let message =
+                "film.mp4 cannot be stored as a whole: it does not fit the limit of the cache, which is 1.00 MB."
+            let without = try await Command.run("fetch", site.directory, ["--limit", "1MB", url], environment: key)
+            #expect(without.exit == .status(74), "\(without)")
+            #expect(without.errors.contains(message), "\(without)")
+            site.origin.resetCounters()
+            for (number, more) in [[], ["--limit", "1MB"]].enumerated() {
+                let cache = site.directory.path(of: "cache\(number)")
+                let file = site.directory.path(of: "film\(number).mp4")
+                let options = ["fetch", "--cache-dir", cache, url, "-o", file] + more
+                let outcome = try await Command.run(options, environment: key)
+                #expect(outcome.exit == .status(more.isEmpty ? 0 : 74), "\(outcome)")
+                if !more.isEmpty {
+                    #expect(
+                        outcome.errors.contains("\(file) is complete, but film.mp4 is not stored as a whole: it does"))
+                }
+                let isWhole = try Data(contentsOf: URL(fileURLWithPath: file)) == Data(Self.content)
+                #expect(isWhole)
+            }
+            #expect(await site.origin.settledSnapshot()["/film.mp4"].requestCount == 2)
+        }
+    }
+
+    @Test("an empty file is fetched, and said to be empty", arguments: ["/empty", "/empty.mp4"], [true, false])
+    func emptyFile(path: String, isDeclared: Bool) async throws {
+        try await Site.run { site async throws in
+            if isDeclared { site.publish(path, length: 0) } else { Self.publishUntold(site, path, length: 0) }
+            let url = site.origin.url(path)
+            let name = String(path.dropFirst())
+            let file = site.directory.path(of: "out.mp4")
+            let plain = try await Command.run("fetch", site.directory, [url])
+            #expect(plain.exit == .status(0), "\(plain)")
+            #expect(plain.output == "\(name)  0 B: the file is empty\n", "\(plain.output)")
+            let outcome = try await Command.run("fetch", site.directory, ["--json", url, "-o", file])
+            #expect(outcome.exit == .status(0), "\(outcome)")
+            let report = try #require(try Command.json(Report.self, outcome).last)
+            #expect(report.state == "done" && report.bytes == 0, "\(outcome.output)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: file)).isEmpty)
+        }
+    }
+
+    @Test func aLimitUnderWhichAllFailedIsNotTheCaches() async throws {
+        try await Site.run { site async throws in
+            for path in ["/a.mp4", "/b.mp4"] { site.publish(path, length: 700_000) }
+            let (a, b) = (site.origin.url("/a.mp4"), site.origin.url("/b.mp4"))
+            func limit() async throws -> String? {
+                // A file that fits no limit tells which one there is.
+                site.publish("/huge.mp4", length: 5_000_000_000)
+                let huge = try await Command.run("fetch", site.directory, [site.origin.url("/huge.mp4")])
+                return huge.errors.firstMatch(of: /the limit of the cache is ([^.]*\...? .B)/).map { String($0.1) }
+            }
+            #expect(try await Command.run("fetch", site.directory, ["--limit", "3MB", a]).exit == .status(0))
+            #expect(try await limit() == "3.00 MB")
+            for command in [
+                ["fetch", "--limit", "100kB", b], ["pin", "--limit", "100kB", a],
+                ["pin", "--limit", "100kB", "--download", b],
+                ["fetch", "--limit", "9MB", a + "/404"],
+                ["serve", "--limit", "9MB", "--port", "\(site.origin.port)"],
+            ] {
+                let outcome = try await Command.run(command[0], site.directory, Array(command.dropFirst()))
+                #expect(outcome.exit != .status(0), "\(command)")
+                #expect(try await limit() == "3.00 MB", "\(command)")
+            }
+            #expect(try await Command.run("pin", site.directory, ["--limit", "9MB", a]).exit == .status(0))
+            #expect(try await limit() == "9.00 MB")
+        }
+    }
+
     private static func stored(_ site: Site) async throws -> [String: Int64] {
         let list = try await Command.run("list", site.directory, ["--json"])
         return Dictionary(uniqueKeysWithValues: try Command.json(Entry.self, list).map { ($0.url, $0.storedBytes) })

@@ -23,7 +23,7 @@ import Testing
     }
 
     /// The words before a command that take the right to write anywhere from it; `nil` if that cannot be done here.
-    private static var prefix: [String]? {
+    static var prefix: [String]? {
         guard getuid() == 0 else { return [] }
         guard FileManager.default.isExecutableFile(atPath: setpriv) else {
             print("skipped: modes do not bind the superuser, and there is no \(setpriv)")

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Reprise
+import RepriseProxy
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -9,7 +10,7 @@ import Testing
 @testable import RepriseCLI
 
 /// Help, and what is said to wrong usage.
-@Suite(.limit(minutes: 2)) struct UsageTests {
+@Suite(.limit(minutes: 3)) struct UsageTests {
     private static let subcommands = [
         "serve", "fetch", "list", "show", "remove", "stats", "verify", "prune", "pin", "unpin", "export",
     ]
@@ -46,6 +47,7 @@ import Testing
             ["serve", "--allow-host", "http://foo"], ["serve", "--allow-host", "*.example.com"],
             ["serve", "--allow-host", "127.0.0.1:23001"], ["serve", "--allow-host", "[::1]"],
             ["serve", "--allow-host", "a b"], ["serve", "--allow-host", "."],
+            ["pin", "--for", "0s", "http://127.0.0.1/a"],
             ["serve", "--force-cache", ".example.com"],
             ["remove"], ["remove", "--all", "http://127.0.0.1/a"], ["show"], ["frobnicate"], ["list", "--frobnicate"],
         ])
@@ -59,8 +61,7 @@ import Testing
     @Test(
         arguments: [
             ("REPRISE_LIMIT", "lots"), ("REPRISE_PORT", "65536"), ("REPRISE_LOG_LEVEL", "loud"),
-            ("REPRISE_TOKEN", "a/b"), ("REPRISE_TOKEN", ""), ("REPRISE_ENCRYPT_KEY", ""),
-            ("REPRISE_ENCRYPT_KEY_FILE", ""),
+            ("REPRISE_TOKEN", "a/b"), ("REPRISE_TOKEN", ""), ("REPRISE_ENCRYPT_KEY_FILE", ""),
         ])
     func wrongSettingsInTheEnvironmentAre64AndNamed(name: String, value: String) async throws {
         let directory = try TemporaryDirectory()
@@ -68,6 +69,55 @@ import Testing
             "serve", directory, environment: ["REPRISE_PORT": "0"].merging([name: value]) { $1 })
         #expect(outcome.exit == .status(64), "\(outcome)")
         #expect(outcome.errors.contains(name))
+    }
+
+    @Test(
+        "a host is a name or an address, after a dot a name",
+        arguments: [
+            "..", "..a", "a..b", "-x", "x-", "999.1.1.1", "1.2.3", "1.2.3.4.5", "1", "0x7f.1", "0x7f000001", "a.0x1",
+            ".1.2.3.4", ".::1", ":::", "1:2:3", "a_b.-c",
+        ])
+    func noHost(name: String) async throws {
+        let directory = try TemporaryDirectory()
+        for option in ["--allow-host", "--force-cache"] {
+            // An equals sign, so that a name with a hyphen is no option.
+            let outcome = try await Command.run("serve", directory, ["\(option)=\(name)", "--port", "0"])
+            #expect(outcome.exit == .status(64), "\(outcome)")
+            #expect(outcome.errors.contains("\(option) is \"\(name)\": "), "\(outcome)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            "localhost", "media.example.com", "Media.Example.com", ".example.com", "a_b.example",
+            "xn--bcher-kva.example",
+            "127.0.0.1", "::1", "2001:db8::7", "::ffff:192.0.2.7", "4.example", "1.2.3.4x", "example.com.",
+        ])
+    func whatIsAHost(name: String) throws {
+        #expect(ProxyConfiguration.objection(toHost: name) == nil)
+    }
+
+    @Test("a key that is none is refused with 78, wherever it stands")
+    func malformedKeys() async throws {
+        let directory = try TemporaryDirectory()
+        let file = try directory.write(Array("no key".utf8), to: "key")
+        let url = "http://127.0.0.1/a"
+        let commands = [
+            ["fetch", url], ["list"], ["show", url], ["export", url, "-o", "-"], ["stats"], ["verify"], ["pin", url],
+            ["prune", "--to", "0"], ["unpin", url], ["remove", url], ["serve", "--port", "0"],
+        ]
+        let keys = [
+            ["REPRISE_ENCRYPT_KEY": ""], ["REPRISE_ENCRYPT_KEY": "7f"], ["REPRISE_ENCRYPT_KEY_FILE": file],
+            ["REPRISE_ENCRYPT_KEY_FILE": directory.path(of: "none")],
+        ]
+        for command in commands {
+            for key in keys {
+                let outcome = try await Command.run(
+                    command + ["--cache-dir", directory.path(of: "cache")], environment: key)
+                #expect(outcome.exit == .status(78), "\(command) \(key): \(outcome)")
+                #expect(outcome.errors.hasPrefix("reprise: "), "\(command) \(key): \(outcome)")
+            }
+        }
     }
 
     @Test func anEmptyVariableCountsAsUnset() async throws {

@@ -348,7 +348,7 @@ import Testing
             try await ProxyServer.start(cache, configuration: configuration)
         }
         #expect(error?.code == .invalidArgument)
-        for host in ["", ".", "http://foo", "*.example.com", "127.0.0.1:80", "[::1]", "ä.example"] {
+        for host in ["", ".", "http://foo", "*.example.com", "127.0.0.1:80", "[::1]", "ä.example", "..", "1.2.3"] {
             configuration.allowedHosts = [host]
             let error = await #expect(throws: RepriseError.self, "\(host)") {
                 try await ProxyServer.start(cache, configuration: configuration)

@@ -6,6 +6,8 @@ struct ChunkWriter {
     private let fetch: GenerationMachine.FetchID
     /// Body bytes that came in, wanted or not.
     var received: Int64 = 0
+    /// The rest of the body is a reader's.
+    var isHandedOver = false
     private var cutter = ChunkCutter()
 
     init(core: GenerationCore, fetch: GenerationMachine.FetchID) {

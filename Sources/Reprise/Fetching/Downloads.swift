@@ -133,14 +133,17 @@ final class Downloads: Sendable {
 
     private static func tooLarge(_ length: Int64, _ store: Store) -> RepriseError {
         RepriseError(
-            .storageFull, "It has \(length) bytes, and the cache's limit is \(store.quota.limit): raise the limit.")
+            .storageFull, "It has \(length) bytes, and the cache's limit is \(store.quota.limit): raise the limit.",
+            range: 0..<length)
     }
 
     /// Why the bytes go past the store.
     private static func bypassed(_ read: MediaRead, _ store: Store) -> RepriseError {
         let reason = store.refusal(of: read.information.completeLength)
         if let failure = store.breaker.reason { return RepriseError(.storageUnavailable, reason ?? failure) }
-        let missing = (read.information.completeLength ?? 0) - read.servedBytes(from: .store)
-        return RepriseError(.storageFull, reason ?? store.noRoomReason(for: max(missing, 1)))
+        let length = read.information.completeLength
+        let missing = (length ?? 0) - read.servedBytes(from: .store)
+        return RepriseError(
+            .storageFull, reason ?? store.noRoomReason(for: max(missing, 1)), range: length.map { 0..<$0 })
     }
 }

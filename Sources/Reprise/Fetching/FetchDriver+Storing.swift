@@ -1,3 +1,5 @@
+import HTTPSemantics
+
 /// The way of a fetch's bytes to the disk: room, write, publication; and what a failing disk means.
 extension FetchDriver {
     private var store: Store { core.store }
@@ -7,15 +9,13 @@ extension FetchDriver {
     /// How long a generation for which there was no room goes past the store.
     private static let pauseWithoutRoom = Duration.seconds(10)
 
-    /// Writes the part of `chunk` that is wanted and missing.
-    func store(
-        _ chunk: any ByteChunk, _ range: Range<Int64>, _ writer: inout ChunkWriter
-    ) async throws -> GenerationMachine.Verdict {
-        let (cursor, limit, holes) = core.writable(range, for: id)
+    /// Writes the part of `arrival` that is wanted and missing.
+    func store(_ arrival: Arrival, _ writer: inout ChunkWriter) async throws -> GenerationMachine.Verdict {
+        let (cursor, limit, holes) = core.writable(arrival.range, for: id)
         for hole in holes {
-            guard await write(hole, of: chunk, at: range.lowerBound, &writer) else { return .finished }
+            guard await write(hole, of: arrival, &writer) else { return .finished }
         }
-        let upper = min(range.upperBound, limit)
+        let upper = min(arrival.range.upperBound, limit)
         guard upper > cursor else { return core.verdict(id) }
         let verdict = core.advance(id, by: upper - cursor)
         store.reach(.published)
@@ -23,10 +23,8 @@ extension FetchDriver {
     }
 
     /// Brings one hole to the disk; false if the store is closed now and the bytes go past it.
-    private func write(
-        _ hole: Range<Int64>, of chunk: any ByteChunk, at start: Int64, _ writer: inout ChunkWriter
-    ) async -> Bool {
-        if let reason = store.breaker.reason { return giveUp(writer, reason, Breaker.pause) }
+    private func write(_ hole: Range<Int64>, of arrival: Arrival, _ writer: inout ChunkWriter) async -> Bool {
+        if let reason = store.breaker.reason { return giveUp(&writer, reason, Breaker.pause, at: arrival) }
         await core.punches.pass(hole)
         let blocks = core.allocation.claim(hole)
         let room = blocks.reduce(0) { $0 + $1.upperBound - $1.lowerBound }
@@ -34,17 +32,17 @@ extension FetchDriver {
             let isTooLarge = store.entryLimit < core.allocation.usage.allocated
             guard !isTooLarge, await engine.reserve(room, in: store) else {
                 core.allocation.discharge(blocks)
-                return giveUp(
-                    writer, isTooLarge ? store.tooLargeReason : store.noRoomReason(for: room), Self.pauseWithoutRoom)
+                let reason = isTooLarge ? store.tooLargeReason : store.noRoomReason(for: room)
+                return giveUp(&writer, reason, Self.pauseWithoutRoom, at: arrival)
             }
         }
         store.reach(.reserved)
         do throws(RepriseError) {
-            try await writeTwice(hole, of: chunk, at: start, &writer)
+            try await writeTwice(hole, of: arrival.chunk, at: arrival.range.lowerBound, &writer)
         } catch {
             store.quota.release(allocated: core.allocation.discharge(blocks))
             if !error.concernsOneFile { store.breaker.open() }
-            return giveUp(writer, error.description, Breaker.pause)
+            return giveUp(&writer, error.description, Breaker.pause, at: arrival)
         }
         store.reach(.written)
         let count = hole.upperBound - hole.lowerBound
@@ -73,13 +71,35 @@ extension FetchDriver {
             try writer.finish()
         } catch {
             if !error.concernsOneFile { store.breaker.open() }
-            _ = giveUp(writer, error.description, Breaker.pause)
+            _ = giveUp(&writer, error.description, Breaker.pause)
         }
     }
 
-    private func giveUp(_ writer: ChunkWriter, _ reason: String, _ pause: Duration) -> Bool {
+    private func giveUp(
+        _ writer: inout ChunkWriter, _ reason: String, _ pause: Duration, at arrival: Arrival? = nil
+    ) -> Bool {
+        // Before the readers are told that they have to ask for themselves.
+        if let arrival { writer.isHandedOver = handOver(arrival) }
         writer.abandon()
         core.closeStore(reason: reason, for: pause)
         return false
+    }
+
+    /// Leaves what is left of the response to a reader, where no other response can be shown to continue it; false where a
+    /// reader asks again.
+    private func handOver(_ arrival: Arrival) -> Bool {
+        var (taken, start) = ([arrival.chunk], arrival.range.lowerBound)
+        if let tail = core.tails[id], tail.start < start, start <= tail.end {
+            taken.insert(Array(tail.bytes.prefix(Int(start - tail.start))), at: 0)
+            start = tail.start
+        }
+        var response = arrival.source.response
+        response.body = ResumedBody(taken, before: response.body)
+        let remainder = Remainder(response: response, start: start, end: arrival.source.placement.end)
+        guard core.handOver(remainder, of: id) else { return false }
+        // Its reader counts them.
+        let count = taken.reduce(0) { $0 + Int64($1.count) }
+        engine.journal.count { $0.bytesFetched -= count }
+        return true
     }
 }

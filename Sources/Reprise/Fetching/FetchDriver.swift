@@ -7,6 +7,14 @@ struct FetchResponse: Sendable {
     let placement: BodyPlacement
 }
 
+/// A piece of a fetch's body, at its place.
+struct Arrival: Sendable {
+    let chunk: any ByteChunk
+    let range: Range<Int64>
+    /// The response that brings it.
+    let source: FetchResponse
+}
+
 /// Runs one fetch: sends, checks, writes, publishes, retries.
 ///
 /// Lives on the disk executor, because it writes.
@@ -172,7 +180,8 @@ struct FetchDriver: Sendable {
             if cursor.hasSurplus { body.cancel() }
             engine.journal.count { $0.bytesFetched += Int64(chunk.count) }
             writer.received += Int64(chunk.count)
-            switch try await store(chunk, range, &writer) {
+            switch try await store(Arrival(chunk: chunk, range: range, source: source), &writer) {
+            case .finished where writer.isHandedOver: return .done(reachedEnd: false)
             case .finished:
                 if cursor.position < source.placement.end ?? .max { body.cancel() }
                 _ = try? await body.next()

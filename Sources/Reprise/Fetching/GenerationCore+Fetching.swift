@@ -182,6 +182,7 @@ extension GenerationCore {
             (state.machine.freeze(because: .closed), state.handles.values.compactMap(\.task))
         }
         perform(effects)
+        dropRemainder()
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
     }

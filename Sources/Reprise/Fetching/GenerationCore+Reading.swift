@@ -5,7 +5,7 @@ import Locks
 /// Readers: who may begin, what each gets next, and the path on which nothing waits.
 extension GenerationCore {
     /// Whether a new response may fill this generation's holes (RFC 9110 §15.3.7.3, or the policy that the caller named).
-    private static func isJoinable(_ state: borrowing State, _ policy: GenerationPolicy) -> Bool {
+    static func isJoinable(_ state: borrowing State, _ policy: GenerationPolicy) -> Bool {
         if policy == .immutable || state.hasStrongValidator { return true }
         guard policy == .lengthAndDate else { return false }
         let identity = state.record.identity
@@ -154,10 +154,12 @@ extension GenerationCore {
     }
 
     func removeReader(_ id: GenerationMachine.ReaderID) {
-        let (effects, parked) = state.withLock { state in
+        let (effects, parked, isLast) = state.withLock { state in
             state.requests[id] = nil
-            return (state.machine.removeReader(id), state.parkedReaders.removeValue(forKey: id))
+            let effects = state.machine.removeReader(id)
+            return (effects, state.parkedReaders.removeValue(forKey: id), state.machine.readers.isEmpty)
         }
+        if isLast { dropRemainder() }
         store.recorder.noteUse(key)
         perform(effects)
         parked?.resume()

@@ -23,6 +23,8 @@ final class GenerationCore: Sendable {
         var lingerTimer: Task<Void, Never>?
         var isCancelled = false
         var isResumed = false
+        /// Its body is a reader's now.
+        var isHandedOver = false
 
         mutating func takeParked() -> CheckedContinuation<Parking, Never>? {
             defer { parked = nil }
@@ -61,6 +63,8 @@ final class GenerationCore: Sendable {
         var lastUsed: Duration
         /// What the origin said to the last fetch that failed for good, and until when that answers the same requests.
         var refused: (error: RepriseError, request: OriginRequest, until: Duration)?
+        /// What is left of a response whose bytes found no room.
+        var remainder: Remainder?
         /// How many fetches in a row the origin failed.
         var failures = 0
         /// When the store may be tried again, on the monotonic clock; `nil` = never.
@@ -229,7 +233,7 @@ final class GenerationCore: Sendable {
             handle?.lingerTimer?.cancel()
             // Before its head has come the request runs on until then, unless it still waits for a connection or others wait
             // for its: breaking it off would waste what is under way.
-            handle?.interest.change(to: nil)
+            if handle?.isHandedOver != true { handle?.interest.change(to: nil) }
             handle?.body?.cancel()
             handle?.parked?.resume(returning: .over)
         case .wake(let reader):
@@ -291,6 +295,7 @@ final class GenerationCore: Sendable {
                 state.isRemoved = true
                 return state.machine.freeze(because: reason)
             })
+        dropRemainder()
         // Its name goes: who reads it must not have to open it again.
         if !isIdle { file.hold() }
         engine.progress.changed(key)

@@ -251,6 +251,11 @@ extension ResourceCore {
     func resumeDirect(
         _ generation: GenerationCore, from: Int64, to: Int64?, request: OriginRequest
     ) async throws -> DirectStream {
+        if let remainder = generation.takeRemainder(at: from) {
+            return DirectStream(
+                remainder.response, start: remainder.start, from: from, to: to, expectedEnd: remainder.end,
+                journal: journal)
+        }
         let record = generation.record
         let spec: RangeSpec = to.map { .bounded(from..<$0) } ?? .from(from)
         let ifRange = record.identity.validators.ifRangeValue

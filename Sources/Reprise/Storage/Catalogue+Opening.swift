@@ -23,7 +23,12 @@ extension Catalogue {
     /// Opens the index in `directory` for reading only, also while another process writes it; `nil` if there is none.
     static func open(readOnly directory: String, vault: Vault?) throws(RepriseError) -> Catalogue? {
         let path = directory + "/" + fileName
-        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        do throws(SystemError) {
+            _ = try SystemFileSystem().status(of: path)
+        } catch {
+            guard !error.isMissingFile else { return nil }
+            throw RepriseError(.storageUnavailable, "The cache in \(directory) cannot be read.", cause: error)
+        }
         do {
             let (queue, other) = try reading(path) { database in
                 guard try state(of: database) == .current else { throw damaged }
@@ -73,6 +78,8 @@ extension Catalogue {
         let isUnclean: Bool
         /// The limit that was chosen last.
         let limit: Int64?
+        /// The limit that was recorded before this opening.
+        let limitBefore: Int64?
     }
 
     /// What an opening may do, and whom it tells.
@@ -81,6 +88,8 @@ extension Catalogue {
         var removeMedia: () -> Void = {}
         /// What is stored under another key is given up.
         var resetsWhenKeyDiffers = false
+        /// Called with what such a reset drops, before anything of it goes.
+        var willReset: (Holdings) -> Void = { _ in }
         /// The limit to record.
         var limit: Int64?
     }
@@ -100,17 +109,17 @@ extension Catalogue {
         }
         do {
             let opening: Opening
-            let reset = try removeForeign(directory, vault, fileSystem, options)
+            let reset = try removeForeign(directory, vault, fileSystem, options, reached)
             let isSuspect = (try? fileSystem.status(of: suspicion)) != nil
             switch try isSuspect
                 ? .unusable("it was found damaged while it was in use")
-                : attempt(path, vault, onDamage, options, reset: reset)
+                : attempt(path, vault, fileSystem, onDamage, options, reset: reset)
             {
             case .opened(let opened): opening = opened
             case .unusable(let reason):
                 try checkUnusable(path)
                 try setAside(directory, fileSystem, reached)
-                opening = try open(path, vault, onDamage, options, reset: reason)
+                opening = try open(path, vault, fileSystem, onDamage, options, reset: reason)
             }
             // It may be plain, which an encrypted cache leaves no more than plain media.
             if vault != nil { removeSetAside(directory, fileSystem) }
@@ -131,16 +140,20 @@ extension Catalogue {
     ///
     /// Looks before anything is opened for writing, for that alone changes the file.
     private static func removeForeign(
-        _ directory: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ options: Options
+        _ directory: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ options: Options,
+        _ reached: (CrashPoint) -> Void
     ) throws -> String? {
         guard let foreign = Self.foreign(in: directory, vault) else { return nil }
         guard options.resetsWhenKeyDiffers || !foreign.isRefused else { throw foreign.difference.error }
-        for suffix in fileSuffixes.reversed() {
+        let holdings = foreign.holdings
+        if !holdings.isEmpty { options.willReset(holdings) }
+        // The database first: with it everything goes at once. Without its log it would lose what was recorded last.
+        for suffix in fileSuffixes {
             let path = "\(directory)/\(fileName)\(suffix)"
             if (try? fileSystem.status(of: path)) != nil { try fileSystem.remove(path) }
+            reached(.resetting)
         }
         options.removeMedia()
-        let holdings = foreign.holdings
         return holdings.isEmpty
             ? nil
             : "the key differs; as requested, \(holdings.storedBytes) bytes in \(holdings.entries) entries and "
@@ -148,11 +161,11 @@ extension Catalogue {
     }
 
     private static func attempt(
-        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void, _ options: Options,
-        reset: String?
+        _ path: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ onDamage: @escaping @Sendable () -> Void,
+        _ options: Options, reset: String?
     ) throws -> Attempt {
         do {
-            return .opened(try open(path, vault, onDamage, options, reset: reset))
+            return .opened(try open(path, vault, fileSystem, onDamage, options, reset: reset))
         } catch let error as DatabaseError where error.isDamage || error.resultCode == .SQLITE_ERROR {
             return .unusable(error.message ?? "it is damaged")
         } catch let unusable as Unusable {
@@ -198,9 +211,10 @@ extension Catalogue {
     }
 
     private static func open(
-        _ path: String, _ vault: Vault?, _ onDamage: @escaping @Sendable () -> Void, _ options: Options,
-        reset: String?
+        _ path: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ onDamage: @escaping @Sendable () -> Void,
+        _ options: Options, reset: String?
     ) throws -> Opening {
+        makeFile(path, fileSystem)
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { database in
@@ -220,6 +234,17 @@ extension Catalogue {
         } catch {
             try? pool.close()
             throw error
+        }
+    }
+
+    /// Makes the file of a new index: SQLite would let other users read it, and its log takes the file's mode.
+    private static func makeFile(_ path: String, _ fileSystem: any FileSystem) {
+        do throws(SystemError) { _ = try fileSystem.status(of: path) } catch {
+            guard error.isMissingFile else { return }
+            // What is left of the log of an index that went belongs to no other one.
+            for suffix in fileSuffixes.dropFirst() { try? fileSystem.remove(path + suffix) }
+            // Where it cannot be made, SQLite says why.
+            _ = try? fileSystem.open(path, create: true)
         }
     }
 
@@ -320,24 +345,26 @@ extension Catalogue {
         let wasClean = try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'clean'") == 1
         try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('clean', 0)")
         if !wasClean { try recount(in: database) }
-        return Session(isUnclean: !wasClean, limit: try recordedLimit(in: database, options))
+        let before = try recordedLimit(in: database)
+        if let limit = options.limit { try record(limit, in: database) }
+        return Session(isUnclean: !wasClean, limit: try recordedLimit(in: database), limitBefore: before)
     }
 
-    /// Records the limit, if there is one to record; returns the recorded one.
-    private static func recordedLimit(in database: Database, _ options: Options) throws -> Int64? {
-        if let limit = options.limit { try record(limit: limit, in: database) }
+    private static func record(_ limit: Int64?, in database: Database) throws {
+        if let limit {
+            try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('limit', ?)", arguments: [limit])
+        } else {
+            try database.execute(sql: "DELETE FROM state WHERE name = 'limit'")
+        }
+    }
+
+    /// Records `limit` as the one that was chosen last; that none was if it is `nil`.
+    func record(limit: Int64?) async throws(RepriseError) { try await write { try Self.record(limit, in: $0) } }
+
+    private static func recordedLimit(in database: Database) throws -> Int64? {
         let row = try Row.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'limit'")
         let limit: Int64? = row?.value("value")
         return limit.flatMap { $0 > 0 ? $0 : nil }
-    }
-
-    private static func record(limit: Int64, in database: Database) throws {
-        try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('limit', ?)", arguments: [limit])
-    }
-
-    /// Records another limit.
-    func record(limit: Int64) async throws(RepriseError) {
-        try await write { try Self.record(limit: limit, in: $0) }
     }
 
     /// Marks the cache as closed.

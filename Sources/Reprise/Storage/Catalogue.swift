@@ -224,11 +224,14 @@ struct Catalogue: Sendable {
         }
     }
 
-    /// Runs `body` in one transaction.
-    func write<T: Sendable>(_ body: @Sendable (Database) throws -> T) async throws(RepriseError) -> T {
+    /// Runs `body` in one transaction, also in a task that is cancelled: what ends a piece of work is recorded.
+    func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(RepriseError) -> T {
         do {
             let result = try await DiskExecutor.shared.counting { [database] in
-                try await database.write { try body($0) }
+                // GRDB breaks off what a cancelled task does.
+                try await Task(executorPreference: DiskExecutor.shared) {
+                    try await database.write { try body($0) }
+                }.value
             }
             transactions.withLock { $0 += 1 }
             return result

@@ -4,6 +4,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case opened
     /// A file of a damaged catalogue was moved out of the way; others may not be yet.
     case settingAside
+    /// A file of a catalogue that another key made was removed, as requested; the rest of the cache may still be there.
+    case resetting
     /// Room is reserved, nothing is written.
     case reserved
     /// Bytes are in the data file; nobody knows.

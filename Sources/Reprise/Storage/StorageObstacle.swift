@@ -6,6 +6,10 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
     case largerThanLimit(length: Int64, limit: Int64)
     /// It has more bytes than one entry may occupy.
     case largerThanEntryLimit(length: Int64, limit: Int64)
+    /// It has more bytes than the cache has room for, which turned out on the way; pinned entries and downloads occupy `kept`.
+    case outgrown(kept: Int64, limit: Int64)
+    /// It has more bytes than one entry may occupy, which turned out on the way.
+    case outgrownEntryLimit(limit: Int64)
     /// Pinned entries and downloads occupy so much of the limit that it has no room.
     case keptEntries(length: Int64, kept: Int64, limit: Int64)
     /// So many bytes are free on the disk, `floor` of which stay free, and eviction would not give enough room.
@@ -19,6 +23,10 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
         case .largerThanLimit(let length, let limit): "It has \(length) bytes, and the cache's limit is \(limit)."
         case .largerThanEntryLimit(let length, let limit):
             "It has \(length) bytes, and one entry may occupy \(limit)."
+        case .outgrown(let kept, let limit):
+            "It turned out larger than the cache has room for: its limit is \(limit), of which pinned entries and downloads "
+                + "occupy \(kept)."
+        case .outgrownEntryLimit(let limit): "It turned out larger than the \(limit) bytes that one entry may occupy."
         case .keptEntries(let length, let kept, let limit):
             "It has \(length) bytes, and pinned entries and downloads occupy \(kept) of the limit of \(limit)."
         case .disk(let length, let free, let floor):

@@ -21,6 +21,8 @@ final class Store: Sendable {
     let journal: Journal
     /// Why nothing can be written, in a directory that is only read; `nil` where something can.
     let problem: RepriseError?
+    /// The limit that was recorded before the opening.
+    let limitBefore: Int64?
     private let lock: DirectoryLock?
     private let reached: (@Sendable (CrashPoint) -> Void)?
     /// Nothing is made in the directory any more.
@@ -53,6 +55,7 @@ final class Store: Sendable {
         catalogue = opening.catalogue
         isUnclean = opening.isUnclean
         problem = opening.problem
+        limitBefore = opening.limitBefore
         if let reason = opening.reset { journal.tell(.storeReset(reason: reason)) }
         if let problem { journal.tell(.storeBypassed(nil, reason: problem.description)) }
         let recorded = configuration.usesRecordedLimit ? opening.limit : nil
@@ -163,6 +166,14 @@ final class Store: Sendable {
         return
             "Pinned entries and downloads occupy \(held) of the limit of \(quota.limit) bytes: release some, or raise "
             + "the limit."
+    }
+
+    /// Why no more can be stored of a representation whose length is not known.
+    var obstacleToMore: StorageObstacle {
+        if let reason = breaker.reason { return .store(reason: reason) }
+        if quota.diskShortage(1) != nil { return .store(reason: noRoomReason(for: 1)) }
+        if entryLimit < quota.limit { return .outgrownEntryLimit(limit: entryLimit) }
+        return .outgrown(kept: (try? catalogue.heldUsage())?.allocated ?? 0, limit: quota.limit)
     }
 
     /// Records everything and lets go of the directory.

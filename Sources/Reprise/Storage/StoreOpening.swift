@@ -10,6 +10,8 @@ struct StoreOpening {
     let isUnclean: Bool
     /// The limit that was chosen last.
     let limit: Int64?
+    /// The limit that was recorded before this opening.
+    let limitBefore: Int64?
     /// Why the cache starts empty, if it does although there was one.
     let reset: String?
     /// Why nothing can be written; `nil` where something can.
@@ -44,6 +46,7 @@ struct StoreOpening {
         catalogue = opening.catalogue
         isUnclean = opening.session.isUnclean || opening.reset != nil
         limit = opening.session.limit
+        limitBefore = opening.session.limitBefore
         reset = opening.reset
         problem = nil
     }
@@ -58,6 +61,7 @@ struct StoreOpening {
         self.catalogue = catalogue
         isUnclean = false
         limit = nil
+        limitBefore = nil
         reset = nil
         problem = RepriseError(
             .storageUnavailable,
@@ -92,6 +96,7 @@ struct StoreOpening {
                 options: Catalogue.Options(
                     removeMedia: { _ = makeRoom(directory, fileSystem, .max) },
                     resetsWhenKeyDiffers: configuration.resetsWhenKeyDiffers,
+                    willReset: { configuration.willReset?($0) },
                     limit: configuration.isLimitGiven ? configuration.limit : nil)
             ) { configuration.reached?($0) }
         }

@@ -241,3 +241,27 @@ final class PseudoTerminal: Sendable {
         return state.withLock { $0.bytes }
     }
 }
+
+/// A terminal that takes no byte: nothing reads it, and it is full.
+final class FullTerminal: Sendable {
+    /// The device.
+    let path: String
+    private let master: Int32
+    private let device: Int32
+
+    init() throws {
+        var ends = (master: Int32(-1), device: Int32(-1))
+        try #require(openpty(&ends.master, &ends.device, nil, nil, nil) == 0)
+        (master, device) = ends
+        path = try String(cString: #require(ttyname(device)))
+        #expect(fcntl(device, F_SETFL, O_WRONLY | O_NONBLOCK) == 0)
+        let bytes = [UInt8](repeating: UInt8(ascii: "x"), count: 256)
+        while write(device, bytes, bytes.count) > 0 {}
+        while write(device, bytes, 1) > 0 {}
+    }
+
+    func close() {
+        closeDescriptor(device)
+        closeDescriptor(master)
+    }
+}

@@ -21,6 +21,7 @@ import Testing
         var recordMilliseconds: Int64 = 20
         var readers = 4
         var key: String?
+        var resets = false
         var crashPoint: String?
         var passage = 1
         var pinned = 1
@@ -106,7 +107,7 @@ import Testing
             settings.key = isSealed ? Self.key : nil
             var random = SeededGenerator(seed: 3)
             var reached: Set<String> = []
-            for point in CrashPoint.allCases where point != .closing {
+            for point in CrashPoint.allCases where !Self.isApart(point) {
                 for passage in [1, 2, 9] {
                     settings.seed = random.next()
                     settings.crashPoint = point.rawValue
@@ -134,8 +135,40 @@ import Testing
             }
             settings.lengths = Self.lengths
             settings.pinned = 1
-            let all = Set(CrashPoint.allCases.filter { $0 != .closing }.map(\.rawValue))
+            let all = Set(CrashPoint.allCases.filter { !Self.isApart($0) }.map(\.rawValue))
             #expect(reached == all, "never reached: \(all.subtracting(reached))")
+            try await Self.expectSound(settings)
+        }
+    }
+
+    /// Points that a process which only plays does not come to.
+    private static func isApart(_ point: CrashPoint) -> Bool { point == .closing || point == .resetting }
+
+    @Test("killed while it empties a cache for another key: all is there, or nothing", arguments: [1, 2, 3])
+    func killedWhileResetting(passage: Int) async throws {
+        try await Self.withOrigin { origin, settings in
+            let made = try #require(KeyFile.key(hexadecimal: Self.key).map { CacheEncryption(key: $0) })
+            settings.key = Self.key
+            // Killed, so that the last records are in the log only.
+            settings.crashPoint = CrashPoint.recorded.rawValue
+            settings.passage = 4
+            Self.expectKilled(try await Self.run(settings, for: .seconds(60)), "making")
+            let directory = settings.directory
+            func entries() throws -> Set<CacheKey> {
+                Set(try CacheInspector(directory: directory, encryption: made).entries().map(\.key))
+            }
+            let before = try entries()
+            #expect(!before.isEmpty)
+            settings.key = String(repeating: "5a", count: 32)
+            settings.resets = true
+            settings.crashPoint = CrashPoint.resetting.rawValue
+            settings.passage = passage
+            let outcome = try await Self.run(settings, for: .seconds(60))
+            #expect(outcome.exit == .signal(SIGKILL), "\(outcome)")
+            let after = try entries()
+            #expect(after.isEmpty || after == before)
+            // With the log still there the database is the old one.
+            settings.resets = !after.isEmpty
             try await Self.expectSound(settings)
         }
     }

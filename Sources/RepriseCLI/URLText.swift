@@ -1,0 +1,27 @@
+import Reprise
+
+/// URLs and cache keys as they stand on the command line, for what is printed.
+///
+/// They may be no URLs at all, so that they are taken apart as text.
+enum URLText {
+    /// `text` without user name and password.
+    static func withoutCredentials(_ text: String) -> String {
+        let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
+        let authority = text[start...].prefix { !"/?#\n".contains($0) }
+        guard let at = authority.lastIndex(of: "@") else { return text }
+        return String(text[..<start] + text[text.index(after: at)...])
+    }
+
+    /// `text` without credentials and query, for messages: signatures and tokens live in queries.
+    static func redacted(_ text: String) -> String {
+        let text = withoutCredentials(text)
+        guard let query = text.firstIndex(where: { "?#\n".contains($0) }) else { return text }
+        return String(text[..<query]) + (text[query] == "?" ? "?…" : "")
+    }
+
+    /// The last segment of the path.
+    static func name(of url: String) -> String {
+        let path = withoutCredentials(url).prefix { !"?#\n".contains($0) }
+        return String(path.split(separator: "/").last ?? path)
+    }
+}
