@@ -120,7 +120,7 @@ final class ResourceCore: Sendable {
         }
     }
 
-    /// Whether the index was consulted, so that memory shows what is stored.
+    /// Whether the index was consulted, so that memory has the complete state.
     var knowsWhatIsStored: Bool {
         state.withLock { state in
             switch state.phase {

@@ -61,7 +61,7 @@ struct StoreOpening {
         reset = nil
         problem = RepriseError(
             .storageUnavailable,
-            "\(directory) is read-only: what is stored there is served, and nothing is added to it.",
+            "\(directory) is read-only: stored bytes are served, and nothing is added.",
             cause: cause.cause)
     }
 

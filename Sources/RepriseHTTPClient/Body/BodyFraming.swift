@@ -60,7 +60,7 @@ extension HTTPResponseHead {
     func httpResponse() throws(RepriseError) -> HTTPResponse {
         guard (200...999).contains(status.code) else {
             throw RepriseError(
-                .originMisbehaved, "The origin answered with status \(status.code), which nobody asked for.")
+                .originMisbehaved, "The origin answered with status \(status.code), which was not requested.")
         }
         return HTTPResponse(
             status: .init(code: Int(status.code), reasonPhrase: status.reasonPhrase), headerFields: try httpFields())
