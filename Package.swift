@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// Warnings are errors here; SwiftPM drops this setting where Reprise is somebody's dependency.
+// Warnings are errors here; SwiftPM drops this setting where Reprise is a dependency.
 let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
@@ -18,9 +18,9 @@ let argumentParser = Target.Dependency.product(
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: .when(traits: ["Proxy"]))
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
-// Linux has no AVFoundation. For this package's own tests of the adapter a stand-in takes its name; nobody who depends on
-// Reprise may ever see it, so only this variable brings it in. Such a build needs a scratch path of its own: in a build
-// folder that once had the module `canImport(AVFoundation)` stays true.
+// Linux has no AVFoundation, so a stand-in takes its name for this package's own tests of the adapter. Packages that
+// depend on Reprise must never see it, so only this variable adds it. Such a build needs a separate scratch path: in a
+// build folder that once contained the module, `canImport(AVFoundation)` stays true.
 #if os(Linux)
     let hasStandIn = Context.environment["REPRISE_AVFOUNDATION_STAND_IN"] == "1"
 #else
@@ -30,7 +30,7 @@ let avFoundation: [Target.Dependency] = hasStandIn ? ["AVFoundation"] : []
 let demo: [Target.Dependency] = hasStandIn ? ["RepriseDemo"] : []
 let standInFlag: [SwiftSetting] = hasStandIn ? [.define("REPRISE_AVFOUNDATION_STAND_IN")] : []
 
-// Apple asks each library which of its calls need a reason. Elsewhere the file is none of the target's.
+// Apple requires libraries to declare why they call certain functions. On Linux the file is not part of the target.
 #if os(Linux)
     let (privacyManifest, notBuilt): ([Resource], [String]) = ([], ["PrivacyInfo.xcprivacy"])
 #else
@@ -52,8 +52,8 @@ let package = Package(
         .executable(name: "reprise", targets: ["RepriseCLI"]),
     ],
     traits: [
-        // Off for an app that only wants the engine: then SwiftNIO, its TLS, the argument parser and swift-log are
-        // neither resolved nor built.
+        // Disable it in an app that only needs the engine: SwiftNIO, its TLS, the argument parser and swift-log are
+        // then neither resolved nor built.
         .trait(name: "Proxy", description: "The loopback proxy, the NIO origin client, the test origin, the command."),
         .default(enabledTraits: ["Proxy"]),
     ],
@@ -67,7 +67,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
-        // The one C file: calls on files that Swift cannot make.
+        // The only C files: file operations that Swift cannot call.
         .target(name: "CFiles"),
         .target(name: "Locks", swiftSettings: strict),
         .target(name: "ByteRanges", swiftSettings: strict),
@@ -114,9 +114,9 @@ let package = Package(
             name: "RepriseTesting", dependencies: ["ByteRanges", "DefaultTraits", "Locks", httpTypes] + nio,
             swiftSettings: strict),
         .target(name: "TestLimits", path: "Tests/Limits", swiftSettings: strict),
-        // What Swift's overlays lack for starting programs in tests.
+        // Functions for starting programs in tests that are missing from Swift's overlays.
         .target(name: "CSpawn", path: "Tests/CSpawn"),
-        // What several test targets share.
+        // Code shared by several test targets.
         .target(
             name: "TestSupport",
             dependencies: [
@@ -196,7 +196,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// scripts/fuzz asks for this target; nobody else can build it, because it has no `main` without libFuzzer.
+// Only scripts/fuzz builds this target, because it has no `main` without libFuzzer.
 if Context.environment["REPRISE_FUZZ"] == "1" {
     package.products.append(.executable(name: "reprise-fuzz", targets: ["RepriseFuzz"]))
     package.targets.append(
@@ -207,9 +207,9 @@ if Context.environment["REPRISE_FUZZ"] == "1" {
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
 }
 
-// For Xcode. It builds all targets of a package for the tests of one, and in a simulator no program starts another: the
-// commands go, and with them the tests that need one. The product `reprise` would also share Xcode's scheme and
-// intermediate folder with `Reprise` on a disk that does not tell cases apart.
+// For Xcode, which builds all targets of a package to test one. In a simulator no program can start another, so the
+// commands are removed together with the tests that need them. The product `reprise` would also share Xcode's scheme
+// and intermediate folder with `Reprise` on a case-insensitive disk.
 if Context.environment["REPRISE_XCODE"] == "1" {
     let tests: Set = ["RepriseAVPlayerTests", "RepriseURLSessionTests"]
     package.products.removeAll { $0.name == "reprise" }
@@ -223,13 +223,13 @@ if hasStandIn {
     package.targets.append(
         .target(
             name: "AVFoundation", dependencies: ["Locks"], path: "Sources/AVFoundationStandIn", swiftSettings: strict))
-    // What the example app needs no SwiftUI for.
+    // The part of the example app that needs no SwiftUI.
     package.targets.append(
         .target(
             name: "RepriseDemo", dependencies: ["RepriseAVPlayer", "AVFoundation"],
             path: "Examples/RepriseDemo/Sources/RepriseDemo", exclude: ["PlayerView.swift", "RepriseDemoApp.swift"],
             swiftSettings: strict))
-    // What the adapter's tests do not need is not built a second time.
+    // Targets that the adapter's tests do not need are not built a second time.
     package.products.removeAll { $0.name == "reprise" }
     package.targets.removeAll { target in
         ["RepriseCLI", "Soak"].contains(target.name) || target.type == .test && target.name != "RepriseAVPlayerTests"

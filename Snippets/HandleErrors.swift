@@ -1,4 +1,4 @@
-// Tells the errors of a read apart.
+// Distinguishes the errors of a read.
 
 // snippet.hide
 import Reprise

@@ -1,4 +1,4 @@
-// Looks at a cache directory, also while another process has the cache open.
+// Inspects a cache directory, even while another process has the cache open.
 
 import Reprise
 

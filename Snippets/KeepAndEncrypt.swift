@@ -1,4 +1,4 @@
-// Keeps files whatever else needs room, in an encrypted cache with limits.
+// Keeps files regardless of eviction, in an encrypted cache with limits.
 import Reprise
 import RepriseHTTPClient
 
@@ -11,9 +11,9 @@ configuration.encryption = CacheEncryption(provider: KeyFile(path: "/run/secrets
 let cache = try await MediaCache.open(directory: "media-cache", origin: origin, configuration: configuration)
 
 let film = try cache.resource(for: "https://example.com/film.mp4")
-try await cache.retain(film, as: .download)  // fetched until it is whole, also after a restart
-try await cache.retain(film, as: .pinned(until: nil))  // what is stored of it stays
-try await cache.retain(film, as: .cached)  // goes when room is needed
+try await cache.retain(film, as: .download)  // fetched until it is complete, also after a restart
+try await cache.retain(film, as: .pinned(until: nil))  // stored bytes are kept
+try await cache.retain(film, as: .cached)  // may be evicted
 print("\(cache.allocatedBytes.media) bytes on disk")
 await cache.close()
 await origin.shutdown()

@@ -1,4 +1,4 @@
-// Plays a file with AVPlayer, and keeps what passes.
+// Plays a file with AVPlayer, and stores it along the way.
 
 // snippet.hide
 #if canImport(AVFoundation)

@@ -1,4 +1,4 @@
-// What an app may want besides: options, progress, a queue, fetching ahead.
+// Further options for an app: headers, progress, a queue, prefetching.
 
 // snippet.hide
 #if canImport(AVFoundation)
@@ -7,7 +7,8 @@
     import RepriseAVPlayer
 
     // snippet.show
-    /// A song whose signature changes with each visit, fetched whole once it plays, and not over cellular networks.
+    /// A song whose signature changes with each visit, fetched completely once it plays, and not over cellular
+    /// networks.
     func item(for url: URL, id: String, token: String, in cache: MediaCache) -> AVPlayerItem {
         var options = PlaybackOptions()
         options.headers = ["Authorization": "Bearer \(token)"]
@@ -24,7 +25,7 @@
         }
     }
 
-    /// A queue whose last item stops loading, and whose next one begins at once.
+    /// A queue that stops loading an item when it is left, and whose next item starts at once.
     @MainActor func playQueue(_ urls: [URL], in cache: MediaCache) -> AVQueuePlayer {
         let player = AVQueuePlayer(items: urls.map { cache.playerItem(for: $0) })
         cache.follow(player, prefetching: .first(1 << 20))

@@ -1,4 +1,4 @@
-// Reads a range through the cache: what is on disk comes from there, the rest from the origin.
+// Reads a range through the cache: stored bytes come from the disk, the rest from the origin.
 
 import Reprise
 import RepriseHTTPClient

@@ -1,4 +1,4 @@
-// Serves other machines: a token in the path, a list of origins, nothing inside one's own network.
+// Serves other machines: with a token in the path, a list of origins, and no access to the local network.
 
 import Reprise
 import RepriseHTTPClient

@@ -1,4 +1,4 @@
-// Keeps one entry for a file whose URL is signed anew each time.
+// Keeps one entry for a file whose URL is newly signed each time.
 
 // snippet.hide
 import Reprise
@@ -18,7 +18,7 @@ await cache.close()
 await origin.shutdown()
 // snippet.show
 
-/// A key of your own: the file's number in the path names the representation, on whichever mirror it lies.
+/// A custom key: the file's number in the path names the representation, whichever mirror it is on.
 let byNumber = CacheKeyPolicy { url in "film/" + url.lastPathComponent }
 // snippet.hide
 _ = byNumber

@@ -1,4 +1,4 @@
-// Watches what the cache does, and how much of a file is stored.
+// Watches the cache's events, and how much of a file is stored.
 
 // snippet.hide
 import Reprise

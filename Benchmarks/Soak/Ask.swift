@@ -1,8 +1,8 @@
 import HTTPSemantics
 
-/// One request of a client, and what its answer may be.
+/// One request of a client, and the answers it may get.
 struct Ask {
-    /// The bytes that are wanted.
+    /// The requested bytes.
     enum Wanted: Equatable {
         case all
         case from(Int64)
@@ -38,10 +38,10 @@ struct Ask {
         }
     }
 
-    /// A condition with a tag that came with an earlier answer.
+    /// A condition with a tag from an earlier answer.
     enum Condition: Equatable { case none, ifNoneMatch, ifMatch, ifRange }
 
-    /// What is asked for; `nil` for a path that no origin has.
+    /// The requested file; `nil` for a path that no origin has.
     let file: MediaFile?
     var method = "GET"
     var wanted = Wanted.all
@@ -83,14 +83,14 @@ enum Promise {
     case bytes(from: Int64, of: [Representation])
     /// A multipart/byteranges body of one of these versions.
     case parts(boundary: String, of: [Representation])
-    /// No bytes of the file, and rightly so.
+    /// No bytes of the file, and correctly so.
     case nothing
-    /// An error, which has to have its reason at the origin.
+    /// An error, which must have its cause at the origin.
     case failure(status: Int)
-    /// A head that must not be.
+    /// An invalid head.
     case wrong(String)
 
-    /// Judges a head by what was asked; `representations` are all that the file has had.
+    /// Judges a head against the request; `representations` are all that the file has had.
     init(_ head: MessageReader.Head, to ask: Ask, representations: [Representation]) {
         guard let status = head.status else {
             self = .wrong("no status: \(head.line)")

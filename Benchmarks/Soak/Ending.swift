@@ -1,7 +1,7 @@
 import Dispatch
 import Locks
 
-/// The end of a stage: every thread that waits wakes when it comes.
+/// The end of a stage, which wakes every waiting thread.
 final class Ending: Sendable {
     private let group = DispatchGroup()
     private let isAhead = Mutex(true)
@@ -25,12 +25,12 @@ final class Ending: Sendable {
     /// Runs `body` at the end.
     func whenItComes(_ body: @escaping @Sendable () -> Void) { group.notify(queue: .global()) { body() } }
 
-    /// Waits for so many seconds, or until the stage is over; returns whether it goes on.
+    /// Waits for this many seconds, or until the stage is over; returns whether it goes on.
     @discardableResult
     func wait(_ seconds: Double) -> Bool { group.wait(timeout: .now() + max(0, seconds)) == .timedOut }
 }
 
-/// A clock that only goes forward, in seconds.
+/// A monotonic clock, in seconds.
 enum Uptime {
     static var seconds: Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }
 }

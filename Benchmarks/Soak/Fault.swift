@@ -1,31 +1,31 @@
 import Locks
 import RepriseTesting
 
-/// What goes wrong with one answer of an origin.
+/// A fault in one answer of an origin.
 enum Fault: Equatable, Sendable {
     case none
     /// FIN after this share of the body, which is cut off there.
     case close(after: Double)
     /// RST after this share of the body.
     case reset(after: Double)
-    /// Nothing for so many seconds after this share of the body.
+    /// Nothing for this many seconds after this share of the body.
     case stall(after: Double, seconds: Double)
-    /// No head for so many seconds, then FIN.
+    /// No head for this many seconds, then FIN.
     case silence(seconds: Double)
     /// This status instead of the file.
     case status(Int)
-    /// A Content-Range that names other bytes than those that were asked for.
+    /// A Content-Range that names bytes other than the requested ones.
     case shiftedRange
     /// A Content-Range whose complete length ends before its bytes do.
     case shortLength
-    /// So many bytes a second.
+    /// At this many bytes per second.
     case slow(bytesPerSecond: Double)
 
-    /// Whether it may end a client's response; the cache has to bridge what it can.
+    /// Whether it may break off a client's response; the cache has to bridge the other faults.
     func mayBreak(_ kind: MediaFile.Kind) -> Bool {
         switch self {
         case .none, .slow: false
-        // A strong validator lets it go on with another request.
+        // A strong validator allows continuing with another request.
         case .close, .reset: !kind.isJoinable
         // Reprise waits for 30 s.
         case .stall(_, let seconds): seconds > 25
@@ -34,18 +34,18 @@ enum Fault: Equatable, Sendable {
     }
 }
 
-/// Deals faults to answers, by a seed.
+/// Assigns faults to answers, by a seed.
 final class FaultPlan: Sendable {
     private struct State {
         var random: SeededGenerator
-        /// Until when everything is answered with 503, in seconds of uptime.
+        /// The end of a burst of 503 answers, in seconds of uptime.
         var burstEnd = -Double.infinity
     }
 
     private let share: Double
     private let state: Mutex<State>
 
-    /// `share` of all answers get a fault; 0 for an honest origin.
+    /// A `share` of all answers gets a fault; 0 for an honest origin.
     init(share: Double, seed: UInt64) {
         self.share = share
         state = Mutex(State(random: SeededGenerator(seed: seed)))

@@ -2,18 +2,18 @@ import Foundation
 import Locks
 import RepriseTesting
 
-/// An origin on a port of its own, with faults, which closes now and then and comes back on the same port.
+/// An origin with faults on its own port, which occasionally closes and comes back on the same port.
 ///
 /// A thread for each connection.
 final class FaultyOrigin: Sendable {
-    /// How often an origin restarts, and how long it is away, in seconds.
+    /// How often an origin restarts, and how long it is down, in seconds.
     struct Restarts: Sendable {
         let interval: ClosedRange<Double>
         let absence: ClosedRange<Double>
     }
 
-    /// Seconds from a request to its head, and bytes a second on one connection, as where the traces of players in the
-    /// tests were recorded.
+    /// Seconds from a request to its head, and bytes per second on one connection, as recorded for the player traces in
+    /// the tests.
     private static let delay = 0.02
     private static let rate = 4e6
 
@@ -21,9 +21,9 @@ final class FaultyOrigin: Sendable {
         var sentBytes: Int64 = 0
         var requests = 0
         var lastRestart = -Double.infinity
-        /// `nil` while the origin is away.
+        /// `nil` while the origin is down.
         ///
-        /// The only reference: with it goes the port.
+        /// The only reference; releasing it frees the port.
         var listener: Socket?
         var connections: [Int: Socket] = [:]
         var nextConnection = 0
@@ -46,13 +46,13 @@ final class FaultyOrigin: Sendable {
 
     /// Starts an origin, which ends with `ending`.
     ///
-    /// `restarts` is `nil` for one that stays; `sent` takes what it sends, if that is to be counted.
+    /// `restarts` is `nil` for an origin without restarts; `sent` counts the bytes that it sends, if given.
     static func start(
         _ library: Library, faults: FaultPlan, restarts: Restarts?, sent: DistinctBytes?, seed: UInt64, ending: Ending,
         threads: Threads
     ) throws -> FaultyOrigin {
         var random = SeededGenerator(seed: seed)
-        // Below the ports that systems lend to clients: one of those could be taken while the origin is away.
+        // Below the ephemeral ports, one of which could be taken while the origin is down.
         var port = 0
         var listener: Socket?
         for _ in 0..<100 where listener == nil {
@@ -73,7 +73,7 @@ final class FaultyOrigin: Sendable {
     /// Body bytes that were sent, and requests.
     var counts: (bytes: Int64, requests: Int) { state.withLock { ($0.sentBytes, $0.requests) } }
 
-    /// Whether the origin was away at that time or later.
+    /// Whether the origin was down at that time or later.
     func wasAway(since time: Double) -> Bool { state.withLock { $0.lastRestart >= time } }
 
     // MARK: Listening
@@ -104,7 +104,7 @@ final class FaultyOrigin: Sendable {
         }
     }
 
-    /// Gives the port back and cuts all connections.
+    /// Releases the port and cuts all connections.
     private func close() {
         let sockets = state.withLock { state in
             state.listener = nil
@@ -124,7 +124,7 @@ final class FaultyOrigin: Sendable {
         }
         var reader = MessageReader(socket)
         while !ending.hasCome, let head = (try? reader.head()) ?? nil, answer(head, on: socket) {}
-        // The last reference closes it, with RST where a fault wants that.
+        // Releasing the last reference closes it, with RST if a fault demands it.
         state.withLock { $0.connections[number] = nil }
     }
 
@@ -154,7 +154,7 @@ final class FaultyOrigin: Sendable {
         _ file: MediaFile, _ representation: Representation, _ answer: OriginAnswer, _ fault: Fault, on socket: Socket
     ) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
-        // What the kernel still has when the connection fails was not sent.
+        // Bytes still in the kernel when the connection fails were not sent.
         var unsent = 0
         var place = FaultPlace(fault, answer.range)
         var position = answer.range.lowerBound
@@ -190,7 +190,7 @@ final class FaultyOrigin: Sendable {
         return !answer.isChunked || socket.send("0\r\n\r\n")
     }
 
-    /// How many bytes of the body left.
+    /// Returns how many bytes of the body were sent.
     private func send(_ bytes: UnsafeRawBufferPointer, isChunked: Bool, on socket: Socket) -> Int {
         guard isChunked else { return socket.send(bytes) }
         guard socket.send("\(String(bytes.count, radix: 16))\r\n") else { return 0 }
@@ -198,7 +198,7 @@ final class FaultyOrigin: Sendable {
         return sent == bytes.count && !socket.send("\r\n") ? 0 : sent
     }
 
-    /// Does what the fault wants at its place; returns whether the body goes on.
+    /// Applies the fault at its place; returns whether the body continues.
     private func pass(_ place: FaultPlace, on socket: Socket) -> Bool {
         switch place.fault {
         case .close: return false
@@ -211,10 +211,10 @@ final class FaultyOrigin: Sendable {
     }
 }
 
-/// Where in a body a fault takes place.
+/// Where in a body a fault occurs.
 private struct FaultPlace {
     let fault: Fault
-    /// `nil` once it is past, or if it has no place.
+    /// `nil` once it has occurred, or if it has no place.
     var offset: Int64?
 
     init(_ fault: Fault, _ range: Range<Int64>) {

@@ -1,8 +1,8 @@
-/// Whether a measure grows over a run.
+/// Whether a measurement grows over a run.
 ///
 /// The first sixth of the samples is the warm-up and does not count. A line is fitted to the last two thirds of the
-/// rest. The measure grows if that line rises by more than the allowance over its length, and the mean of the last third is
-/// above the maximum of the first: a plateau, a single peak and noise are no growth.
+/// rest. The measurement grows if that line rises by more than the allowance over its length, and the mean of the last
+/// third is above the maximum of the first. A plateau, a single peak and noise are not growth.
 struct Growth {
     /// How much the fitted line rises over the last two thirds.
     let rise: Double
@@ -25,7 +25,7 @@ struct Growth {
 
     var isGrowth: Bool { rise > allowance && excess > 0 }
 
-    /// Of the least-squares line, per sample.
+    /// The slope of the least-squares line, per sample.
     private static func slope(_ samples: some Collection<Double>) -> Double {
         let count = Double(samples.count)
         let middle = (count - 1) / 2

@@ -1,12 +1,12 @@
 import Foundation
 import RepriseTesting
 
-/// The files of a run, the most wanted first.
+/// The files of a run, the most popular first.
 struct Library: Sendable {
     let files: [MediaFile]
     private let byPath: [String: MediaFile]
 
-    /// Makes `count` files, which depend on the seed alone, on so many origins.
+    /// Makes `count` files, which depend only on the seed, on this many origins.
     init(count: Int, origins: Int, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let kinds = MediaFile.Kind.allCases.flatMap { kind in
@@ -29,14 +29,14 @@ struct Library: Sendable {
     /// Bytes of all files as they are now.
     var bytes: Int64 { files.reduce(0) { $0 + $1.current(language: 0).length } }
 
-    /// A file among those that fit, early ones more often: the most wanted tenth gets a third.
+    /// Picks one of the files that fit, early ones more often: the most popular tenth gets a third of the picks.
     func pick(using random: inout SeededGenerator, where fits: (MediaFile) -> Bool = { _ in true }) -> MediaFile {
         let fitting = files.filter(fits)
         let candidates = fitting.isEmpty ? files : fitting
         return candidates[Int(pow(Double.random(in: 0..<1, using: &random), 2) * Double(candidates.count))]
     }
 
-    /// Changes one file: every second time it keeps its length, which is the harder case for a cache.
+    /// Changes one file; every second change keeps the length, which is harder for a cache.
     func changeOne(using random: inout SeededGenerator) {
         guard let file = files.randomElement(using: &random) else { return }
         let length = file.current(language: 0).length
@@ -45,7 +45,7 @@ struct Library: Sendable {
         file.change(length: changed, at: Uptime.seconds)
     }
 
-    /// From 4 KiB on, with as many files in one octave as in the next.
+    /// From 4 KiB on, with as many files in each octave.
     private static func length(_ kind: MediaFile.Kind, using random: inout SeededGenerator) -> Int64 {
         let span = log(Double(kind.maximumLength) / 4096)
         return Int64(4096 * exp(span * Double.random(in: 0...1, using: &random)))

@@ -6,9 +6,9 @@ struct Link {
     struct Manner {
         /// Bytes a second.
         var rate = Double.infinity
-        /// Leaves after so many bytes of the body.
+        /// Leaves after this many bytes of the body.
         var leavesAfter = Int64.max
-        /// Stops reading for so many seconds after so many bytes.
+        /// Pauses for this many seconds after this many bytes.
         var pause: (after: Int64, seconds: Double)?
         /// What the client is doing, for messages.
         var name: String
@@ -16,15 +16,15 @@ struct Link {
 
     /// How an answer ended.
     enum End: Equatable {
-        /// As it should.
+        /// Completely.
         case whole
         /// The client left.
         case left
-        /// The connection ended before, or the answer is an error; and why.
+        /// The connection ended early, or the answer is an error; and why.
         case broken(String, Tally.Reason)
-        /// No byte came for too long.
+        /// No bytes arrived for too long.
         case silent
-        /// Something that must not be.
+        /// An invalid answer.
         case wrong(String)
         /// The stage is over.
         case over
@@ -34,10 +34,10 @@ struct Link {
 
     private struct Wrong: Error { let what: String }
 
-    /// Seconds without a byte after which a client gives up: more than three time-outs of the server.
+    /// Seconds without a byte after which a client gives up: more than three of the server's timeouts.
     static let patience = 100
 
-    /// How far an answer has come.
+    /// The progress of an answer.
     private struct Progress {
         var taken: Int64?
         var version: Int?
@@ -60,7 +60,7 @@ struct Link {
             try Socket.connect(port: stage.port, receiveBuffer: receiveBuffer, timeout: Self.patience))
     }
 
-    /// Sends requests, several at once if there are.
+    /// Sends requests, several at once if given.
     func send(_ asks: [Ask]) -> Bool {
         let text = asks.map { $0.text(port: $0.file.map { stage.origins[$0.origin].port } ?? stage.origins[0].port) }
         return reader.socket.send(text.joined())
@@ -68,7 +68,7 @@ struct Link {
 
     /// Reads and checks the answer to a request.
     ///
-    /// - Returns: How it ended, the tag that came with it, and whether the connection can take another request.
+    /// - Returns: How it ended, the tag it carried, and whether the connection can take another request.
     mutating func receive(_ ask: Ask, _ manner: Manner) -> (end: End, tag: TagBook.Tag?, isOpen: Bool) {
         var progress = Progress()
         do {
@@ -112,7 +112,7 @@ struct Link {
             // The server is stopped at the end of a stage.
             guard stage.ending.wait(0.2) else { return (.over, nil, false) }
             let reason = stage.reason(ask, version: progress.version)
-            // Parts of what cannot be joined are not to be promised.
+            // Several parts must not be promised if they cannot be joined.
             let isUnexplained = reason == .unjoinable && progress.hasParts
             return (.broken(progress.description, isUnexplained ? .unexplained : reason), nil, false)
         }
@@ -162,21 +162,21 @@ struct Link {
         if check.wrongBytes > 0 {
             stage.tally.change { $0.wrongBytes += check.wrongBytes }
         } else if let file = ask.file, let version = check.version {
-            // What a client leaves in its buffer has come, too.
+            // Bytes that a client leaves in its buffer have arrived, too.
             guard case .length(let length) = framing else { return }
             let end = min(start + length, check.position + Int64(reader.waitingBytes))
             stage.wanted?.insert(start..<end, file: file.number, version: version)
         }
     }
 
-    /// Judges a whole answer and notes its tag.
+    /// Judges a complete answer and records its tag.
     private func verdict(_ check: BodyCheck, _ head: MessageReader.Head, _ ask: Ask) throws(Wrong) -> TagBook.Tag? {
         guard let file = ask.file, let version = check.version else { return nil }
         if head.status == 200, check.position != check.candidates[0].length {
             throw Wrong(what: "200 with \(check.position) bytes of \(check.candidates[0].length)")
         }
         if file.kind == .unstored, version < file.version(at: ask.sent) { throw Wrong(what: "no-store was stored") }
-        // An answer may be shared with a request that came before, which may have waited long.
+        // An answer may be shared with an earlier request, which may have waited long.
         if file.kind == .playlist, version < file.version(at: ask.sent - Double(Self.patience)) {
             throw Wrong(what: "no-cache was not validated")
         }

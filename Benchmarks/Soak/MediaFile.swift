@@ -2,9 +2,9 @@ import Foundation
 import Locks
 import RepriseTesting
 
-/// A file at an origin, with every version that it has had in this run.
+/// A file at an origin, with all its versions in this run.
 final class MediaFile: Sendable {
-    /// What its answers are like.
+    /// How its origin answers.
     enum Kind: String, CaseIterable, Sendable {
         /// A strong ETag and ranges.
         case strong
@@ -20,7 +20,7 @@ final class MediaFile: Sendable {
         case chunked
         /// Ranges and `no-store`.
         case unstored
-        /// A strong ETag, and other bytes for each Accept-Language.
+        /// A strong ETag, and different bytes for each Accept-Language.
         case varying
         /// A redirect to a path with a strong ETag.
         case moved
@@ -48,7 +48,7 @@ final class MediaFile: Sendable {
             }
         }
 
-        /// Whether a response can be continued with the bytes of another one (RFC 9110 §15.3.7.3).
+        /// Whether a response can be continued with bytes of another one (RFC 9110 §15.3.7.3).
         var isJoinable: Bool {
             switch self {
             case .strong, .dated, .varying, .moved, .playlist: true
@@ -56,7 +56,7 @@ final class MediaFile: Sendable {
             }
         }
 
-        /// Whether its URL has one representation, which a cache may keep without asking again.
+        /// Whether its URL has one representation, which a cache may keep without validating it again.
         var isPlain: Bool { self == .strong || self == .dated || self == .moved }
     }
 
@@ -69,7 +69,7 @@ final class MediaFile: Sendable {
 
     let number: Int
     let kind: Kind
-    /// Which origin has it.
+    /// The origin that has it.
     let origin: Int
     private let seed: UInt64
     private let state: Mutex<State>
@@ -82,7 +82,7 @@ final class MediaFile: Sendable {
         state = Mutex(State(lengths: [length], changes: [-.infinity]))
     }
 
-    /// The path that clients ask for.
+    /// The path that clients request.
     var path: String { "/\(kind)/\(number).\(kind == .playlist ? "m3u8" : "mp4")" }
 
     /// The path that has the bytes.
@@ -90,14 +90,14 @@ final class MediaFile: Sendable {
 
     // MARK: Versions
 
-    /// What the origin has now.
+    /// The origin's current representation.
     func current(language: Int) -> Representation {
         state.withLock { [seed] in
             Self.representation($0.lengths.count - 1, $0.lengths[$0.lengths.count - 1], language, seed)
         }
     }
 
-    /// Everything that the origin has had so far.
+    /// All representations that the origin has had so far.
     func representations(language: Int) -> [Representation] {
         state.withLock { [seed] state in
             state.lengths.enumerated().map { Self.representation($0.offset, $0.element, language, seed) }
@@ -109,7 +109,7 @@ final class MediaFile: Sendable {
         state.withLock { ($0.changes.lastIndex { $0 <= time }) ?? 0 }
     }
 
-    /// Puts another representation in place of the current one.
+    /// Replaces the current representation.
     func change(length: Int64, at time: Double) {
         state.withLock { state in
             state.lengths.append(length)
@@ -125,10 +125,10 @@ final class MediaFile: Sendable {
 
     // MARK: Faults
 
-    /// A faulty answer begins.
+    /// Notes that a faulty answer began.
     func faultBegan() { state.withLock { $0.openFaults += 1 } }
 
-    /// A faulty answer has ended.
+    /// Notes that a faulty answer ended.
     func faultEnded(at time: Double) {
         state.withLock { state in
             state.openFaults -= 1

@@ -2,7 +2,7 @@ import Foundation
 
 /// Reads HTTP/1.1 messages from a socket.
 struct MessageReader {
-    /// Why a message is not whole.
+    /// Why a message is incomplete.
     enum Failure: Error, Equatable { case closed, silent, malformed(String) }
 
     /// The first line of a message, and its fields by lower-case name.
@@ -39,7 +39,7 @@ struct MessageReader {
 
     init(_ socket: Socket) { self.socket = socket }
 
-    /// Bytes that have come and were not handed on.
+    /// Bytes received but not passed on.
     var waitingBytes: Int { end - start + socket.waitingBytes }
 
     /// The next head; `nil` if the connection ends before it.
@@ -60,7 +60,7 @@ struct MessageReader {
         }
     }
 
-    /// Hands a body on in pieces of at most `most` bytes.
+    /// Passes a body on in pieces of at most `most` bytes.
     mutating func body(
         _ framing: Framing, most: Int, _ take: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
@@ -105,7 +105,7 @@ struct MessageReader {
         return String(decoding: bytes.dropLast(2), as: UTF8.self)
     }
 
-    /// Receives behind what is still unread, at most so many bytes.
+    /// Receives behind the unread bytes, at most `most` bytes.
     private mutating func fill(_ most: Int) throws(Failure) {
         if start > 0 {
             buffer.replaceSubrange(0..<end - start, with: buffer[start..<end])

@@ -1,6 +1,6 @@
 import HTTPSemantics
 
-/// An origin's answer: a head, and which bytes of which representation follow it.
+/// An origin's answer: a head, and the bytes that follow it.
 struct OriginAnswer {
     var status: Int
     var fields: [(name: String, value: String)] = []
@@ -11,7 +11,7 @@ struct OriginAnswer {
 
     private static let languages = ["en", "de", "fr"]
 
-    /// The language that a request asks for, as a number.
+    /// The requested language, as a number.
     static func language(_ head: MessageReader.Head) -> Int {
         head["accept-language"].flatMap { languages.firstIndex(of: $0) } ?? 0
     }
@@ -19,7 +19,7 @@ struct OriginAnswer {
     /// The value of Accept-Language for a number.
     static func name(ofLanguage number: Int) -> String { languages[number] }
 
-    /// Answers a GET or HEAD for `file`, or for nothing.
+    /// Answers a GET or HEAD for `file`; with 404 if it is `nil`.
     init(to head: MessageReader.Head, method: String, path: String, file: MediaFile?, fault: Fault) {
         guard let file else {
             self.init(status: 404)
@@ -68,7 +68,7 @@ struct OriginAnswer {
     private mutating func describe(_ file: MediaFile) {
         guard let representation else { return }
         let tag = "\"v\(representation.version)-\(representation.seed)\""
-        // An hour between two versions: a date that is older than the response is a strong validator.
+        // Versions are an hour apart, so their dates are strong validators.
         let date = HTTPDate(secondsSince1970: 1_735_689_600 + Int64(representation.version) * 3600)
         switch file.kind {
         case .strong, .moved, .rangeless, .chunked: fields.append(("ETag", tag))

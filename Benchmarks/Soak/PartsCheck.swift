@@ -1,8 +1,8 @@
 import Foundation
 
-/// Checks a whole multipart/byteranges body: its parts have to be those that were asked for, of one version.
+/// Checks a complete multipart/byteranges body: its parts must be the requested ones, all of one version.
 struct PartsCheck {
-    /// What is wrong; `nil` if nothing is.
+    /// The problem; `nil` if there is none.
     private(set) var problem: String?
 
     init(_ body: [UInt8], boundary: String, of candidates: [Representation], to ask: Ask) {

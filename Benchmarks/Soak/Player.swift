@@ -1,12 +1,12 @@
 import Foundation
 import RepriseTesting
 
-/// One client: plays, seeks, pauses, leaves, as its seed says, until the stage is over.
+/// One client: plays, seeks, pauses and leaves as its seed determines, until the stage is over.
 struct Player {
     private let stage: Stage
     private let language: Int
     private var random: SeededGenerator
-    /// The last tag that came with each file.
+    /// The last tag received for each file.
     private var tags: [Int: TagBook.Tag] = [:]
 
     init(_ stage: Stage, number: Int, seed: UInt64) {
@@ -52,12 +52,12 @@ struct Player {
         var manner = Link.Manner(rate: stage.meanRate * exp(.random(in: -1.6...1.2, using: &random)), name: "playing")
         for seek in 0..<Int.random(in: 1...4, using: &random) where !stage.ending.hasCome {
             let start = seek == 0 && Bool.random(using: &random) ? 0 : place(in: file)
-            // Some hear a piece to its end.
+            // Some listen to the end.
             let isLong = Int.random(in: 0..<15, using: &random) == 0
             manner.leavesAfter = Int64(manner.rate * .random(in: isLong ? 60...240 : 1...20, using: &random)) + 1
             manner.pause = nil
             if Int.random(in: 0..<12, using: &random) == 0 {
-                // Now and then a person goes away.
+                // Occasionally a user goes away.
                 let seconds = Int.random(in: 0..<6, using: &random) == 0 ? 30...110 : 1...8.0
                 let after = Int64.random(in: 1...manner.leavesAfter, using: &random)
                 manner.pause = (after, .random(in: seconds, using: &random))
@@ -84,7 +84,7 @@ struct Player {
         try visit([ask(file, .all)], Link.Manner(rate: stage.meanRate * 10, name: "taking the whole"))
     }
 
-    /// Several requests in one write.
+    /// Sends several requests in one write.
     private mutating func pipeline() throws(Socket.Failure) {
         let asks = (0..<Int.random(in: 2...5, using: &random)).map { _ in
             let file = pick()
@@ -132,7 +132,7 @@ struct Player {
         _ = request([last], Link.Manner(name: "half-closed"), on: &link, isLast: true)
     }
 
-    /// Asks for everything and leaves in the middle, or at once.
+    /// Requests everything and leaves in the middle, or immediately.
     private mutating func leave() throws(Socket.Failure) {
         let file = pick()
         var link = try connect()

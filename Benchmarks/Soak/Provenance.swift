@@ -1,6 +1,6 @@
 import RepriseTesting
 
-/// Says where bytes come from that are not what they should be: the first thing to know about a defect.
+/// Determines where wrong bytes come from, the first thing to know about a defect.
 struct Provenance {
     /// The inverses of SplitMix64's multipliers and of its increment, modulo 2^64.
     private static let inverses: (first: UInt64, second: UInt64, increment: UInt64) = (
@@ -9,7 +9,7 @@ struct Provenance {
 
     let description: String
 
-    /// Looks for `bytes` in every version of every file.
+    /// Searches for `bytes` in every version of every file.
     init(of bytes: UnsafeRawBufferPointer, in library: Library) {
         if bytes.allSatisfy({ $0 == 0 }) {
             description = "zeros"
@@ -44,7 +44,7 @@ struct Provenance {
         return nil
     }
 
-    /// The state of the pattern at offset 0: what its first word comes from.
+    /// The state of the pattern at offset 0, from which its first word is derived.
     private static func firstState(_ seed: UInt64) -> UInt64 {
         let first = TestPattern.bytes(in: 0..<8, seed: seed).enumerated().reduce(UInt64(0)) {
             $0 | UInt64($1.element) << (8 * UInt64($1.offset))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The lines of a soak, one a minute, and its verdict.
+/// The lines of a soak, one per minute, and its verdict.
 struct Report {
     private struct Moment {
         let time: Double
@@ -11,7 +11,7 @@ struct Report {
 
     private let limit: Int64
     private var samples: [ServerUnderTest.Sample] = []
-    /// Index of the first sample of the line to come.
+    /// Index of the first sample of the next line.
     private var lineBegin = 0
     private var last: Moment?
 
@@ -24,12 +24,12 @@ struct Report {
         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
         """
 
-    /// Takes what the server takes now.
+    /// Adds the server's current resource usage.
     mutating func add(_ sample: ServerUnderTest.Sample?) {
         if let sample { samples.append(sample) }
     }
 
-    /// The line for the time since the last one; counts are those of this time, sizes the greatest in it.
+    /// The line for the time since the last one; counts are for that time, sizes are its maximum.
     mutating func line(at time: Double, _ counts: Tally.Counts, originBytes: Int64) -> String {
         let then = last?.counts ?? Tally.Counts()
         let served = Double(counts.servedBytes - then.servedBytes) / 1e6
@@ -55,7 +55,7 @@ struct Report {
         return "| " + cells.joined(separator: " | ") + " |"
     }
 
-    /// What failed, a line each; empty if the soak passed.
+    /// The failures, one per line; empty if the soak passed.
     func failures(_ counts: Tally.Counts) -> [String] {
         var failures: [String] = []
         if counts.wrongBytes > 0 { failures.append("\(counts.wrongBytes) wrong bytes") }
@@ -70,13 +70,13 @@ struct Report {
                 "\(name) grow: \(Self.text(growth.rise, 1)) \(unit) more in the last two thirds, "
                     + "\(Self.text(growth.allowance, 1)) allowed")
         }
-        // A look at a directory that changes may count a file that went and the one that came in its place.
+        // Measuring a changing directory may count both a removed file and its replacement.
         let excess = samples.filter { $0.stored > limit + 1 << 20 }.count
         if excess * 4 > samples.count { failures.append("the directory was above the limit in \(excess) looks") }
         return failures
     }
 
-    /// Measures that must not grow, with the share and the amount that they may.
+    /// Measurements that must not grow, with the allowed share and amount.
     private static let measures:
         [(
             name: String, unit: String, value: @Sendable (ServerUnderTest.Sample) -> Double, share: Double,
@@ -88,6 +88,6 @@ struct Report {
             ("threads", "", { Double($0.threads) }, 0, 8),
         ]
 
-    /// `value` with so many digits after the point.
+    /// `value` with this many decimal places.
     static func text(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
 }

@@ -9,7 +9,7 @@ struct Representation: Sendable, Hashable {
     /// Of the pattern.
     let seed: UInt64
 
-    /// How many of `bytes` are not those of the representation at `offset`; `scratch` has room for as many.
+    /// How many of `bytes` differ from the representation at `offset`; `scratch` has room for as many.
     func differences(in bytes: UnsafeRawBufferPointer, at offset: Int64, _ scratch: inout [UInt8]) -> Int {
         guard offset + Int64(bytes.count) <= length else { return bytes.count }
         return scratch.withUnsafeMutableBytes { scratch in
@@ -27,13 +27,13 @@ struct Representation: Sendable, Hashable {
     }
 }
 
-/// Checks the bytes of one response, which have to be those of one version from the first to the last.
+/// Checks the bytes of one response, all of which must belong to one version.
 struct BodyCheck {
-    /// The versions that all bytes so far fit.
+    /// The versions that match all bytes so far.
     private(set) var candidates: [Representation]
     /// The offset of the next byte.
     private(set) var position: Int64
-    /// Bytes that fit no version that fitted those before them.
+    /// Bytes that match none of the versions that matched before.
     private(set) var wrongBytes = 0
     private var scratch: [UInt8] = []
 
@@ -42,7 +42,7 @@ struct BodyCheck {
         self.candidates = candidates
     }
 
-    /// The version of the bytes, once only one fits them.
+    /// The version of the bytes, once only one matches.
     var version: Int? { candidates.count == 1 ? candidates[0].version : nil }
 
     mutating func take(_ bytes: UnsafeRawBufferPointer) {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A `reprise serve` in a process of its own.
+/// A `reprise serve` in its own process.
 final class ServerUnderTest {
-    /// What a server takes at one moment.
+    /// A server's resource usage at one moment.
     struct Sample: Codable {
         /// Resident memory, in bytes.
         var memory: Int64
@@ -15,7 +15,7 @@ final class ServerUnderTest {
     }
 
     let port: Int
-    /// What it writes to standard error.
+    /// Its output on standard error.
     let log: String
     private let process: Process
     private let directory: String
@@ -52,7 +52,7 @@ final class ServerUnderTest {
         self.port = port
     }
 
-    /// Whether it still runs.
+    /// Whether it is still running.
     var isAlive: Bool { process.isRunning }
 
     /// Asks it to stop, and waits; kills it after half a minute.
@@ -71,7 +71,7 @@ final class ServerUnderTest {
             ? "signal \(process.terminationStatus)" : "status \(process.terminationStatus)"
     }
 
-    /// What it takes now; `nil` where there is no /proc, which only Linux has, or when it has ended.
+    /// Its current resource usage; `nil` without /proc, which only Linux has, or after it has ended.
     var sample: Sample? {
         let folder = "/proc/\(process.processIdentifier)"
         guard let status = try? String(contentsOfFile: folder + "/status", encoding: .utf8),
@@ -92,7 +92,7 @@ final class ServerUnderTest {
         return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int64($0) }
     }
 
-    /// Bytes of the blocks of all files, as `du` counts them; files that vanish during the look count nothing.
+    /// Bytes of the blocks of all files, as `du` counts them; files that vanish during the count are ignored.
     private var storedBytes: Int64 {
         let names = FileManager.default.enumerator(atPath: directory)?.compactMap { $0 as? String } ?? []
         return names.reduce(0) { sum, name in

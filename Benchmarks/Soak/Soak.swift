@@ -15,9 +15,9 @@ struct Soak {
         self.executable = executable
     }
 
-    /// Runs both stages; returns what failed, a line each.
+    /// Runs both stages; returns the failures, one per line.
     ///
-    /// The folder with the log of the server stays if something did.
+    /// Keeps the folder with the server's log if there are failures.
     func run() throws -> [String] {
         let folder = FileManager.default.temporaryDirectory.path + "/reprise-soak-\(UUID().uuidString)"
         var failures: [String] = []
@@ -48,7 +48,7 @@ struct Soak {
         let ending = Ending()
         let threads = Threads()
         interruption.ends(ending)
-        // Also when something below throws.
+        // Also if something below throws.
         defer { ending.announce() }
         let library = Library(count: command.files, origins: command.origins, seed: seed)
         let restarts = isPlain ? nil : FaultyOrigin.Restarts(interval: 45...75, absence: 0.3...3)
@@ -83,7 +83,7 @@ struct Soak {
         return failures
     }
 
-    /// Prints the lines; returns what failed.
+    /// Prints the lines; returns the failures.
     private func watch(_ stage: Stage, _ server: ServerUnderTest, limit: Int64, seconds: Double) -> [String] {
         let began = Uptime.seconds
         var report = Report(limit: limit)
@@ -99,7 +99,7 @@ struct Soak {
             }
             if time >= seconds { break }
         }
-        // What came since the last line, after Ctrl-C.
+        // Samples since the last line, after Ctrl-C.
         if Uptime.seconds - began > nextLine - command.every + 1 {
             say(report.line(at: Uptime.seconds - began, stage.tally.now, originBytes: stage.originBytes))
         }
@@ -153,7 +153,7 @@ struct Soak {
     }
 }
 
-/// Ctrl-C, which ends the stage under way.
+/// Ctrl-C, which ends the running stage.
 final class Interruption: Sendable {
     private let all = Ending()
     private let source: any DispatchSourceSignal

@@ -7,7 +7,7 @@ final class Socket: Sendable {
     /// The system's error number.
     struct Failure: Error { let number: Int32 }
 
-    /// What a call to `receive` brought.
+    /// The result of a call to `receive`.
     enum Received { case bytes(Int), end, nothingInTime }
 
     private let descriptor: Int32
@@ -49,7 +49,7 @@ final class Socket: Sendable {
         return socket
     }
 
-    /// Sends all bytes; returns how many left before the connection failed.
+    /// Sends all bytes; returns how many were sent before the connection failed.
     func send(_ bytes: UnsafeRawBufferPointer) -> Int {
         var done = 0
         while done < bytes.count {
@@ -60,7 +60,7 @@ final class Socket: Sendable {
         return done
     }
 
-    /// Sends a text; returns whether all of it left.
+    /// Sends a text; returns whether all of it was sent.
     func send(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         return bytes.withUnsafeBytes { send($0) } == bytes.count
@@ -73,7 +73,7 @@ final class Socket: Sendable {
         return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? .nothingInTime : .end
     }
 
-    /// Bytes that the kernel has taken and not put on the wire.
+    /// Bytes that the kernel has accepted but not sent.
     var unsentBytes: Int {
         var count: Int32 = 0
         #if canImport(Darwin)
@@ -85,7 +85,7 @@ final class Socket: Sendable {
         #endif
     }
 
-    /// Bytes that have come and were not received.
+    /// Bytes that have arrived but were not received.
     var waitingBytes: Int {
         var count: Int32 = 0
         #if canImport(Darwin)
@@ -96,7 +96,7 @@ final class Socket: Sendable {
         #endif
     }
 
-    /// Sends FIN: there are no further requests.
+    /// Sends FIN: no further requests follow.
     func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Ends the connection in both directions, and every call that waits on it.

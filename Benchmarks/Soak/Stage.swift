@@ -1,26 +1,26 @@
-/// What the clients of one stage share.
+/// The state shared by the clients of one stage.
 struct Stage: Sendable {
     let library: Library
     let origins: [FaultyOrigin]
     /// The port of the server under test.
     let port: Int
     let tally = Tally()
-    /// What clients got; `nil` where it is not counted.
+    /// Bytes received by clients; `nil` if they are not counted.
     let wanted: DistinctBytes?
     let tags = TagBook()
     let ending: Ending
-    /// Bytes a second that one client plays on average.
+    /// Bytes per second that one client plays on average.
     let meanRate: Double
-    /// Whether only files are asked for whose every byte should come from the origin once.
+    /// Whether only files are requested whose every byte should come from the origin once.
     var isPlain: Bool { wanted != nil }
 
-    /// How long after a fault a response may still suffer from it, in seconds.
+    /// How long a response may suffer from an earlier fault, in seconds.
     private static let aftermath = 15.0
 
     /// Body bytes that the origins sent.
     var originBytes: Int64 { origins.reduce(0) { $0 + $1.counts.bytes } }
 
-    /// Why a response to `ask` ended before its end; `version` is what its bytes were of.
+    /// Why a response to `ask` ended early; `version` is that of its bytes.
     func reason(_ ask: Ask, version: Int?) -> Tally.Reason {
         guard let file = ask.file else { return .unexplained }
         let now = Uptime.seconds

@@ -1,8 +1,8 @@
 import Locks
 
-/// Which version each strong entity tag stood for: one tag must never stand for two.
+/// The version that each strong entity tag identified; a tag must never identify two.
 final class TagBook: Sendable {
-    /// A tag that came with an answer, and the version that its bytes were of.
+    /// A tag from an answer, and the version of its bytes.
     struct Tag: Sendable, Equatable {
         let text: String
         let version: Int
@@ -17,7 +17,7 @@ final class TagBook: Sendable {
     private static let capacity = 20_000
     private let versions = Mutex<[Key: Int]>([:])
 
-    /// Notes what a tag stood for; returns another version that it stood for before.
+    /// Records the version of a tag; returns another version that it identified before.
     func note(_ tag: Tag, file: Int, language: Int) -> Int? {
         versions.withLock { versions in
             let key = Key(file: file, language: language, text: tag.text)

@@ -1,13 +1,13 @@
 import Foundation
 import Locks
 
-/// What the clients of a stage have seen.
+/// The observations of a stage's clients.
 final class Tally: Sendable {
-    /// Why a response ended before its end, or was an error.
+    /// Why a response ended early, or was an error.
     enum Reason: String, CaseIterable, Sendable {
         /// An answer of the origin for this file was faulty just before.
         case fault
-        /// The origin was away just before.
+        /// The origin was down just before.
         case restart
         /// The file changed, and the response was of another version.
         case change
@@ -22,21 +22,21 @@ final class Tally: Sendable {
         var requests = 0
         var servedBytes: Int64 = 0
         var wrongBytes = 0
-        /// Answers that must not be: wrong bytes in them, a wrong head, a version that was over.
+        /// Invalid answers: wrong bytes, a wrong head, or an outdated version.
         var wrongAnswers = 0
         var brokenOff: [Reason: Int] = [:]
-        /// Requests that got no byte for too long.
+        /// Requests that received no bytes for too long.
         var silent = 0
         /// Connections that were not accepted.
         var refusedConnections = 0
-        /// What was wrong or unexplained, by what the client was doing.
+        /// Wrong or unexplained answers, by what the client was doing.
         var complaints: [String: Int] = [:]
 
         var explained: Int { brokenOff.reduce(0) { $0 + ($1.key == .unexplained ? 0 : $1.value) } }
         var unexplained: Int { brokenOff[.unexplained] ?? 0 }
     }
 
-    /// How many of a kind are told at once.
+    /// How many of a kind are reported at once.
     private static let shownComplaints = 3
     private let counts = Mutex(Counts())
     private let began = Uptime.seconds
@@ -45,7 +45,7 @@ final class Tally: Sendable {
 
     func change(_ body: (inout Counts) -> Void) { counts.withLock { body(&$0) } }
 
-    /// Counts something that must not be, and tells the first of each kind.
+    /// Counts an invalid answer, and reports the first of each kind.
     func complain(_ what: String, doing: String, _ detail: String) {
         let kind = "\(Self.withoutNumbers(what)), \(doing)"
         let number = counts.withLock { counts in
@@ -59,7 +59,7 @@ final class Tally: Sendable {
         try? FileHandle.standardError.write(contentsOf: line)
     }
 
-    /// A complaint without what makes each one different; status codes stay.
+    /// A complaint without its numbers, except status codes.
     private static func withoutNumbers(_ text: String) -> String {
         var result = ""
         var digits = ""

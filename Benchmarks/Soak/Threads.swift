@@ -1,11 +1,11 @@
 import Dispatch
 import Foundation
 
-/// Threads with blocking calls, which can be waited for together.
+/// Threads with blocking calls that can be waited for together.
 final class Threads: Sendable {
     private let group = DispatchGroup()
 
-    /// Runs `body` on a thread of its own.
+    /// Runs `body` on its own thread.
     func start(_ body: @escaping @Sendable () -> Void) {
         group.enter()
         let thread = Thread { [group] in
@@ -16,11 +16,11 @@ final class Threads: Sendable {
         thread.start()
     }
 
-    /// Waits until all have ended, at most so many seconds.
+    /// Waits until all have ended, at most this many seconds.
     func wait(_ seconds: Double) { _ = group.wait(timeout: .now() + seconds) }
 }
 
-/// Prints a line at once, also into a file.
+/// Prints a line at once, even into a file.
 func say(_ line: String) {
     print(line)
     fflush(nil)

@@ -5,12 +5,12 @@ import HTTPTypes
 import Reprise
 import RepriseTesting
 
-/// What the store costs with many entries, and what encryption costs; prints Markdown tables.
+/// The cost of a store with many entries, and of encryption; prints Markdown tables.
 ///
 ///     swift run -c release StoreBenchmark [entries…]
 ///
-/// Entries are segments of 1 to 8 KiB, so that 100,000 of them fit on the disk; what is measured depends on their number,
-/// not on their size. Nothing is asserted.
+/// Entries are segments of 1 to 8 KiB, so that 100,000 of them fit on the disk; the measurements depend on their
+/// number, not on their size. Nothing is asserted.
 @main
 enum StoreBenchmark {
     static func main() async throws {
@@ -18,7 +18,7 @@ enum StoreBenchmark {
         let counts = CommandLine.arguments.dropFirst().compactMap { Int($0) }
         print(
             "| entries | fill µs/entry | index MB written | transactions | open ms | open + first hit ms | hit µs |"
-                + " index MB | RSS MB, opened | RSS MB, 1,000 hits later | remove 10 % s | slowest hit meanwhile ms |")
+                + " index MB | RSS MB, opened | RSS MB, 1,000 hits later | remove 10 % s | slowest hit during removal ms |")
         print("|---|---|---|---|---|---|---|---|---|---|---|---|")
         for count in counts.isEmpty ? [1_000, 10_000, 100_000] : counts { try await scale(count) }
         print()
@@ -94,7 +94,7 @@ enum StoreBenchmark {
         print("| \(count) | " + numbers.map { "\((($0 * 100).rounded()) / 100)" }.joined(separator: " | ") + " |")
     }
 
-    /// How long removal takes, and the slowest of the hits that run beside it.
+    /// How long removal takes, and the slowest of the hits during it.
     private static func removal(_ cache: MediaCache, _ keys: [CacheKey], _ count: Int) async throws -> (Double, Double)
     {
         let kept = (0..<count).map { url($0) }.filter { !Set(keys.map(\.text)).contains($0) }.prefix(50)
@@ -123,7 +123,7 @@ enum StoreBenchmark {
 
     private static let sizeOption = "--sizes"
 
-    /// The resident size of a process that has opened the cache, and after 1,000 hits; this one has filled it.
+    /// The resident size of a process that has opened the cache, and after 1,000 hits; this process has filled it.
     private static func sizesInProcessOfItsOwn(_ directory: String, _ count: Int) throws -> [Double] {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
@@ -144,7 +144,7 @@ enum StoreBenchmark {
         let cache = try await MediaCache.open(
             directory: arguments[2], origin: PatternOrigin { _ in 0 }, configuration: configuration())
         let opened = residentMegabytes
-        // Those in the middle are there still: the ones used last were removed.
+        // The entries in the middle still exist; the most recently used ones were removed.
         for number in count / 2..<count / 2 + min(1_000, count / 4) { try await read(cache, number) }
         print(opened, residentMegabytes)
         await cache.close()
@@ -177,7 +177,7 @@ enum StoreBenchmark {
         print("| \(name) | \(Int(media / 1e6)) | \((share * 1000).rounded() / 1000) | \(cache.transactionCount) |")
     }
 
-    /// Bytes that this process gave to write calls; Linux only.
+    /// Bytes that this process passed to write calls; Linux only.
     private static var writtenBytes: Int64 {
         let io = (try? String(contentsOfFile: "/proc/self/io", encoding: .utf8)) ?? ""
         let line = io.split(separator: "\n").first { $0.hasPrefix("wchar:") }
@@ -204,7 +204,7 @@ enum StoreBenchmark {
                 let read = try await resource.read(.bounded(start..<start + 4 << 20))
                 while let piece = try await read.next() {
                     bytes += Int64(piece.count)
-                    // What was encrypted is in memory by now.
+                    // Encrypted bytes are decrypted in memory by now.
                     if case .stored(let region) = piece { _ = try region.bytes() }
                 }
             }
@@ -213,7 +213,7 @@ enum StoreBenchmark {
         return Double(bytes) / time / 1e6
     }
 
-    /// How fast a core opens sealed bytes that it has in memory: no encrypted read can be faster.
+    /// How fast a core decrypts sealed bytes in memory; no encrypted read can be faster.
     private static func openings() async throws -> Double {
         let key = SymmetricKey(size: .bits256)
         let boxes = try (0..<64).map { try AES.GCM.seal([UInt8](repeating: $0, count: 64 << 10), using: key) }
@@ -249,7 +249,7 @@ private struct PatternOrigin: Origin {
     }
 }
 
-/// Sends the same 128 KiB again and again: the origin is to cost nothing.
+/// Sends the same 128 KiB repeatedly, so that the origin costs nothing.
 private final class PatternBody: OriginBody {
     private struct Bytes: ByteChunk {
         let bytes: ArraySlice<UInt8>

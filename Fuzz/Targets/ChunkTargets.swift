@@ -3,7 +3,7 @@ import HTTPSemantics
 
 @testable import Reprise
 
-/// Chunks: how a body is cut into them, and what is made of their records.
+/// Chunks: how a body is cut into them, and how their records are read.
 enum ChunkTargets {
     /// The input is a list of pieces of 4 bytes: how far to jump before each, and how long it is.
     static func cut(_ bytes: [UInt8]) {

@@ -6,7 +6,7 @@ import RepriseProxy
 
 /// What libFuzzer calls with each input: the parser that `REPRISE_FUZZ_TARGET` names gets it as text.
 ///
-/// Nothing is compared with a second implementation; what is checked is that no input traps, and the properties that
+/// Results are not compared with a second implementation; the targets check that no input traps, and properties that
 /// every result must have.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ start: UnsafeRawPointer?, _ count: Int) -> CInt {
@@ -26,7 +26,7 @@ private let target: @Sendable ([UInt8]) -> Void = {
 private let targets: [String: @Sendable ([UInt8]) -> Void] = [
     "range": { bytes in
         guard let field = RangeField(text(bytes)) else { return }
-        // What was understood is printed in a form that is understood the same way.
+        // A parsed value must print in a form that parses to the same value.
         precondition(RangeField(field.description) == field)
         for spec in field.specs {
             for length in [0, 1, 1000, Int64.largestPosition] {
@@ -77,7 +77,7 @@ private let targets: [String: @Sendable ([UInt8]) -> Void] = [
     },
     "request": { bytes in
         var parser = RequestParser()
-        // In two pieces, so that the places where a head may be cut are found.
+        // In two pieces, to cover the places where a head may be cut.
         let middle = bytes.count / 2
         parser.append(ByteBuffer(bytes: bytes[..<middle]))
         _ = try? parser.next()

@@ -5,11 +5,11 @@ import HTTPTypes
 @testable import Reprise
 @testable import RepriseProxy
 
-/// Whole heads of responses: the decision about each, under every policy, without and with something stored, and where the
-/// bytes of its body then lie.
+/// Whole response heads: the decision about each, under every policy, with and without a stored response, and the
+/// resulting positions of the body's bytes.
 ///
-/// The input is up to three messages, with an empty line between them: fields of the request, a response without anything
-/// stored, and one against what the first began. The first line of a response is its status.
+/// The input is up to three messages, separated by an empty line: fields of the request, a response without a stored
+/// one, and a response checked against the first. The first line of a response is its status.
 enum ResponseTargets {
     static func validate(_ text: String) {
         let messages = text.split(separator: "\n\n", maxSplits: 2, omittingEmptySubsequences: false)
@@ -37,7 +37,7 @@ enum ResponseTargets {
         }
     }
 
-    /// Where the body lies, if it is used.
+    /// Where the body belongs, if it is used.
     private static func checked(_ action: ResponseAction) -> BodyPlacement? {
         switch action {
         case .fill(let placement), .newGeneration(let placement, _):
@@ -59,7 +59,7 @@ enum ResponseTargets {
         for count in [1, 65_536, 1 << 20, Int(Int64.largestPosition), .max] {
             guard let range = try? cursor.advance(by: count) else { break }
             precondition(range.upperBound <= placement.end ?? .largestPosition)
-            // What stands behind: chunks, blocks and extents.
+            // The code behind it: chunks, blocks and extents.
             _ = Allocation([range]).usage
         }
     }

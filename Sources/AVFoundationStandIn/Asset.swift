@@ -1,7 +1,7 @@
 public import Foundation
 import Locks
 
-/// A piece of media, which may not be shared; assets at URLs may.
+/// A piece of media; not shareable, except for assets at URLs.
 public class AVAsset: NSObject, AssociationHolder {
     let associations = Associations()
     override init() {}
@@ -9,9 +9,9 @@ public class AVAsset: NSObject, AssociationHolder {
 
 /// Media at a URL.
 public class AVURLAsset: AVAsset, @unchecked Sendable {
-    /// Where it is.
+    /// The URL.
     public let url: URL
-    /// Asks the delegate for what the asset cannot load itself.
+    /// Asks the delegate for resources that the asset cannot load itself.
     public let resourceLoader = AVAssetResourceLoader()
     // Immutable; the values are property-list types.
     package let options: [String: Any]
@@ -26,7 +26,7 @@ public class AVURLAsset: AVAsset, @unchecked Sendable {
     public convenience init(url: URL) { self.init(url: url, options: nil) }
 }
 
-/// Networks that the system calls expensive may be used.
+/// Whether expensive networks may be used.
 public let AVURLAssetAllowsExpensiveNetworkAccessKey = "AVURLAssetAllowsExpensiveNetworkAccessKey"
-/// Networks in Low Data Mode may be used.
+/// Whether networks in Low Data Mode may be used.
 public let AVURLAssetAllowsConstrainedNetworkAccessKey = "AVURLAssetAllowsConstrainedNetworkAccessKey"

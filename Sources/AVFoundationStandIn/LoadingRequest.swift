@@ -5,9 +5,9 @@ import Locks
     public import FoundationNetworking
 #endif
 
-/// What a request for content information wants to know.
+/// A request for content information.
 public final class AVAssetResourceLoadingContentInformationRequest: NSObject, @unchecked Sendable {
-    // The state lies behind a mutex: that makes the class safe to share.
+    // The mutex guards the state, which makes the class safe to share.
     private let state: Mutex<InformationState>
 
     package init(allowedContentTypes: [String]?) {
@@ -19,7 +19,7 @@ public final class AVAssetResourceLoadingContentInformationRequest: NSObject, @u
         get { state.withLock { $0.contentType } }
         set { state.withLock { $0.contentType = newValue } }
     }
-    /// The types that the requestor accepts, if it says.
+    /// The types that the requestor accepts, if specified.
     public var allowedContentTypes: [String]? { state.withLock { $0.allowedContentTypes } }
     /// Complete length in bytes.
     public var contentLength: Int64 {
@@ -31,17 +31,17 @@ public final class AVAssetResourceLoadingContentInformationRequest: NSObject, @u
             }
         }
     }
-    /// Whether parts can be asked for.
+    /// Whether byte ranges can be requested.
     public var isByteRangeAccessSupported: Bool {
         get { state.withLock { $0.isByteRangeAccessSupported } }
         set { state.withLock { $0.isByteRangeAccessSupported = newValue } }
     }
-    /// When the information is to be asked for anew.
+    /// When the information has to be renewed.
     public var renewalDate: Date? {
         get { state.withLock { $0.renewalDate } }
         set { state.withLock { $0.renewalDate = newValue } }
     }
-    /// Whether everything can be given at once.
+    /// Whether all bytes are available at once.
     public var isEntireLengthAvailableOnDemand: Bool {
         get { state.withLock { $0.isEntireLengthAvailableOnDemand } }
         set { state.withLock { $0.isEntireLengthAvailableOnDemand = newValue } }
@@ -61,15 +61,15 @@ private struct InformationState: Sendable {
     var isEntireLengthAvailableOnDemand = false
 }
 
-/// The bytes that a loading request wants.
+/// The bytes requested by a loading request.
 public final class AVAssetResourceLoadingDataRequest: NSObject, @unchecked Sendable {
     /// First byte.
     public let requestedOffset: Int64
-    /// Number of bytes; `Int.max` where the length is not known yet.
+    /// Number of bytes; `Int.max` if the length is not known yet.
     public let requestedLength: Int
-    /// Whether everything up to the end is wanted, whatever ``requestedLength`` says.
+    /// Whether everything up to the end is requested, regardless of ``requestedLength``.
     public let requestsAllDataToEndOfResource: Bool
-    // Guarded by its mutex, which is all that changes here.
+    // The mutex guards the only state that changes.
     private let position: Mutex<Int64>
     fileprivate let onData = Mutex<(@Sendable (Data, Int64) -> Void)?>(nil)
 
@@ -80,10 +80,10 @@ public final class AVAssetResourceLoadingDataRequest: NSObject, @unchecked Senda
         position = Mutex(offset)
     }
 
-    /// The byte that ``respond(with:)`` gives next.
+    /// The offset of the next byte that ``respond(with:)`` delivers.
     public var currentOffset: Int64 { position.withLock { $0 } }
 
-    /// Gives the next bytes.
+    /// Delivers the next bytes.
     public func respond(with data: Data) {
         let offset = position.withLock { position in
             defer { position += Int64(data.count) }
@@ -93,9 +93,9 @@ public final class AVAssetResourceLoadingDataRequest: NSObject, @unchecked Senda
     }
 }
 
-/// A request that the delegate answers.
+/// A request for the delegate to answer.
 public class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
-    /// What happens to a request, told to the stand-in's player as it happens.
+    /// An event of a request, reported to the stand-in's player.
     package enum Happening: Sendable {
         case data(Data, offset: Int64)
         case finished((any Error)?)
@@ -110,15 +110,15 @@ public class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
         weak var loader: AVAssetResourceLoader?
     }
 
-    /// The URL that is asked for.
+    /// The requested URL.
     public let request: URLRequest
-    /// Content information, if it is wanted.
+    /// The request for content information, if any.
     public let contentInformationRequest: AVAssetResourceLoadingContentInformationRequest?
-    /// Bytes, if they are wanted.
+    /// The request for bytes, if any.
     public let dataRequest: AVAssetResourceLoadingDataRequest?
-    /// Who wants it.
+    /// The requestor.
     public let requestor = AVAssetResourceLoadingRequestor()
-    // Guarded by its mutex, which is all that changes here.
+    // The mutex guards the only state that changes.
     private let state = Mutex(State())
 
     package init(
@@ -135,9 +135,9 @@ public class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
 
     /// Whether one of the finish methods was called.
     public var isFinished: Bool { state.withLock { $0.isFinished } }
-    /// Whether the player has given the request up; true just before the delegate is told.
+    /// Whether the player canceled the request; true just before the delegate is called.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
-    /// A response that the player is to see, for redirects.
+    /// A response for the player to see, for redirects.
     public var response: URLResponse? {
         get { state.withLock { Carried($0.response) }.value }
         set {
@@ -145,13 +145,13 @@ public class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
             state.withLock { $0.response = carried.value }
         }
     }
-    /// Where the player shall load instead; http only.
+    /// The URL to load instead; http only.
     public var redirect: URLRequest? {
         get { state.withLock { $0.redirect } }
         set { state.withLock { $0.redirect = newValue } }
     }
 
-    /// All that was wanted was given.
+    /// Finishes successfully.
     public func finishLoading() {
         if let information = contentInformationRequest, let type = information.contentType,
             let allowed = information.allowedContentTypes, !allowed.isEmpty, !allowed.contains(type)
@@ -161,9 +161,9 @@ public class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
         finish(nil)
     }
 
-    /// Loading failed.
+    /// Finishes with an error.
     ///
-    /// On its way to the player's process the error loses its user information.
+    /// The error loses its user information on its way to the player's process.
     public func finishLoading(with error: (any Error)?) {
         if let error = error as NSError?, error.code == 0 {
             Exceptions.raise("An error's code must not be 0: \(error)")
@@ -184,21 +184,21 @@ public class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
 
     func setLoader(_ loader: AVAssetResourceLoader) { state.withLock { $0.loader = loader } }
 
-    /// The player gives the request up.
+    /// Marks the request as canceled by the player.
     package func markCancelled() { state.withLock { $0.isCancelled = true } }
 }
 
-/// Who makes a loading request.
+/// The originator of a loading request.
 public final class AVAssetResourceLoadingRequestor: NSObject, Sendable {
-    /// Whether reports of expired sessions come with it.
+    /// Whether it provides reports of expired sessions.
     public var providesExpiredSessionReports: Bool { false }
 }
 
-/// A response on its way through a lock; responses are immutable.
+/// Carries a response through a lock; responses are immutable.
 private struct Carried: @unchecked Sendable {
     let value: URLResponse?
     init(_ value: URLResponse?) { self.value = value }
 }
 
-/// Asks for content information anew.
+/// A request to renew content information.
 public class AVAssetResourceRenewalRequest: AVAssetResourceLoadingRequest, @unchecked Sendable {}

@@ -1,9 +1,9 @@
 import Locks
 
-// The few parts of the Objective-C runtime and of key-value observing that the adapter uses; on Apple's systems they come
-// with Foundation.
+// The few parts of the Objective-C runtime and of key-value observing that the adapter uses; on Apple's systems
+// Foundation provides them.
 
-/// How an associated object is held.
+/// How an associated object is retained.
 public enum objc_AssociationPolicy: Sendable {
     /// Strongly, atomically.
     case OBJC_ASSOCIATION_RETAIN
@@ -16,16 +16,17 @@ protocol AssociationHolder: AnyObject {
     var associations: Associations { get }
 }
 
-/// What one object holds by association.
+/// The objects associated with one object.
 ///
-/// Whoever associates an object vouches that it may be held, and let go, on any thread; the table has its mutex.
+/// The table is guarded by its mutex; the caller guarantees that the associated object may be retained and released on
+/// any thread.
 final class Associations: @unchecked Sendable {
     private let lock = Mutex(())
     private var objects: [UnsafeRawPointer: AnyObject] = [:]
 
     subscript(key: UnsafeRawPointer) -> AnyObject? { lock.withLock { _ in Carrier(objects[key]) }.object }
 
-    /// Replaces what is held; the old object is returned, so that it goes after the lock is free.
+    /// Replaces an object; returns the old one, so that it is released outside the lock.
     func replace(_ key: UnsafeRawPointer, with object: AnyObject?) -> AnyObject? {
         let new = Carrier(object)
         return lock.withLock { _ in
@@ -35,14 +36,14 @@ final class Associations: @unchecked Sendable {
         }.object
     }
 
-    /// A reference on its way through the lock.
+    /// Carries a reference through the lock.
     private struct Carrier: @unchecked Sendable {
         let object: AnyObject?
         init(_ object: AnyObject?) { self.object = object }
     }
 }
 
-/// Makes `object` hold `value` under `key` for as long as it lives.
+/// Associates `value` with `object` under `key`, for the lifetime of `object`.
 public func objc_setAssociatedObject(
     _ object: Any, _ key: UnsafeRawPointer, _ value: Any?, _ policy: objc_AssociationPolicy
 ) {
@@ -52,12 +53,12 @@ public func objc_setAssociatedObject(
     _ = holder.associations.replace(key, with: value.map { $0 as AnyObject })
 }
 
-/// What `object` holds under `key`.
+/// The value associated with `object` under `key`.
 public func objc_getAssociatedObject(_ object: Any, _ key: UnsafeRawPointer) -> Any? {
     (object as? any AssociationHolder)?.associations[key]
 }
 
-/// What a change handler is told.
+/// The information passed to a change handler.
 public struct NSKeyValueObservingOptions: OptionSet, Sendable {
     /// The bits.
     public let rawValue: UInt
@@ -65,7 +66,7 @@ public struct NSKeyValueObservingOptions: OptionSet, Sendable {
     public init(rawValue: UInt) { self.rawValue = rawValue }
     /// The new value.
     public static let new = Self(rawValue: 1)
-    /// Call at once with the value that is there.
+    /// Call immediately with the current value.
     public static let initial = Self(rawValue: 4)
 }
 
@@ -75,7 +76,7 @@ public struct NSKeyValueObservedChange<Value> {
     public let newValue: Value?
 }
 
-/// Ends the observation when it goes.
+/// An observation that ends when it is released.
 public final class NSKeyValueObservation: Sendable {
     private let end: @Sendable () -> Void
     init(_ end: @escaping @Sendable () -> Void) { self.end = end }

@@ -2,40 +2,40 @@ public import Dispatch
 public import Foundation
 import Locks
 
-// As at Apple the classes belong to the main actor, and most of a player's own methods to none.
+// As in AVFoundation, the classes are isolated to the main actor, and most of a player's own methods are nonisolated.
 
-/// An asset on its way through a player.
+/// An asset to be played by a player.
 @MainActor public class AVPlayerItem: NSObject {
     private nonisolated let storedAsset: StoredAsset
-    /// The player that has the item.
+    /// The player that owns the item.
     fileprivate nonisolated let owner = Mutex(Owner())
 
     private nonisolated init(_ asset: StoredAsset) { storedAsset = asset }
 
-    /// Creates an item.
+    /// Creates an item from a URL.
     public nonisolated convenience init(url: URL) { self.init(StoredAsset(AVURLAsset(url: url))) }
 
-    /// Creates an item of an asset that stays on the main actor.
+    /// Creates an item from an asset that stays on the main actor.
     public convenience init(asset: AVAsset) { self.init(StoredAsset(asset)) }
 
-    /// Creates an item of an asset that may be shared.
+    /// Creates an item from an asset that may be shared.
     public nonisolated convenience init(asset: any AVAsset & Sendable) { self.init(StoredAsset(asset)) }
 
     /// The asset.
     public var asset: AVAsset { storedAsset.asset }
     /// Why the item cannot be played.
     public internal(set) var error: (any Error)?
-    /// How long it plays; not known here.
+    /// The duration; unknown here.
     public var duration: CMTime { .indefinite }
 }
 
-/// The asset of an item: given to it once, and taken out on the main actor only.
+/// The asset of an item: set once, and accessed on the main actor only.
 private struct StoredAsset: @unchecked Sendable {
     let asset: AVAsset
     init(_ asset: AVAsset) { self.asset = asset }
 }
 
-/// Who has an item.
+/// The player that owns an item.
 private struct Owner: Sendable {
     weak var player: AVPlayer?
 }
@@ -44,7 +44,7 @@ private struct Owner: Sendable {
 @MainActor public class AVPlayer: NSObject, AssociationHolder {
     fileprivate struct State: Sendable {
         var item: AVPlayerItem?
-        /// Of a queue player, the current item first.
+        /// The queue of a queue player, the current item first.
         var queue: [AVPlayerItem] = []
         var handlers: [Int: @Sendable (AVPlayer) -> Void] = [:]
         var nextHandler = 0
@@ -55,7 +55,7 @@ private struct Owner: Sendable {
     fileprivate nonisolated let state = Mutex(State())
     /// Whether playback waits until it is likely not to stall.
     public var automaticallyWaitsToMinimizeStalling = true
-    /// Whether video may go to an AirPlay receiver as a URL; not on visionOS.
+    /// Whether video may be sent to an AirPlay receiver as a URL; not on visionOS.
     public var allowsExternalPlayback = true
 
     /// Creates a player without an item.
@@ -73,25 +73,25 @@ private struct Owner: Sendable {
         }
     }
 
-    /// The item.
+    /// The current item.
     public nonisolated var currentItem: AVPlayerItem? { state.withLock { $0.item } }
-    /// Begins to play.
+    /// Starts playback.
     public nonisolated func play() {}
-    /// Stops.
+    /// Pauses playback.
     public nonisolated func pause() {}
-    /// Where it plays; time does not pass here.
+    /// The current time, which is always zero here.
     public nonisolated func currentTime() -> CMTime { CMTime(value: 0, timescale: 1) }
-    /// Goes elsewhere.
+    /// Seeks to another time.
     public nonisolated func seek(to time: CMTime) {}
 
-    /// Plays another item.
+    /// Replaces the current item.
     public nonisolated func replaceCurrentItem(with item: AVPlayerItem?) {
         if let item { _ = claim(item) }
         state.withLock { $0.item }?.owner.withLock { $0.player = nil }
         setCurrentItem(item)
     }
 
-    /// Calls `block` while time passes, until ``removeTimeObserver(_:)``; the stand-in's time does not pass.
+    /// Calls `block` as time passes, until ``removeTimeObserver(_:)`` is called; the stand-in's time does not pass.
     public nonisolated func addPeriodicTimeObserver(
         forInterval interval: CMTime, queue: DispatchQueue?, using block: @escaping @Sendable (CMTime) -> Void
     ) -> Any {
@@ -100,13 +100,13 @@ private struct Owner: Sendable {
         return observer
     }
 
-    /// Ends what ``addPeriodicTimeObserver(forInterval:queue:using:)`` began.
+    /// Removes an observer added by ``addPeriodicTimeObserver(forInterval:queue:using:)``.
     public nonisolated func removeTimeObserver(_ observer: Any) {
         let removed = state.withLock { $0.observers.removeValue(forKey: ObjectIdentifier(observer as AnyObject)) }
         if removed == nil { Exceptions.raise("An observer cannot be removed that this player has not made.") }
     }
 
-    /// Time passes: all observers are called, and have returned.
+    /// Simulates the passing of time: calls all observers and waits for them.
     package nonisolated func passTime() async {
         for observer in state.withLock({ Array($0.observers.values) }) {
             await withCheckedContinuation { continuation in
@@ -118,13 +118,13 @@ private struct Owner: Sendable {
         }
     }
 
-    /// Calls `changeHandler` after each change of the property, on the thread that makes it; the stand-in knows the current
-    /// item only.
+    /// Calls `changeHandler` after each change of the property, on the thread that makes it; the stand-in supports the
+    /// current item only.
     public nonisolated func observe<Value>(
         _ keyPath: KeyPath<AVQueuePlayer, Value>, options: NSKeyValueObservingOptions = [],
         changeHandler: @escaping @Sendable (AVQueuePlayer, NSKeyValueObservedChange<Value>) -> Void
     ) -> NSKeyValueObservation {
-        // Immutable, and of one property here.
+        // Immutable, and always the same property here.
         nonisolated(unsafe) let keyPath = keyPath
         let handler: @Sendable (AVPlayer) -> Void = { player in
             guard let queue = player as? AVQueuePlayer else { return }
@@ -139,7 +139,7 @@ private struct Owner: Sendable {
         return NSKeyValueObservation { [weak self] in _ = self?.state.withLock { $0.handlers.removeValue(forKey: id) } }
     }
 
-    /// Takes an item that no other player has; false, and an exception at Apple, if one has it.
+    /// Claims an item that no other player owns; returns false if one does, which raises an exception in AVFoundation.
     fileprivate nonisolated func claim(_ item: AVPlayerItem) -> Bool {
         let isFree = item.owner.withLock { owner in
             guard owner.player == nil || owner.player === self else { return false }
@@ -160,7 +160,7 @@ private struct Owner: Sendable {
     }
 }
 
-/// Who wants to know of a player's time.
+/// An observer of a player's time.
 private final class TimeObserver: Sendable {
     let queue: DispatchQueue
     let block: @Sendable (CMTime) -> Void
@@ -171,7 +171,7 @@ private final class TimeObserver: Sendable {
     }
 }
 
-/// Plays items one after the other.
+/// A player that plays items one after the other.
 @MainActor public class AVQueuePlayer: AVPlayer {
     /// Creates a player with a queue.
     public nonisolated convenience init(items: [AVPlayerItem]) {
@@ -199,21 +199,21 @@ private final class TimeObserver: Sendable {
         settle()
     }
 
-    /// Goes to the next item.
+    /// Advances to the next item.
     public nonisolated func advanceToNextItem() {
         let left = state.withLock { $0.queue.isEmpty ? nil : $0.queue.removeFirst() }
         left?.owner.withLock { $0.player = nil }
         settle()
     }
 
-    /// Takes an item out.
+    /// Removes an item.
     public nonisolated func remove(_ item: AVPlayerItem) {
         state.withLock { state in state.queue.removeAll { $0 === item } }
         item.owner.withLock { $0.player = nil }
         settle()
     }
 
-    /// Takes all items out.
+    /// Removes all items.
     public nonisolated func removeAllItems() {
         let left = state.withLock { state in
             defer { state.queue = [] }

@@ -6,21 +6,21 @@ import Locks
     public import FoundationNetworking
 #endif
 
-/// Answers what an asset cannot load by itself.
+/// Answers requests that an asset cannot load by itself.
 ///
-/// Optional methods of the Objective-C protocol are methods with defaults here.
+/// Optional methods of the Objective-C protocol are methods with default implementations here.
 public protocol AVAssetResourceLoaderDelegate: NSObjectProtocol {
     /// Whether the delegate will answer `loadingRequest`, now or later.
     func resourceLoader(
         _ resourceLoader: AVAssetResourceLoader,
         shouldWaitForLoadingOfRequestedResource loadingRequest: AVAssetResourceLoadingRequest
     ) -> Bool
-    /// Whether the delegate will renew what it said.
+    /// Whether the delegate will renew the information.
     func resourceLoader(
         _ resourceLoader: AVAssetResourceLoader,
         shouldWaitForRenewalOfRequestedResource renewalRequest: AVAssetResourceRenewalRequest
     ) -> Bool
-    /// The data is no longer wanted.
+    /// Reports that the request was canceled.
     func resourceLoader(
         _ resourceLoader: AVAssetResourceLoader, didCancel loadingRequest: AVAssetResourceLoadingRequest)
     /// Whether the delegate will answer the challenge.
@@ -28,7 +28,7 @@ public protocol AVAssetResourceLoaderDelegate: NSObjectProtocol {
         _ resourceLoader: AVAssetResourceLoader,
         shouldWaitForResponseTo authenticationChallenge: URLAuthenticationChallenge
     ) -> Bool
-    /// The answer to the challenge is no longer wanted.
+    /// Reports that the challenge was canceled.
     func resourceLoader(
         _ resourceLoader: AVAssetResourceLoader, didCancel authenticationChallenge: URLAuthenticationChallenge)
 }
@@ -48,7 +48,7 @@ extension AVAssetResourceLoaderDelegate {
     public func resourceLoader(
         _ resourceLoader: AVAssetResourceLoader, didCancel loadingRequest: AVAssetResourceLoadingRequest
     ) {}
-    /// False: the challenge is the system's.
+    /// False: the system handles the challenge.
     public func resourceLoader(
         _ resourceLoader: AVAssetResourceLoader,
         shouldWaitForResponseTo authenticationChallenge: URLAuthenticationChallenge
@@ -59,7 +59,7 @@ extension AVAssetResourceLoaderDelegate {
     ) {}
 }
 
-/// Sends an asset's requests to its delegate.
+/// Sends an asset's loading requests to its delegate.
 public final class AVAssetResourceLoader: NSObject, @unchecked Sendable, AssociationHolder {
     private struct State {
         weak var delegate: (any AVAssetResourceLoaderDelegate)?
@@ -69,13 +69,13 @@ public final class AVAssetResourceLoader: NSObject, @unchecked Sendable, Associa
         var declined: [URL] = []
     }
 
-    // Guarded by its mutex, which is all that changes here.
+    // The mutex guards the only state that changes.
     private let state = Mutex(State())
     let associations = Associations()
 
     override init() {}
 
-    /// Sets the delegate, which is held weakly, and the queue on which it is called.
+    /// Sets the delegate, which is retained weakly, and the queue on which it is called.
     public func setDelegate(_ delegate: (any AVAssetResourceLoaderDelegate)?, queue delegateQueue: DispatchQueue?) {
         if delegate != nil, delegateQueue == nil { Exceptions.raise("A delegate needs a queue.") }
         let box = DelegateBox(delegate: delegate)
@@ -91,23 +91,23 @@ public final class AVAssetResourceLoader: NSObject, @unchecked Sendable, Associa
     }
     /// The queue on which the delegate is called.
     public var delegateQueue: DispatchQueue? { state.withLock { $0.queue } }
-    /// Whether common media client data goes out as fields.
+    /// Whether common media client data is sent as header fields.
     public var sendsCommonMediaClientDataAsHTTPHeaders: Bool {
         get { state.withLock { $0.sendsCommonMediaClientData } }
         set { state.withLock { $0.sendsCommonMediaClientData = newValue } }
     }
 
-    /// Whether keys are loaded before a player wants them.
+    /// Whether eligible content keys are loaded ahead of time.
     public var preloadsEligibleContentKeys: Bool {
         get { state.withLock { $0.preloadsEligibleContentKeys } }
         set { state.withLock { $0.preloadsEligibleContentKeys = newValue } }
     }
 
-    // MARK: - What the player does
+    // MARK: - Actions of the player
 
-    /// Sends a request on the delegate's queue and returns when the delegate has answered: whether it will load.
+    /// Sends a request on the delegate's queue and returns the delegate's answer: whether it will load.
     ///
-    /// `nil` when nobody is there to answer.
+    /// `nil` if there is no delegate to answer.
     package func load(_ request: AVAssetResourceLoadingRequest) async -> Bool? {
         guard let queue = delegateQueue else { return nil }
         request.setLoader(self)
@@ -119,12 +119,12 @@ public final class AVAssetResourceLoader: NSObject, @unchecked Sendable, Associa
         }
     }
 
-    /// URLs of redirects that the delegate left to the player when it was asked for them.
+    /// URLs of redirects that the delegate left to the player.
     package var declined: [URL] { state.withLock { $0.declined } }
 
-    /// Goes where a request was redirected to: the delegate is asked for that URL as well, as by iOS 26.
+    /// Follows a redirect: asks the delegate for that URL as well, as iOS 26 does.
     ///
-    /// One that takes it has sent the player in a circle.
+    /// A delegate that accepts it has sent the player in a circle.
     func follow(_ redirect: URLRequest) {
         guard let queue = delegateQueue, let url = redirect.url else { return }
         queue.async { [weak self] in
@@ -138,7 +138,7 @@ public final class AVAssetResourceLoader: NSObject, @unchecked Sendable, Associa
         }
     }
 
-    /// Gives a request up; the delegate is told if `callback` says so, with `before` and `after` around it on its queue.
+    /// Cancels a request; if `callback` is true, calls the delegate, with `before` and `after` around it on its queue.
     package func cancel(
         _ request: AVAssetResourceLoadingRequest, callback: Bool, before: @escaping @Sendable () -> Void = {},
         after: @escaping @Sendable () -> Void = {}
@@ -156,7 +156,7 @@ public final class AVAssetResourceLoader: NSObject, @unchecked Sendable, Associa
     }
 }
 
-/// A delegate on its way through a lock; it is called on its own queue only.
+/// Carries a delegate through a lock; the delegate is called on its own queue only.
 private struct DelegateBox: @unchecked Sendable {
     let delegate: (any AVAssetResourceLoaderDelegate)?
 }

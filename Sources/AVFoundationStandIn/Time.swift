@@ -1,8 +1,8 @@
-/// A moment of media, or a span of it; at Apple it comes with CoreMedia.
+/// A point in time or a duration of media; CoreMedia provides it on Apple's systems.
 public struct CMTime: Sendable {
-    /// Counts parts of a second.
+    /// Number of fractions of a second.
     public var value: Int64
-    /// How many of them are a second; 0 for a time that is no number.
+    /// Number of fractions per second; 0 for a non-numeric time.
     public var timescale: Int32
 
     /// Creates a time.
@@ -11,16 +11,16 @@ public struct CMTime: Sendable {
         self.timescale = timescale
     }
 
-    /// Creates a time, rounded to the scale.
+    /// Creates a time, rounded to the timescale.
     public init(seconds: Double, preferredTimescale: Int32) {
         self.init(value: Int64((seconds * Double(preferredTimescale)).rounded()), timescale: preferredTimescale)
     }
 
-    /// A time that is not known.
+    /// An unknown time.
     public static let indefinite = CMTime(value: 0, timescale: 0)
 
-    /// Whether it is a number.
+    /// Whether the time is numeric.
     public var isNumeric: Bool { timescale > 0 }
-    /// The time in seconds, not a number if it is none.
+    /// The time in seconds; not-a-number if it is not numeric.
     public var seconds: Double { isNumeric ? Double(value) / Double(timescale) : .nan }
 }

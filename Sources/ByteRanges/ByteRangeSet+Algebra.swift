@@ -36,7 +36,7 @@ extension ByteRangeSet {
         return result
     }
 
-    /// Takes out all positions of `other`; the same cost as `subtracting(_:)`.
+    /// Removes all positions of `other`; the same cost as `subtracting(_:)`.
     public mutating func subtract(_ other: ByteRangeSet) {
         if other.isMuchSmaller(than: self) {
             for span in other { remove(span) }

@@ -9,7 +9,7 @@ extension ByteRangeSet: Codable {
         }
     }
 
-    /// Reads what `encode(to:)` writes, and nothing else.
+    /// Reads the output of `encode(to:)`, and nothing else.
     ///
     /// Throws `DecodingError` if a pair does not have exactly two bounds in `Int64`, is empty or inverted, or does not
     /// start beyond the end of the pair before it: spans that overlap or touch were not written by this type.

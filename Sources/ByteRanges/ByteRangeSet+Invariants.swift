@@ -1,5 +1,5 @@
 extension ByteRangeSet {
-    /// What `checkInvariants()` found wrong.
+    /// A violation found by `checkInvariants()`.
     package struct InvariantViolation: Error, CustomStringConvertible {
         package let description: String
     }

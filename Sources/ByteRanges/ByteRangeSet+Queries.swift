@@ -6,7 +6,7 @@ extension ByteRangeSet {
 
     /// Returns whether every position of `range` is in the set; O(log *n*).
     ///
-    /// An empty range is always contained. This asks about positions, not whether `range` is one of the spans, as
+    /// An empty range is always contained. This checks positions, not whether `range` is one of the spans, as
     /// `Sequence.contains(_:)` would.
     public func contains(_ range: Range<Int64>) -> Bool {
         range.isEmpty || storedPrefix(from: range.lowerBound).upperBound >= range.upperBound

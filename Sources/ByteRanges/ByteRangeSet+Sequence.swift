@@ -27,7 +27,7 @@ extension ByteRangeSet: Sequence {
 }
 
 extension ByteRangeSet: Hashable {
-    /// Returns whether both sets have the same positions, however they came to hold them; O(*n*).
+    /// Returns whether both sets have the same positions; O(*n*).
     public static func == (lhs: ByteRangeSet, rhs: ByteRangeSet) -> Bool {
         lhs.spanCount == rhs.spanCount && lhs.table.byteTotal == rhs.table.byteTotal && lhs.elementsEqual(rhs)
     }

@@ -93,8 +93,7 @@ public struct ByteRangeSet: Sendable {
         return true
     }
 
-    /// Takes all positions of `range` out of the set, cutting spans that reach beyond it, and returns whether the set
-    /// changed.
+    /// Removes all positions of `range`, cutting spans that reach beyond it, and returns whether the set changed.
     ///
     /// A span that only touches `range` stays whole; an empty range changes nothing. O(log *n* + *k*), plus a move
     /// within one chunk.
@@ -114,7 +113,7 @@ public struct ByteRangeSet: Sendable {
         return true
     }
 
-    /// Makes the set empty and gives up its storage.
+    /// Empties the set and releases its storage.
     public mutating func removeAll() {
         table = SpanTable(chunkCapacity: table.chunkCapacity)
     }

@@ -1,4 +1,4 @@
-// Every change keeps the order and the limits of the chunks. That spans stay apart is up to the caller.
+// Every change keeps the order and the limits of the chunks. The caller ensures that spans stay apart.
 extension SpanTable {
     /// Adds a span beyond the last one.
     mutating func append(_ span: Range<Int64>) {
@@ -72,7 +72,7 @@ extension SpanTable {
         updateLowerBound(of: chunk)
         updateLowerBound(of: chunk + 1)
         if spanCount(inChunk: chunk) > chunkCapacity { split(chunk) }
-        // From right to left, so that a chunk that has just grown is tried again with its left neighbour.
+        // From right to left, so that a chunk that has just grown is tried again with its left neighbor.
         for left in stride(from: min(chunk + 1, directory.count - 1), through: max(chunk - 1, 0), by: -1) {
             joinIfSmall(left)
         }
@@ -95,7 +95,7 @@ extension SpanTable {
         }
     }
 
-    /// Joins the chunk `left` of the directory with its right neighbour if together they fill half a chunk at most, or
+    /// Joins the chunk `left` of the directory with its right neighbor if together they fill at most half a chunk, or
     /// if one is empty.
     private mutating func joinIfSmall(_ left: Int) {
         let leftCount = directory[left].spans.count

@@ -5,10 +5,10 @@
 /// tail        [20_000..<20_500, …]
 /// ```
 ///
-/// A search looks in the directory, then in one chunk; a change moves spans within one chunk. The last chunk stands
-/// apart, so a set of a few spans is a single array, and growth at the end needs no search. The tail is empty only if
-/// the table is. Two neighbouring chunks always hold more than half of a chunk's capacity between them, which bounds
-/// the number of chunks by the number of spans.
+/// A search looks in the directory, then in one chunk; a change moves spans within one chunk. The last chunk is
+/// separate, so a set of a few spans is a single array, and growth at the end needs no search. The tail is empty only
+/// if the table is. Two neighboring chunks always hold more than half of a chunk's capacity between them, so the number
+/// of chunks is bounded by the number of spans.
 struct SpanTable: Sendable {
     /// A chunk before the tail.
     struct Chunk {
@@ -23,8 +23,8 @@ struct SpanTable: Sendable {
         var offset: Int
     }
 
-    /// Measured with a million spans: from 256 to 512 the speed is level; half as much lengthens the directory, twice
-    /// as much the moves within a chunk.
+    /// Measured with a million spans: the speed is the same from 256 to 512; half as much lengthens the directory, and
+    /// twice as much lengthens the moves within a chunk.
     static let defaultChunkCapacity = 512
 
     var directory: [Chunk] = []

@@ -8,10 +8,10 @@
 
 /// A value behind a POSIX mutex, used like `Synchronization.Mutex`.
 ///
-/// The standard library's mutex waits in code that the thread sanitizer does not see on Linux, so that every contended
-/// lock looks like a race there; POSIX mutexes it knows.
+/// On Linux the thread sanitizer cannot see the standard library's mutex wait, so that every contended lock looks like
+/// a race; it does see POSIX mutexes.
 package final class Mutex<Value>: @unchecked Sendable {
-    // `value` is touched only while `lock` is held: that is what makes the class safe to share.
+    // `value` is accessed only while `lock` is held, which makes the class safe to share.
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var value: Value
 
@@ -28,7 +28,7 @@ package final class Mutex<Value>: @unchecked Sendable {
         lock.deallocate()
     }
 
-    /// Calls `body` with the value while nobody else has it.
+    /// Calls `body` with exclusive access to the value.
     ///
     /// Not reentrant.
     package func withLock<Result, Failure: Error>(

@@ -10,7 +10,7 @@
 public struct CacheClock: Sendable {
     /// A monotonic clock.
     package struct Monotonic: Sendable {
-        /// Waits; throws `CancellationError` when the task is cancelled meanwhile.
+        /// Waits; throws `CancellationError` when the task is cancelled during the wait.
         package let sleep: @Sendable (Duration) async throws -> Void
         /// The time since the clock was made.
         package let elapsed: @Sendable () -> Duration
@@ -23,12 +23,12 @@ public struct CacheClock: Sendable {
     }
 
     private let continuous: Monotonic
-    /// Time that stands still while the device sleeps, for waits in which a peer has to answer.
+    /// A clock that stops while the device sleeps, for waits in which a peer has to answer.
     package let awake: Monotonic
     /// The wall clock, in seconds since 1970.
     public let wallClock: @Sendable () -> Double
 
-    /// Waits; throws `CancellationError` when the task is cancelled meanwhile.
+    /// Waits; throws `CancellationError` when the task is cancelled during the wait.
     public var sleep: @Sendable (Duration) async throws -> Void { continuous.sleep }
     package var elapsed: @Sendable () -> Duration { continuous.elapsed }
     var now: @Sendable () -> Double { wallClock }
@@ -40,10 +40,10 @@ public struct CacheClock: Sendable {
         self.init(clock, suspending: clock, wallClock: wallClock)
     }
 
-    /// Creates a clock that tells time asleep from time awake.
+    /// Creates a clock that distinguishes time asleep from time awake.
     ///
-    /// `clock` goes on while the device sleeps, as `ContinuousClock` does, and `suspending` does not. `wallClock` returns
-    /// seconds since 1970.
+    /// `clock` keeps running while the device sleeps, as `ContinuousClock` does; `suspending` stops. `wallClock`
+    /// returns seconds since 1970.
     public init<C: Clock, S: Clock>(_ clock: C, suspending: S, wallClock: @escaping @Sendable () -> Double)
     where C.Duration == Duration, S.Duration == Duration {
         continuous = Monotonic(clock)

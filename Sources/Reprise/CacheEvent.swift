@@ -1,30 +1,32 @@
 import Locks
 
-/// Something that happened in the cache, with truthful numbers.
+/// Something that happened in the cache, with exact numbers.
 ///
-/// Names follow RFC 9211 where it has them.
+/// Names follow RFC 9211 where it defines them.
 public enum CacheEvent: Sendable {
-    /// A read ended: bytes given to its reader, by where they came from, and past the store.
+    /// A read ended. Counts the bytes given to its reader by source; `origin` includes those that bypassed the store.
     case readEnded(CacheKey, store: Int64, joined: Int64, origin: Int64)
     /// A request for `range` went to the origin; an upper bound of `Int64.max` means the end.
     case fetchStarted(CacheKey, range: Range<Int64>)
     /// A fetch ended after `bytes` had arrived.
     case fetchEnded(CacheKey, bytes: Int64, error: RepriseError?)
-    /// A fetch failed and goes on from the byte it had reached after `delay`.
+    /// A fetch failed and resumes after `delay` from the byte it had reached.
     case fetchRetried(CacheKey, after: Duration, error: RepriseError)
     /// The representation changed at the origin.
     case generationReplaced(CacheKey, reason: String)
-    /// Stored bytes failed their checksum, became a hole, and are fetched again.
+    /// Stored bytes failed their checksum. They are a hole now and will be fetched again.
     case verificationFailed(CacheKey, range: Range<Int64>)
-    /// A stale response was used because the origin could not be asked, or made no sense (RFC 9111 §4.2.4).
+    /// A stale response was used because the origin could not be reached or its answer was unusable (RFC 9111 §4.2.4).
     case servedStale(CacheKey, reason: String)
-    /// The entry, or a part of one in use, was removed to make room; or the entry for its age, or by `prune`.
+    /// An entry was removed to make room, because of its age, or by `prune`; or a part of an entry in use, to make
+    /// room.
     case evicted(CacheKey, bytes: Int64)
-    /// Bytes go past the store from here on; playback continues.
+    /// Bytes bypass the store from here on; playback continues.
     case storeBypassed(CacheKey?, reason: String)
-    /// The cache started empty: its index could not be used and was set aside, or it had another key and was to be emptied.
+    /// The cache started empty. Its index was unusable and set aside, or it had another key and the configuration
+    /// resets it.
     case storeReset(reason: String)
-    /// A download is whole, or was given up until the cache is opened again.
+    /// A download completed, or failed and will be retried when the cache is next opened.
     case downloadEnded(CacheKey, error: RepriseError?)
 }
 
@@ -45,7 +47,7 @@ public struct CacheStatistics: Sendable, Equatable {
 
     /// Bytes given to readers.
     public var bytesServed: Int64 { bytesFromStore + bytesFromJoinedFetch + bytesFromOrigin }
-    /// Bytes that did not have to be fetched; negative when aborted reads left more than was used.
+    /// Bytes that did not have to be fetched; negative when aborted reads fetched more than was used.
     public var bytesSaved: Int64 { bytesServed - bytesFetched }
 
     /// Zero in everything.
@@ -84,7 +86,7 @@ public struct CacheStatistics: Sendable, Equatable {
     }
 }
 
-/// Counts and tells.
+/// Counts events and delivers them to subscribers.
 ///
 /// Its locks are leaves.
 final class Journal: Sendable {
@@ -92,7 +94,7 @@ final class Journal: Sendable {
     private let recorded = Mutex(CacheStatistics())
     private let subscribers = Mutex<[UInt64: AsyncStream<CacheEvent>.Continuation]>([:])
     private let nextSubscriber = Mutex<UInt64>(0)
-    /// What happened before anybody listened, such as while the cache was opened; given to the first who does.
+    /// Events from before the first subscriber, such as those of the opening; the first subscriber gets them.
     private let early = Mutex<[CacheEvent]?>([])
     private static let earlyLimit = 64
 
@@ -110,7 +112,7 @@ final class Journal: Sendable {
         }
     }
 
-    /// What was counted since the last call, for the catalogue's totals.
+    /// What was counted since the last call, to add to the totals in the index.
     func takeUnrecorded() -> CacheStatistics {
         let now = current
         return recorded.withLock { recorded in
@@ -119,7 +121,7 @@ final class Journal: Sendable {
         }
     }
 
-    /// The last ones taken could not be recorded.
+    /// Puts back the counts taken last, which could not be recorded.
     func putBack(_ counts: CacheStatistics) { recorded.withLock { $0 = $0 - counts } }
 
     func tell(_ event: CacheEvent) {

@@ -1,33 +1,33 @@
 public import ByteRanges
 
-/// Looks at a cache directory without opening the cache: also while another process, such as a running proxy, has it.
+/// Reads a cache directory without opening the cache, even while another process, such as a running proxy, has it open.
 ///
 /// Stored bytes are at most a second old; counts and last uses of hits at most a minute. Every call waits for the disk.
 public struct CacheInspector: Sendable {
     private let directory: String
     private let catalogue: Catalogue?
 
-    /// Opens the index of the cache in `directory`; a directory without one counts as an empty cache.
+    /// Opens the index of the cache in `directory`; a directory without an index counts as an empty cache.
     ///
-    /// Throws ``RepriseError``: `storageUnavailable` when the index is damaged or of another format, `keyUnavailable` when
-    /// `encryption` is not what the cache was made with.
+    /// Throws ``RepriseError``: `storageUnavailable` when the index is damaged or of another format, `keyUnavailable`
+    /// when `encryption` does not match the key the cache was made with.
     public init(directory: String, encryption: CacheEncryption? = nil) throws(RepriseError) {
         self.directory = directory
         let vault = try encryption.map { encryption throws(RepriseError) in Vault(key: try encryption.provider.key()) }
         catalogue = try Catalogue.open(readOnly: directory, vault: vault)
     }
 
-    /// What is stored, the most recently used first.
+    /// The stored entries, most recently used first.
     public func entries() throws(RepriseError) -> [CacheEntry] { try catalogue?.entries() ?? [] }
 
-    /// Something that is to be kept of which nothing is stored yet.
+    /// A pinned or downloading entry of which nothing is stored yet.
     package struct AwaitedEntry: Sendable {
         package let key: CacheKey
         package let url: ResourceURL
         package let retention: Retention
     }
 
-    /// What is to be kept of which nothing is stored yet, by URL.
+    /// Pinned and downloading entries of which nothing is stored yet, by URL.
     package func awaitedEntries() throws(RepriseError) -> [AwaitedEntry] {
         try (catalogue?.awaitedHolds() ?? [])
             .map { AwaitedEntry(key: $0.key, url: $0.url, retention: $0.retention) }
@@ -48,9 +48,10 @@ public struct CacheInspector: Sendable {
     /// Bytes that the index occupies on the disk.
     public var indexBytes: Int64 { Store.indexBytes(directory, SystemFileSystem()) }
 
-    /// Hands the stored bytes of `entry`, which must be whole, to `consume` in order, each part proved first.
+    /// Passes the stored bytes of `entry`, which must be complete, to `consume` in order, each part verified first.
     ///
-    /// Throws ``RepriseError``: `notStored` when something is missing or damaged, with the range; what `consume` throws.
+    /// Throws ``RepriseError`` with code `notStored` and the range when something is missing or damaged; rethrows
+    /// errors of `consume`.
     public func read(_ entry: CacheEntry, _ consume: ([UInt8]) throws -> Void) throws {
         guard let catalogue, let stored = try catalogue.generation(for: entry.key) else {
             throw RepriseError(.notStored, "Nothing is stored for \(entry.url.redacted).")

@@ -11,9 +11,9 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     /// Creates a key from any text.
     public init(_ text: String) { self.text = text }
 
-    /// SHA-256 of the text, in lower-case hexadecimal: what file names and the index use.
+    /// SHA-256 of the text in lower-case hexadecimal, used in file names and in the index.
     ///
-    /// Computed at each call.
+    /// Computed on each call.
     public var hash: String { hexadecimal(SHA256.hash(data: Array(text.utf8))) }
 
     /// The key up to its first question mark and without its partition, fit for logs.
@@ -23,14 +23,14 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     public var description: String { text }
 }
 
-/// Partitions: what one user, account or profile stored, apart from that of the others.
+/// Partitions keep the entries of one user, account or profile apart from those of others.
 ///
-/// URLs hold no space and do not begin with `@`, so that no URL can name an entry of a partition.
+/// URLs contain no space and do not begin with `@`, so no URL can name an entry of a partition.
 extension CacheKey {
     /// The partition that the entry belongs to; `nil` for none.
     public var partition: String? { split.partition }
 
-    /// The key of the same text in `partition`.
+    /// The key with the same text in `partition`.
     func inPartition(_ partition: String?) -> CacheKey {
         guard let partition else { return self }
         return CacheKey("@\(Self.escaped(partition)) \(text)")
@@ -43,7 +43,7 @@ extension CacheKey {
         return (name, text[text.utf8.index(after: space)...])
     }
 
-    /// As in URLs (RFC 3986 §2.1): letters, digits and a few marks stay, every other byte becomes `%XX`.
+    /// As in URLs (RFC 3986 §2.1): letters, digits and a few marks stay; every other byte becomes `%XX`.
     private static func escaped(_ name: String) -> String {
         name.utf8.reduce(into: "") { result, byte in
             switch byte {
@@ -55,7 +55,7 @@ extension CacheKey {
         }
     }
 
-    /// `nil` if that is no escaped name.
+    /// `nil` if `text` is not an escaped name.
     private static func unescaped(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8
@@ -72,16 +72,16 @@ extension CacheKey {
     }
 }
 
-/// Selections by Vary (RFC 9111 §4.1).
+/// Variants by Vary (RFC 9111 §4.1).
 ///
-/// URLs hold no line feed, so that no URL can name another one's selection.
+/// URLs contain no line feed, so no URL can name a variant of another URL.
 extension CacheKey {
-    /// The key of the selection that answers `request`.
+    /// The key of the variant that answers `request`.
     func selection(by vary: Vary, for request: OriginRequest) -> CacheKey {
         CacheKey("\(text)\n\(vary.selection(request.fields))")
     }
 
-    /// The key without its selection.
+    /// The key without its variant.
     var signpost: CacheKey {
         text.utf8.firstIndex(of: UInt8(ascii: "\n")).map { CacheKey(String(text[..<$0])) } ?? self
     }
@@ -91,9 +91,9 @@ extension CacheKey {
 public struct CacheKeyPolicy: Sendable {
     private let makeKey: @Sendable (ResourceURL) -> String
 
-    /// A policy of your own.
+    /// Creates a policy from `makeKey`.
     ///
-    /// URLs for which `makeKey` returns the same text share one entry: vouch that they name one representation.
+    /// URLs for which `makeKey` returns the same text share one entry; you guarantee that they name one representation.
     public init(_ makeKey: @escaping @Sendable (ResourceURL) -> String) { self.makeKey = makeKey }
 
     /// The whole URL: the default.
@@ -105,9 +105,9 @@ public struct CacheKeyPolicy: Sendable {
         return String(text.prefix { $0 != "?" })
     }
 
-    /// The URL without the query items of these names, such as the signature and expiry of a signed URL.
+    /// The URL without the query items with these names, such as the signature and expiry of a signed URL.
     ///
-    /// Names compare exactly, before any percent-decoding. The order of the items that stay is kept.
+    /// Names are compared exactly, before any percent-decoding. The remaining items keep their order.
     public static func droppingQueryItems(_ names: Set<String>) -> CacheKeyPolicy {
         CacheKeyPolicy { url in
             let text = url.description

@@ -1,29 +1,29 @@
 public import HTTPSemantics
 public import HTTPTypes
 
-/// What is known of a representation besides its bytes.
+/// The metadata of a representation.
 public struct ContentInformation: Sendable {
     /// Complete length in bytes; `nil` while unknown (a chunked response that has not ended).
     public var completeLength: Int64?
     /// Media type as the origin gave it, parameters included.
     public var mediaType: String?
-    /// Whether the origin answers ranges; `nil` while nobody knows.
+    /// Whether the origin supports range requests; `nil` while unknown.
     public var rangesSupported: Bool?
     /// Entity tag, modification date and date of the response.
     public var validators: Validators
-    /// The response's end-to-end fields, unknown ones too.
+    /// The response's end-to-end fields, including unknown ones.
     public var fields: HTTPFields
-    /// Names the generation: changes whenever the representation does.
+    /// Identifies the generation; changes whenever the representation does.
     ///
     /// Empty for a response that is not stored.
     public var generation: String
-    /// When the response came, in seconds since 1970; `nil` for a response that is not stored.
+    /// When the response arrived, in seconds since 1970; `nil` for a response that is not stored.
     public var responseTime: Int64?
 
-    /// How long the stored response may be used without asking; `nil` for a response that is not stored.
+    /// How long the stored response may be used without asking the origin; `nil` for a response that is not stored.
     public var freshness: Freshness?
 
-    /// Whether this is audio or video, or may well be; no playlist.
+    /// Whether this is, or may be, audio or video; false for a playlist.
     public var isMedia: Bool
 
     init(_ record: GenerationRecord, _ freshness: Freshness? = nil) {
@@ -50,24 +50,24 @@ public struct ContentInformation: Sendable {
     }
 }
 
-/// An entry of the cache, as `list` shows it.
+/// A stored entry of the cache.
 public struct CacheEntry: Sendable {
     /// The key.
     public let key: CacheKey
     /// The URL that filled the entry first.
     public let url: ResourceURL
-    /// What is known of the representation.
+    /// The metadata of the representation.
     public let information: ContentInformation
     /// Bytes of media on disk.
     public let storedBytes: Int64
-    /// What they occupy there, in the file system's blocks: what `du` shows.
+    /// Bytes that the media occupy on disk, in the file system's blocks, as `du` shows.
     public let allocatedBytes: Int64
     /// Last use, in seconds since 1970.
     public let lastUsed: Double
     /// How long it stays.
     public let retention: Retention
 
-    /// The partition that it belongs to; `nil` for none.
+    /// The partition that the entry belongs to; `nil` for none.
     public var partition: String? { key.partition }
 
     init(record: GenerationRecord, usage: Usage, lastUsed: Double, retention: Retention) {

@@ -1,4 +1,4 @@
-/// Room on the disk: reservations, and who goes for them.
+/// Reserves room on disk and evicts entries.
 extension Engine {
     /// Reserves room for `bytes`, evicting as needed.
     func reserve(_ bytes: Int64, in store: Store) async -> Bool {
@@ -6,7 +6,8 @@ extension Engine {
         return await store.evictor.reserve(bytes, hands(store))
     }
 
-    /// Evicts about `bytes`, whatever the limit says: the disk is full; nothing where `least` cannot be had.
+    /// Evicts about `bytes` regardless of the limit, because the disk is full; evicts nothing if `least` cannot be
+    /// freed.
     func makeRoom(_ bytes: Int64, atLeast least: Int64, in store: Store) async {
         await store.evictor.makeRoom(bytes, atLeast: least, hands(store))
     }
@@ -26,21 +27,24 @@ extension Engine {
             })
     }
 
-    /// Removes what is stored under `keys` and their selections, in use or not; returns the bytes of media they held.
+    /// Removes the entries stored under `keys` and their variants, in use or not.
+    ///
+    /// Returns the bytes of media they held.
     func remove(_ keys: [CacheKey], _ store: Store) async throws(RepriseError) -> Int64 {
-        // Each once, or it would be given back twice: a selection may be named beside its signpost.
+        // Each key only once, or its usage would be released twice: a variant may be named beside the key it belongs
+        // to.
         let all = Set(keys + (try await store.recorder.release(keys)))
         let candidates = all.map { Catalogue.Candidate(name: store.catalogue.name(of: $0), key: $0) }
         return try await remove(candidates, force: true, store).removed.reduce(0) { $0 + $1.usage.stored }
     }
 
-    /// Removes entries in one transaction; those in use, and those to be kept, only if `force` says so.
+    /// Removes entries in one transaction; those in use and those pinned or downloading only if `force` is true.
     func remove(
         _ candidates: [Catalogue.Candidate], force: Bool, _ store: Store
     ) async throws(RepriseError) -> (
         removed: [(candidate: Catalogue.Candidate, usage: Usage)], inUse: [Catalogue.Candidate]
     ) {
-        // Before they leave the table: a new core would load what is about to go.
+        // Before they leave the table: a new core would load entries that are about to be removed.
         let keys = candidates.compactMap(\.key)
         for key in keys { removals.begin(key) }
         defer { for key in keys { removals.end(key) } }

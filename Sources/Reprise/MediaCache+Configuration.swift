@@ -3,75 +3,78 @@ public import HTTPSemantics
 extension MediaCache {
     /// Settings of a cache; the defaults suit a player on one user's machine.
     public struct Configuration: Sendable {
-        /// Most bytes on disk, in the file system's blocks and with the index.
+        /// Maximum size on disk, in bytes: the file system's blocks, the index included.
         ///
-        /// Before it is reached the least recently used entries go; it is exceeded by less than 1 MiB at any time, or,
-        /// after it was lowered, from the next write on. Below 8 MiB a representation larger than it is not stored at
-        /// all. 2 GB (2,000,000,000 bytes) by default; a negative number counts as 0, one above 2^53 as 2^53.
+        /// Least recently used entries are evicted before the limit is reached. The cache never exceeds it by 1 MiB or
+        /// more; after you lower the limit, that holds from the next write. With a limit below 8 MiB, a representation
+        /// larger than the limit is not stored at all. 2 GB (2,000,000,000 bytes) by default; negative numbers count as
+        /// 0, numbers above 2^53 as 2^53.
         public var limit: Int64 = 2_000_000_000 { didSet { isLimitGiven = true } }
-        /// Bytes that stay free on the disk, whatever the limit says; 200 MB by default, none if it is negative.
+        /// Bytes to leave free on the disk, regardless of the limit; 200 MB by default, none if negative.
         public var minimumFree: Int64 = 200_000_000
-        /// Most bytes that one entry may occupy; what is larger streams past the store.
+        /// Maximum size of one entry, in bytes; larger representations bypass the store.
         ///
-        /// `nil`, the default, for no such limit: of an entry larger than ``limit`` the parts least likely to be wanted go.
+        /// `nil`, the default, for no such limit: if an entry is larger than ``limit``, its least useful parts are
+        /// evicted.
         public var entryLimit: Int64?
-        /// How long an entry stays without being used; `nil`, the default, for as long as there is room.
+        /// How long an unused entry is kept; `nil`, the default, for as long as there is room.
         ///
-        /// Looked at when the cache is opened, and every hour.
+        /// Checked when the cache is opened, and every hour.
         public var maximumAge: Duration?
-        /// Most data files that are open at once, beside those that are being read; each costs the process a descriptor.
+        /// Maximum number of data files kept open besides those being read; each costs the process a descriptor.
         ///
-        /// `nil`, the default, for a quarter of the descriptors that the process may have when the cache is opened, between 16
-        /// and 512.
+        /// `nil`, the default, for a quarter of the descriptors available to the process when the cache is opened,
+        /// between 16 and 512.
         public var openFiles: Int?
-        /// Encrypts everything that tells what was watched; `nil`, the default, for a plain cache.
+        /// Encrypts everything that reveals what was watched; `nil`, the default, for a plain cache.
         ///
-        /// A cache that holds something is opened with the key that it was made with only, a plain one without a key:
-        /// ``MediaCache/open(directory:origin:configuration:)`` throws `keyUnavailable` otherwise, and changes nothing.
+        /// A cache that holds entries can only be opened with the key it was made with, a plain one only without a key.
+        /// Otherwise ``MediaCache/open(directory:origin:configuration:)`` throws `keyUnavailable` and changes nothing.
         public var encryption: CacheEncryption?
-        /// Whether a cache that another key was made for, or none, is emptied and begun with this one.
+        /// Whether a cache made with another key, or without one, is emptied and restarted with this key.
         ///
-        /// All that it held is deleted then, pinned entries and downloads too (``CacheEvent/storeReset(reason:)``). False by
-        /// default.
+        /// That deletes everything it held, pinned entries and downloads included (``CacheEvent/storeReset(reason:)``).
+        /// False by default.
         public var resetsWhenKeyDiffers = false
         /// How a URL becomes a cache key; the whole URL by default.
         public var keyPolicy = CacheKeyPolicy.url
-        /// When ranges of different responses may be joined; only under a strong validator by default (RFC 9110 §15.3.7.3).
+        /// When ranges of different responses may be joined; by default only under a strong validator (RFC 9110
+        /// §15.3.7.3).
         public var generationPolicy = GenerationPolicy.strict
-        /// How long a fetch that nobody reads any more is kept, paused, for a player that comes back.
+        /// How long a fetch without readers is kept, paused, in case the player comes back.
         ///
-        /// 10 ms by default: in recorded traces 90 % of the reopenings come within 5 ms, 95 % within 90 ms, the rest
-        /// after seconds, and all the while the origin goes on filling the paused connection.
+        /// 10 ms by default: in recorded traces 90 % of the reopenings come within 5 ms, 95 % within 90 ms, and the
+        /// rest after seconds, while the origin would keep filling the paused connection.
         public var linger = Duration.milliseconds(10)
-        /// How long a fetch keeps its connection while its readers are busy with earlier bytes; 5 s by default.
+        /// How long a fetch keeps its connection while its readers are still busy with earlier bytes; 5 s by default.
         ///
-        /// Then the connection closes, and a request for the rest follows when a reader wants more: it neither notices nor
-        /// uses up a retry. Not without a strong validator (or a ``generationPolicy`` that does without) and an origin that
-        /// answers ranges.
+        /// Then the connection closes, and a request for the rest follows when a reader wants more. The reader doesn't
+        /// notice, and no retry is used up. Requires a strong validator (or a ``generationPolicy`` that doesn't need
+        /// one) and an origin that supports range requests.
         public var parkingTime = Duration.seconds(5)
         /// When stored responses may be used without asking the origin.
         public var reuse = ReusePolicy()
         /// How failed fetches are retried.
         public var retry = RetryPolicy()
-        /// Time; the system's clocks by default.
+        /// The clocks; the system's by default.
         public var clock = CacheClock.system
 
         /// Which entries go first when room is needed.
         package var evictionPolicy = EvictionPolicy.leastRecentlyUsed
-        /// The disk, for tests that make it fail.
+        /// The file system; tests replace it to make the disk fail.
         package var fileSystem: any FileSystem = SystemFileSystem()
         /// Called where a crash would leave the store between two states.
         package var reached: (@Sendable (CrashPoint) -> Void)?
         /// Called with what ``resetsWhenKeyDiffers`` drops, before anything of it goes.
         package var willReset: (@Sendable (Holdings) -> Void)?
-        /// Whether somebody chose the limit; it is recorded then.
+        /// Whether the limit was set explicitly; if so, it is recorded.
         private(set) var isLimitGiven = false
-        /// Whether the recorded limit counts where none was given; for a command that comes to a cache of somebody else's
+        /// Whether the recorded limit applies when none was set; for commands that open a cache with another program's
         /// settings.
         package var usesRecordedLimit = false
-        /// Whether unfinished downloads go on when the cache is opened; off for a command that only looks after it.
+        /// Whether unfinished downloads resume when the cache is opened; off for maintenance commands.
         package var resumesDownloads = true
-        /// Longest time that finished chunks wait for their record.
+        /// Longest time that finished chunks wait to be recorded.
         package var recordDelay = Recorder.batchDelay
 
         /// The defaults.
@@ -83,7 +86,7 @@ extension MediaCache {
             isLimitGiven = true
         }
 
-        /// What must not differ between two openings of one directory, and does; `nil` if nothing.
+        /// The name of a setting that must match when a directory is opened twice and doesn't; `nil` if all match.
         func difference(from other: Configuration) -> String? {
             if limit != other.limit { return "limit" }
             if reuse.isShared != other.reuse.isShared { return "kind: private and shared" }
@@ -92,7 +95,7 @@ extension MediaCache {
     }
 }
 
-/// How often and how soon a fetch that failed goes on from the byte it had reached.
+/// How often and how soon a failed fetch resumes from the byte it had reached.
 public struct RetryPolicy: Sendable {
     /// Attempts without progress before readers see the error; 5 by default.
     public var attempts = 5
@@ -102,13 +105,13 @@ public struct RetryPolicy: Sendable {
     public var firstDelay = Duration.milliseconds(250)
     /// Upper bound of every delay; 8 s by default.
     public var maximumDelay = Duration.seconds(8)
-    /// Bytes that must arrive for the count to start again; 64 KiB by default.
+    /// Bytes that must arrive to reset the attempt count; 64 KiB by default.
     public var progress: Int64 = 64 << 10
-    /// Attempts after a request that got no answer in time: each waits for as long again, and players do not.
+    /// Retries when no response head arrives in time.
     ///
-    /// 0 by default. A body that stalls is gone on with, ``attempts`` times.
+    /// 0 by default, because players don't wait that long. A body that stalls is resumed up to ``attempts`` times.
     public var timeouts = 0
-    /// Attempts for a response of 500, 502, 503, 504 or 429, after which it is handed on.
+    /// Retries after a response with status 500, 502, 503, 504 or 429, before it is passed on.
     ///
     /// 2 by default.
     public var refusals = 2

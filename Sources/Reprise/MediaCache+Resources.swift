@@ -3,16 +3,16 @@ public import HTTPTypes
 extension MediaCache {
     /// The resource at `url`, stored under `key` instead of what the key policy says.
     ///
-    /// Throws ``RepriseError`` with code `closed` after ``close()``. Whoever names a key vouches that its URLs have one
-    /// representation.
+    /// Throws ``RepriseError`` with code `closed` after ``close()``. By naming a key you guarantee that all its URLs
+    /// have one representation.
     public func resource(
         for url: ResourceURL, key: CacheKey, fields: HTTPFields = [:]
     ) throws(RepriseError) -> MediaResource {
         MediaResource(url: url, key: key, fields: fields, core: try engine.resource(key), cache: self)
     }
 
-    /// Whether every byte of the resource at `url` is on disk, in `partition` if one is named; looks into the index, never at
-    /// the network.
+    /// Whether every byte of the resource at `url` is on disk, in `partition` if one is given; consults the index,
+    /// never the network.
     public func isCached(_ url: ResourceURL, partition: String? = nil) async -> Bool {
         guard let resource = try? resource(for: url, partition: partition) else { return false }
         return await resource.storedProgress().isComplete
@@ -24,9 +24,9 @@ extension MediaCache {
     @discardableResult
     public func removeAll() async throws -> Int64 { try await removeAll { _ in true } }
 
-    /// Removes everything that is stored in `partition`, also while it is being read, pinned entries and downloads too.
+    /// Removes everything stored in `partition`, even while it is being read, including pinned entries and downloads.
     ///
-    /// Nothing of other partitions, and nothing outside of partitions. Returns the bytes freed; 0 if there was nothing. Throws
+    /// Leaves other partitions and unpartitioned entries alone. Returns the bytes freed; 0 if there was nothing. Throws
     /// ``RepriseError`` when the index cannot be read or written.
     @discardableResult
     public func removeAll(partition: String) async throws -> Int64 {
@@ -42,7 +42,8 @@ extension MediaCache {
         return try await remove(Array(keys))
     }
 
-    /// Removes every entry that nobody has used for longer than `age`, except those in use, pinned ones and downloads.
+    /// Removes every entry that has not been used for longer than `age`, except those in use, pinned ones and
+    /// downloads.
     ///
     /// Returns the bytes freed. Throws ``RepriseError`` when the index cannot be read or written.
     @discardableResult
@@ -55,10 +56,10 @@ extension MediaCache {
         return try await engine.remove(candidates, force: false, store).removed.reduce(0) { $0 + $1.usage.stored }
     }
 
-    /// The time that this cache goes by.
+    /// The clock of this cache.
     package var clock: CacheClock { engine.configuration.clock }
 
-    /// A cache on the same origin that stores nothing.
+    /// A cache with the same origin that stores nothing.
     package func withoutStoring() -> MediaCache {
         MediaCache.withoutStore(origin: engine.origin, configuration: engine.configuration)
     }

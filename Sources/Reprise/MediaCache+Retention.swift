@@ -1,13 +1,15 @@
 extension MediaCache {
-    /// Keeps what is or will be stored of `resource` as `retention` says; only a flag changes, no byte moves.
+    /// Sets how long the stored bytes of `resource`, present and future, are kept; only a flag changes, no bytes move.
     ///
-    /// Where responses vary with the request (RFC 9111 §4.1), all of them are kept.
+    /// If responses vary with the request (RFC 9111 §4.1), this applies to all variants.
     ///
-    /// `download` begins to fetch what is missing with the resource's fields, and goes on after a restart, then without
-    /// them: secrets are not stored. Two downloads run at once, others wait. How one ends is told
-    /// (``CacheEvent/downloadEnded(_:error:)``); one that cannot be stored, because it is larger than the limit or must not
-    /// be, ends before its bytes are fetched. Throws ``RepriseError``: `storageFull` when what is kept would exceed the limit
-    /// by itself; it is kept as it was before then.
+    /// `download` starts fetching missing bytes with the resource's fields. After a restart it resumes without them,
+    /// because secrets are not stored. Two downloads run at once; others wait. ``CacheEvent/downloadEnded(_:error:)``
+    /// reports how one ends. A download that cannot be stored, because it is larger than the limit or must not be
+    /// stored, ends before its bytes are fetched.
+    ///
+    /// Throws ``RepriseError``: `storageFull` when pinned entries and downloads would exceed the limit by themselves;
+    /// the retention then stays as it was.
     public func retain(_ resource: MediaResource, as retention: Retention) async throws {
         guard let store = engine.store, store.problem == nil else {
             throw storeProblem
@@ -31,7 +33,7 @@ extension MediaCache {
         }
     }
 
-    /// How what is or will be stored of `resource` is kept.
+    /// The retention of `resource`.
     package func retention(of resource: MediaResource) async throws -> Retention {
         guard let store = engine.store else { return .cached }
         return try await withTaskExecutorPreference(DiskExecutor.shared) {
@@ -58,13 +60,13 @@ extension MediaCache {
         try await store.catalogue.record(limit: store.limitBefore)
     }
 
-    /// Returns when what a crash left is put right: it is done in the background.
+    /// Returns when the background cleanup after a crash is done.
     package func settle() async { await upkeep.settle() }
 
     /// Removes the least recently used entries until the cache occupies at most `size` bytes, and those not used for
-    /// `age`; never what is in use or kept.
+    /// `age`; never entries in use, pinned or downloading.
     ///
-    /// Returns the bytes that were freed on the disk.
+    /// Returns the bytes freed on disk.
     @discardableResult
     public func prune(toSize size: Int64? = nil, olderThan age: Duration? = nil) async -> Int64 {
         guard let store = engine.store else { return 0 }
@@ -94,7 +96,7 @@ extension MediaCache {
     /// Most bytes that the cache may occupy on disk; 0 in a cache without a store.
     public var limit: Int64 { engine.store?.quota.limit ?? 0 }
 
-    /// Removes what is stored under `keys`, as ``remove(_:)`` does, in few transactions.
+    /// Removes the entries stored under `keys`, as ``remove(_:)`` does, in few transactions.
     ///
     /// Returns the bytes of media freed.
     @discardableResult
@@ -110,6 +112,6 @@ extension MediaCache {
         return freed
     }
 
-    /// Entries that one transaction removes: few enough that a batch of records need not wait long.
+    /// Entries that one transaction removes: few enough not to delay a batch of records for long.
     private static var removalBatch: Int { 500 }
 }

@@ -1,29 +1,29 @@
 import ByteRanges
 
-/// What ``MediaCache/verify(_:)`` found.
+/// The result of ``MediaCache/verify(_:)``.
 public struct VerificationReport: Sendable {
-    /// Entries looked at.
+    /// Entries checked.
     public var entries = 0
-    /// Bytes of media that were read and are right.
+    /// Bytes of media that were read and matched.
     public var soundBytes: Int64 = 0
-    /// Stored ranges that were not, by key; they are holes now and will be fetched again.
+    /// Stored ranges that did not match, by key; they are holes now and will be fetched again.
     public var damaged: [(key: CacheKey, range: Range<Int64>)] = []
-    /// Entries whose file is gone; they are forgotten.
+    /// Entries whose file is gone; they are removed from the index.
     public var missing: [CacheKey] = []
-    /// Entries whose file could not be opened now; they are kept as they are.
+    /// Entries whose file could not be opened this time; they are left as they are.
     public var unreadable: [CacheKey] = []
-    /// Records that could not be read, or belong to no entry; they are removed with their files.
+    /// Records that could not be read or belong to no entry; they are removed with their files.
     public var damagedRecords = 0
 
-    /// Whether everything was as recorded.
+    /// Whether nothing was damaged, missing or unreadable.
     public var isSound: Bool { damaged.isEmpty && missing.isEmpty && unreadable.isEmpty && damagedRecords == 0 }
 }
 
 extension MediaCache {
-    /// Reads everything that is stored and compares it with its checksums or tags; what is wrong becomes a hole.
+    /// Reads all stored bytes and compares them with their checksums or tags; bytes that don't match become holes.
     ///
-    /// `progress` gets the bytes read so far and the bytes there are. Takes as long as the disk needs. Throws
-    /// ``RepriseError`` when the index cannot be read or written, or `CancellationError`: then nothing is half done.
+    /// `progress` is called with the bytes read so far and the total. Takes as long as the disk needs. Throws
+    /// ``RepriseError`` when the index cannot be read or written, or `CancellationError`; nothing is half done then.
     public func verify(
         _ progress: @escaping @Sendable (_ read: Int64, _ total: Int64) -> Void = { _, _ in }
     ) async throws -> VerificationReport {
@@ -42,14 +42,14 @@ extension MediaCache {
         return tally.report
     }
 
-    /// Removes the generations that nobody can use; returns their number.
+    /// Removes unusable generations and returns their number.
     private func removeDamagedRecords(_ store: Store) async throws -> Int {
         var count = 0
         for generation in try await withTaskExecutorPreference(
             DiskExecutor.shared, operation: { try store.catalogue.unusableGenerations() })
         {
             try Task.checkCancellation()
-            // A read may have begun or replaced it this very moment.
+            // A read may just have started or replaced it.
             if let key = generation.key, engine.liveResource(key) != nil { continue }
             store.quota.release(try await store.recorder.remove(generation: generation.id))
             store.removeFile(name: generation.name, generation: generation.id)
@@ -87,7 +87,7 @@ extension MediaCache {
             if !isSound { wrong.append(chunk) }
             tally.note(entry.key, chunk, isSound: isSound)
         }
-        // One that is in memory finds out by itself, before the bytes are first used.
+        // A generation in memory detects the damage itself, before the bytes are first used.
         guard !wrong.isEmpty, !isLive else { return tally }
         let ledger = ChunkLedger(blocks: stored.chunks)
         ledger.discard(wrong)
@@ -100,7 +100,7 @@ extension MediaCache {
     }
 }
 
-/// The report so far, and how far that is.
+/// The report so far, and the progress.
 private struct VerificationTally: Sendable {
     var report = VerificationReport()
     private var read: Int64 = 0
@@ -119,7 +119,7 @@ private struct VerificationTally: Sendable {
     }
 }
 
-/// Tells whether a stored chunk is what was recorded.
+/// Checks stored chunks against their records.
 struct ChunkProof: Sendable {
     private let sealer: ChunkSealer?
 
@@ -129,7 +129,7 @@ struct ChunkProof: Sendable {
         }
     }
 
-    /// The plain bytes of `chunk`; `nil` unless they are right.
+    /// The plain bytes of `chunk`; `nil` unless they match its record.
     func bytes(of chunk: Chunk, in file: DataFile) -> [UInt8]? {
         guard let bytes = try? file.read(at: chunk.start, count: Int(chunk.length)), bytes.count == Int(chunk.length)
         else { return nil }

@@ -2,20 +2,20 @@ public import HTTPTypes
 import ByteRanges
 import Locks
 
-/// A cache of remote media on disk: what was read is stored, what is stored is not fetched again.
+/// A cache of remote media on disk: bytes that were read are stored, and stored bytes are not fetched again.
 ///
 /// ```swift
 /// let cache = try await MediaCache.open(directory: path, origin: origin)
 /// for try await piece in try await cache.resource(for: url).read() { … }
 /// ```
-/// There is one per directory and process: whoever opens a directory that is open gets the same cache. Call ``close()``
-/// before the process ends so that the last second's records reach the disk (without it at most the last second of each
-/// running download is fetched again).
+/// There is one cache per directory and process; opening a directory that is already open returns the same cache. Call
+/// ``close()`` before the process ends so that the last second's records reach the disk. Without it, at most the last
+/// second of each running download is fetched again.
 public final class MediaCache: Sendable {
     let engine: Engine
     let downloads: Downloads
     let upkeep: Upkeep
-    /// How many opened it and have not closed it.
+    /// Number of callers that opened the cache and have not closed it.
     private let users = Mutex(1)
 
     init(_ engine: Engine) {
@@ -24,7 +24,8 @@ public final class MediaCache: Sendable {
         upkeep = Upkeep(engine: engine)
     }
 
-    // Resources and reads keep it: nothing is read any more. What is noted is recorded, and the directory let go.
+    // Resources and reads retain the cache, so nothing is being read any more. Records what is noted, and closes the
+    // directory.
     deinit {
         upkeep.cancel()
         downloads.cancel()
@@ -32,7 +33,7 @@ public final class MediaCache: Sendable {
         Task { [engine, upkeep, downloads] in await Self.shutDown(engine, upkeep, downloads) }
     }
 
-    /// One more has opened it; false once it is closed.
+    /// Registers one more user of the cache; false once it is closed.
     func enter() -> Bool {
         users.withLock { users in
             guard users > 0 else { return false }
@@ -41,27 +42,28 @@ public final class MediaCache: Sendable {
         }
     }
 
-    /// Opens the cache in `directory`, creating it if need be.
+    /// Opens the cache in `directory`, creating it if necessary.
     ///
-    /// A directory that is open in this process already, under whatever name, gives the same cache with its origin and its
-    /// configuration; it is closed when each caller has called ``close()``, or when nobody has it, a resource or a read of it any more. The media are excluded from
-    /// backups where the system has those, and readable after the device was unlocked once.
+    /// If the directory is already open in this process, under whatever name, returns the same cache with its origin
+    /// and its configuration. That cache closes when each caller has called ``close()``, or when the last reference to
+    /// it, its resources and its reads is gone. Media are excluded from backups where the system has those, and
+    /// readable after the device was first unlocked.
     ///
-    /// A directory that cannot be written is read: stored bytes are served, holes come from the origin, and nothing is
-    /// added (``isStoring``, ``storeProblem``).
+    /// A directory that cannot be written is opened for reading: stored bytes are served, holes come from the origin,
+    /// and nothing is added (``isStoring``, ``storeProblem``).
     ///
-    /// Throws ``RepriseError``: `storageLocked` when another process has it, or this one with another limit or kind
-    /// (``ReusePolicy/isShared``); `storageUnavailable` when it can neither be written nor read as a cache, or its index is
-    /// newer than this version; `keyUnavailable` when the key cannot be had, or is not the one that the cache was made with
-    /// (``Configuration/resetsWhenKeyDiffers``): nothing is changed then. A damaged index is no error: it is set aside, the
-    /// cache starts empty and tells so (``CacheEvent/storeReset(reason:)``).
+    /// Throws ``RepriseError``: `storageLocked` when another process has the cache open, or this one with another limit
+    /// or kind (``ReusePolicy/isShared``). `storageUnavailable` when the directory can neither be written nor read as a
+    /// cache, or its index is newer than this version. `keyUnavailable` when the key cannot be obtained or is not the
+    /// one the cache was made with (``Configuration/resetsWhenKeyDiffers``); nothing is changed then. A damaged index
+    /// is not an error: it is set aside, the cache starts empty, and ``CacheEvent/storeReset(reason:)`` reports it.
     public static func open(
         directory: String, origin: any Origin, configuration: Configuration = Configuration()
     ) async throws -> MediaCache {
         let vault = try await withTaskExecutorPreference(DiskExecutor.shared) {
             try configuration.encryption.map { Vault(key: try $0.provider.key()) }
         }
-        // So that it has a path; where it cannot be made the store says why.
+        // Makes the directory so that its real path can be found; if this fails, opening the store reports why.
         try? configuration.fileSystem.makeDirectory(directory)
         let cache = try await OpenCaches.shared.cache(in: directory) { path in
             let journal = Journal()
@@ -81,7 +83,7 @@ public final class MediaCache: Sendable {
         return cache
     }
 
-    /// Why a cache that is open must not be had with these settings; `nil` if it may.
+    /// Why an open cache must not be shared with these settings; `nil` if it may.
     private func refusal(of configuration: Configuration, _ vault: Vault?, _ directory: String) -> RepriseError? {
         if let store = engine.store, let difference = Catalogue.KeyDifference(made: store.vault?.check, given: vault) {
             return difference.error
@@ -95,14 +97,14 @@ public final class MediaCache: Sendable {
 
     /// A cache that stores nothing: reads stream straight from the origin.
     ///
-    /// For when no directory can be written.
+    /// Use this when no directory can be written.
     public static func withoutStore(
         origin: any Origin, configuration: Configuration = Configuration()
     ) -> MediaCache {
         MediaCache(Engine(origin: origin, configuration: configuration, store: nil, journal: Journal()))
     }
 
-    /// A cache that stores nothing because of `error`, and says so (``CacheEvent/storeBypassed(_:reason:)``).
+    /// A cache that stores nothing because of `error`, and reports it (``CacheEvent/storeBypassed(_:reason:)``).
     package static func withoutStore(
         origin: any Origin, configuration: Configuration, because error: any Error
     ) -> MediaCache {
@@ -115,26 +117,26 @@ public final class MediaCache: Sendable {
         return cache
     }
 
-    /// Whether anything can be stored: false in a cache without a store, and where its directory can only be read.
+    /// Whether anything can be stored: false without a store, and when the directory can only be read.
     public var isStoring: Bool { engine.store.map { $0.problem == nil } ?? false }
 
-    /// Its directory has entries that are served, and can only be read.
+    /// Whether the directory can only be read; its entries are served.
     package var isReadOnly: Bool { engine.store?.problem != nil }
 
-    /// Why nothing can be stored, although it was to be: the directory can only be read, or could not be used at all.
+    /// Why nothing can be stored: the directory can only be read, or could not be used at all.
     ///
-    /// Its ``RepriseError/message`` is for people. `nil` while ``isStoring`` is true, and in a cache that was made without a
-    /// store on purpose.
+    /// Its ``RepriseError/message`` is meant for people. `nil` while ``isStoring`` is true, and in a cache that was
+    /// deliberately made without a store.
     public var storeProblem: RepriseError? { engine.storeProblem }
 
     /// The resource at `url`.
     ///
     /// Throws ``RepriseError`` with code `closed` after ``close()``.
     ///
-    /// `fields` go to the origin with every request for it (authorisation, cookies) and are never logged. They are no part of
-    /// the key: credentials change by the hour. Users do not: where what one user may see is not for the next one, name a
-    /// `partition`, such as the account's identifier. Entries of one partition are never used for another one, and
-    /// ``removeAll(partition:)`` removes them as a whole. `nil`, the default, stands for no partition.
+    /// `fields` go to the origin with every request for the resource (authorization, cookies) and are never logged.
+    /// They are not part of the key, because credentials change by the hour. If one user must not see what another user
+    /// may, pass a `partition`, such as the account's identifier. Entries of one partition are never used for another,
+    /// and ``removeAll(partition:)`` removes them all. `nil`, the default, stands for no partition.
     public func resource(
         for url: ResourceURL, fields: HTTPFields = [:], partition: String? = nil
     ) throws(RepriseError) -> MediaResource {
@@ -151,7 +153,7 @@ public final class MediaCache: Sendable {
         try resource(for: ResourceURL(text), fields: fields, partition: partition)
     }
 
-    /// What is stored, the most recently used first.
+    /// The stored entries, most recently used first.
     ///
     /// Waits for the disk.
     public func entries() async throws -> [CacheEntry] {
@@ -160,7 +162,7 @@ public final class MediaCache: Sendable {
         return try await withTaskExecutorPreference(DiskExecutor.shared) { try store.catalogue.entries() }
     }
 
-    /// Removes what is stored under `key`, also while it is being read: such reads end at their next hole.
+    /// Removes the entry stored under `key`, even while it is being read; such reads end at their next hole.
     ///
     /// Returns the bytes freed; 0 if there was nothing.
     @discardableResult
@@ -171,7 +173,7 @@ public final class MediaCache: Sendable {
     /// Bytes of media on disk.
     public var storedBytes: Int64 { engine.store?.quota.usage.stored ?? 0 }
 
-    /// What the media occupy on disk, in the file system's blocks, and what the index occupies.
+    /// Bytes that the media and the index occupy on disk, in the file system's blocks.
     public var allocatedBytes: (media: Int64, index: Int64) {
         engine.store.map { ($0.quota.usage.allocated, $0.quota.indexBytes) } ?? (0, 0)
     }
@@ -179,7 +181,7 @@ public final class MediaCache: Sendable {
     /// Transactions that wrote to the index since the cache was opened.
     package var transactionCount: Int { engine.store?.catalogue.transactions.withLock { $0 } ?? 0 }
 
-    /// Nothing is being read, fetched or opened.
+    /// Whether nothing is being read, fetched or opened.
     package var isIdle: Bool { engine.isIdle }
 
     /// Counts since this cache was opened.
@@ -194,16 +196,16 @@ public final class MediaCache: Sendable {
         }
     }
 
-    /// What happens from now on.
+    /// The events from now on.
     ///
-    /// The first stream begins with what happened before, up to 64 events, those of the opening among them. A consumer
-    /// that falls 1,024 events behind loses the oldest; ``statistics`` never does.
+    /// The first stream starts with up to 64 earlier events, those of the opening among them. A consumer that falls
+    /// 1,024 events behind loses the oldest; ``statistics`` never does.
     public func events() -> AsyncStream<CacheEvent> { engine.journal.events() }
 
-    /// Notes that `resource` is being served from ``MediaResource/storedHit(_:atMost:directives:)``.
+    /// Records a use of `resource`, which is being served from ``MediaResource/storedHit(_:atMost:directives:)``.
     package func noteUse(of resource: MediaResource) { engine.store?.recorder.noteUse(resource.key) }
 
-    /// Counts what was served so: responses that ended, whole or not, and bytes that left.
+    /// Counts hits served without a read: responses that ended, complete or not, and bytes sent.
     package func noteServed(reads: Int64, bytes: Int64) {
         engine.journal.count { statistics in
             statistics.reads += reads
@@ -211,10 +213,10 @@ public final class MediaCache: Sendable {
         }
     }
 
-    /// Ends every fetch, records everything, and lets go of the directory; nothing is written afterwards.
+    /// Ends every fetch, records everything and closes the directory; nothing is written afterwards.
     ///
-    /// Reads still open end at their next hole. A cache that was opened several times ends with the last call; one call for
-    /// each opening. Further calls do nothing.
+    /// Open reads end at their next hole. A cache that was opened several times closes with the last matching call.
+    /// Further calls do nothing.
     public func close() async {
         let isLast = users.withLock { users in
             defer { users = max(0, users - 1) }

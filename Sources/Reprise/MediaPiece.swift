@@ -1,8 +1,8 @@
-/// Some bytes of a read, in order: on disk, or in memory.
+/// Some bytes of a read, in order: on disk or in memory.
 public enum MediaPiece: Sendable {
     /// A region of a file; a server may hand it to `sendfile`.
     case stored(StoredRegion)
-    /// Bytes in memory: the cache is encrypted, or the store is off, full, broken, or the response must not be stored.
+    /// Bytes in memory: the cache is encrypted, the store is off, full or broken, or the response must not be stored.
     case memory(any ByteChunk)
 
     /// Number of bytes.
@@ -13,7 +13,7 @@ public enum MediaPiece: Sendable {
         }
     }
 
-    /// The bytes, read from disk if need be.
+    /// The bytes, read from disk if necessary.
     ///
     /// Blocks; throws ``RepriseError`` with code `storageUnavailable`.
     public func bytes() throws(RepriseError) -> [UInt8] {
@@ -26,16 +26,16 @@ public enum MediaPiece: Sendable {
 
 /// A verified region of a data file.
 ///
-/// Holds the file open, so that eviction cannot take the bytes away.
+/// Keeps the file open and protects the bytes from eviction.
 public struct StoredRegion: Sendable {
-    /// Which bytes of the representation, and of the file: they are the same.
+    /// The bytes' range in the representation and, identically, in the file.
     public let range: Range<Int64>
     package let file: DataFile
-    /// Keeps the descriptor.
+    /// Retains the descriptor.
     private let openFile: any OpenFile
-    /// Keeps eviction off these bytes.
+    /// Protects these bytes from eviction.
     private let lease: Lease
-    /// Whose bytes they are.
+    /// The generation that the bytes belong to.
     private let generation: GenerationCore
 
     init(range: Range<Int64>, of generation: GenerationCore, _ openFile: any OpenFile, lease: Lease? = nil) {
@@ -54,7 +54,7 @@ public struct StoredRegion: Sendable {
 
     /// The bytes.
     ///
-    /// Blocks; throws ``RepriseError`` with code `storageUnavailable`. What cannot be read is a hole from then on.
+    /// Blocks; throws ``RepriseError`` with code `storageUnavailable`. Bytes that cannot be read become a hole.
     public func bytes() throws(RepriseError) -> [UInt8] {
         var failure: RepriseError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -67,13 +67,13 @@ public struct StoredRegion: Sendable {
         return bytes
     }
 
-    /// Reads the bytes into `buffer`, which has room for just them.
+    /// Reads the bytes into `buffer`, whose size must be ``count``.
     ///
     /// Blocks; throws as ``bytes()`` does.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(RepriseError) {
         precondition(buffer.count == count)
         do throws(RepriseError) {
-            // It is open as long as this value lives.
+            // The file stays open as long as this value lives.
             guard try file.read(into: buffer, at: range.lowerBound) == count else {
                 throw RepriseError(.storageUnavailable, "\(file.path) is shorter than its records.", range: range)
             }
@@ -83,7 +83,7 @@ public struct StoredRegion: Sendable {
         }
     }
 
-    /// Fills `buffer`, which has room for just them, if no disk is needed for that; false otherwise.
+    /// Fills `buffer`, whose size must be ``count``, if that needs no disk access; returns false otherwise.
     ///
     /// Throws as ``bytes()`` does.
     package func readResident(into buffer: UnsafeMutableRawBufferPointer) throws(RepriseError) -> Bool {
@@ -96,7 +96,7 @@ public struct StoredRegion: Sendable {
         }
     }
 
-    /// Whether all bytes of `buffer` could be read without waiting.
+    /// Whether all bytes of `buffer` could be read without waiting for the disk.
     private func isFilled(
         _ buffer: UnsafeMutableRawBufferPointer, from offset: Int64
     ) throws(SystemError) -> Bool {
@@ -111,12 +111,12 @@ public struct StoredRegion: Sendable {
         return true
     }
 
-    /// Distance of the bytes that ``isResident`` looks at: what the kernel reads ahead at once.
+    /// Distance between the bytes that ``isResident`` probes: what the kernel reads ahead at once.
     private static let residencyStep: Int64 = 128 << 10
 
-    /// Whether `sendfile` would find the bytes in memory, as far as one byte in 128 KiB, and the last one, tell.
+    /// Whether `sendfile` would find the bytes in memory, judged by one byte in 128 KiB and the last one.
     ///
-    /// True where the system cannot tell. Does not wait for the disk.
+    /// True if the system cannot tell. Does not wait for the disk.
     package var isResident: Bool {
         var probe: UInt8 = 0
         return withUnsafeMutableBytes(of: &probe) { probe in
@@ -127,9 +127,9 @@ public struct StoredRegion: Sendable {
         }
     }
 
-    /// Brings the bytes into the system's memory.
+    /// Brings the bytes into the page cache.
     ///
-    /// Blocks. An error shows when the bytes are sent.
+    /// Blocks. Errors are ignored here; they appear when the bytes are sent.
     package func warm() {
         var position = range.lowerBound
         while position < range.upperBound {
@@ -139,8 +139,8 @@ public struct StoredRegion: Sendable {
         }
     }
 
-    /// The next bytes of the same generation, at most `count` of them and none from `end` on, if they are stored and
-    /// verified; also if another generation has replaced it: a response that began with it ends with it.
+    /// The next bytes of the same generation, at most `count` and up to `end`, if they are stored and verified; even if
+    /// another generation has replaced it, because a response must end with the generation it began with.
     ///
     /// Never waits.
     package func following(_ count: Int64, upTo end: Int64) -> StoredRegion? {
@@ -149,20 +149,21 @@ public struct StoredRegion: Sendable {
             range.upperBound..<range.upperBound + min(count, end - range.upperBound), in: openFile)
     }
 
-    /// Its bytes could not be read through ``fileDescriptor``: they become a hole, and the next read fetches them.
+    /// Reports that the bytes could not be read through ``fileDescriptor``; they become a hole, and the next read
+    /// fetches them.
     public func reportUnreadable() { generation.markUnreadable(range) }
 
-    /// Whether the file reaches so far: `sendfile` never ends where it does not.
+    /// Whether the file reaches the end of the region; `sendfile` never ends if it doesn't.
     package var isPresent: Bool { (try? openFile.status()).map { $0.size >= range.upperBound } ?? false }
 }
 
-/// A response of which every byte is stored and verified, and its beginning.
+/// The beginning of a response of which every byte is stored and verified.
 package struct StoredHit: Sendable {
-    /// Its first bytes.
+    /// The first bytes.
     package let region: StoredRegion
-    /// All of it.
+    /// The range of the whole response.
     package let range: Range<Int64>
-    /// What is known of the representation.
+    /// The metadata of the representation.
     package let information: ContentInformation
 }
 
@@ -170,7 +171,7 @@ package struct StoredHit: Sendable {
 public enum PieceSource: String, Sendable, CaseIterable {
     /// They were on disk before the read began.
     case store
-    /// Another reader's fetch brought them meanwhile.
+    /// Another reader's fetch brought them during the read.
     case joined
     /// This read's own fetch brought them.
     case origin

@@ -2,15 +2,15 @@ public import ByteRanges
 public import HTTPSemantics
 public import HTTPTypes
 
-/// One remote file, as the cache sees it.
+/// One remote file as the cache sees it.
 public struct MediaResource: Sendable {
-    /// The URL that is asked for.
+    /// The URL requested from the origin.
     public let url: ResourceURL
-    /// What selects its entry.
+    /// The key that selects the entry.
     public let key: CacheKey
     let fields: HTTPFields
     let core: ResourceCore
-    /// Stays open as long as there is a resource of it.
+    /// Keeps the cache open as long as one of its resources exists.
     private let cache: MediaCache
     /// Which networks its requests may use; any by default.
     public var networkPolicy = NetworkPolicy.any
@@ -25,18 +25,18 @@ public struct MediaResource: Sendable {
 
     /// Begins a read of `range`, or of the whole representation.
     ///
-    /// Returns when the head is known: at once if something is stored, else with the origin's response to exactly this
-    /// request. `fields` are added to the resource's own and go to the origin if this read has to fetch.
+    /// Returns when the head is known: at once if something is stored, otherwise with the origin's response to exactly
+    /// this request. `fields` are added to the resource's own fields and sent to the origin if this read has to fetch.
     ///
-    /// `directives` are those of the request that this read serves, where it serves one (RFC 9111 §5.2.1). What is stored
-    /// but stale is validated first (RFC 9111 §4.3), as ``ReusePolicy`` says. `demand` is what the bytes are wanted for: at
-    /// each origin higher classes go first. `onInterim` is called with the interim
-    /// responses (1xx) that precede the origin's answer to this read, should it be asked.
+    /// `directives` are those of the client request that this read serves, if any (RFC 9111 §5.2.1). A stale stored
+    /// response is validated first (RFC 9111 §4.3), as ``ReusePolicy`` specifies. `demand` says what the bytes are
+    /// wanted for; at each origin, higher classes go first. `onInterim` is called with the interim responses (1xx) that
+    /// precede the origin's answer to this read, if the origin is asked.
     ///
     /// An end beyond the representation is clipped, as RFC 9110 §14.1.2 says; so are offsets and lengths above 2^53.
     ///
-    /// Throws ``RepriseError``: `invalidArgument` for a range that is empty or negative, `rangeNotSatisfiable` for one that
-    /// lies outside the representation (RFC 9110 §15.5.17), `originRefused` with the origin's response, `notStored` if the
+    /// Throws ``RepriseError``: `invalidArgument` for an empty or negative range, `rangeNotSatisfiable` for a range
+    /// outside the representation (RFC 9110 §15.5.17), `originRefused` with the origin's response, `notStored` if the
     /// origin must not be asked, any other `origin…` code; or `CancellationError`.
     public func read(
         _ range: RangeSpec? = nil, fields extra: HTTPFields = [:], directives: CacheControl = CacheControl(),
@@ -52,7 +52,7 @@ public struct MediaResource: Sendable {
         return read
     }
 
-    /// A range that a request can say, with its numbers clipped to 2^53.
+    /// The range, with its numbers clipped to 2^53; throws if no request can express it.
     private static func checked(_ range: RangeSpec) throws(RepriseError) -> RangeSpec {
         guard let clipped = range.clipped else {
             throw RepriseError(
@@ -64,7 +64,7 @@ public struct MediaResource: Sendable {
     /// The core in the table, if there is one.
     private var live: ResourceCore? { core.isDetached ? core.engine.liveResource(key) : core }
 
-    /// How the origin is asked for it.
+    /// The request that asks the origin for the resource.
     var originRequest: OriginRequest { request([:]) }
 
     private func request(_ extra: HTTPFields, _ method: HTTPRequest.Method = .get) -> OriginRequest {
@@ -73,26 +73,26 @@ public struct MediaResource: Sendable {
         return request
     }
 
-    /// What is known of the representation; asks the origin with a request for the first byte if nothing is.
+    /// The metadata of the representation; asks the origin for the first byte if it is not known yet.
     public func contentInformation() async throws -> ContentInformation {
         if let information = storedInformation { return information }
         return try await read(.bounded(0..<1)).information
     }
 
-    /// Asks the origin with HEAD and returns its head as it came; nothing is stored.
+    /// Sends HEAD to the origin and returns its response head unchanged; nothing is stored.
     ///
     /// Throws ``RepriseError`` with an `origin…` code, or `CancellationError`.
     public func head(fields extra: HTTPFields = [:]) async throws -> HTTPResponse {
         try await core.current().head(request(extra, .head))
     }
 
-    /// What is known, if it may answer a request with these directives without asking the origin.
+    /// The metadata, if it may answer a request with these directives without asking the origin.
     public func usableInformation(_ directives: CacheControl = CacheControl()) -> ContentInformation? {
         live?.usableInformation(directives)
     }
 
-    /// What is stored for a request with these fields, if it may answer one with these directives without asking the
-    /// origin; unlike ``usableInformation(_:)`` it looks into the index too.
+    /// The metadata of the response stored for these request fields, if it may answer a request with these directives
+    /// without asking the origin; unlike ``usableInformation(_:)`` this also consults the index.
     ///
     /// Throws ``RepriseError`` with code `storageUnavailable`, or `CancellationError`.
     public func storedAnswer(_ directives: CacheControl, fields extra: HTTPFields) async throws -> ContentInformation? {
@@ -104,10 +104,11 @@ public struct MediaResource: Sendable {
         return generation.information
     }
 
-    /// Sends a request with another method than GET and HEAD to the origin; nothing of it is stored.
+    /// Sends a request with a method other than GET and HEAD to the origin; nothing is stored.
     ///
-    /// A method that may change the resource makes what is stored stale, unless the origin refuses (RFC 9111 §4.4): that
-    /// of this URL, and of those that Location and Content-Location of the response name on the same host.
+    /// Unless the origin refuses, a method that may change the resource makes stored responses stale (RFC 9111 §4.4):
+    /// those of this URL, and those of the URLs on the same host that the response names in Location and
+    /// Content-Location.
     ///
     /// Throws ``RepriseError`` with an `origin…` code, `notStored` in offline mode, or `CancellationError`.
     public func send(
@@ -121,18 +122,18 @@ public struct MediaResource: Sendable {
     /// The generation in memory that answers the resource's own requests.
     var liveGeneration: GenerationCore? { live?.liveGeneration(for: originRequest) }
 
-    /// What is known without asking anybody.
+    /// The metadata, if it is in memory; asks neither index nor origin.
     public var storedInformation: ContentInformation? { liveGeneration?.information }
 
-    /// Which bytes are stored.
+    /// The stored bytes.
     ///
-    /// Looks into the index if the resource was not used yet, which may wait for the disk; ``storedProgress()`` never
-    /// blocks.
+    /// Consults the index if the resource has not been used yet, which may wait for the disk; ``storedProgress()``
+    /// never blocks.
     public var storedRanges: ByteRangeSet { liveGeneration?.storedRanges ?? recorded()?.ranges ?? ByteRangeSet() }
 
-    /// All of `range` in one region, if it is stored, verified, and may be used without asking the origin.
+    /// All of `range` in one region, if it is stored, verified, and usable without asking the origin.
     ///
-    /// Never waits; `nil`, too, for a range that is empty, negative or outside the representation. `directives` as in
+    /// Never waits. `nil` also for a range that is empty, negative or outside the representation. `directives` as in
     /// ``read(_:fields:directives:demand:onInterim:)``. Not counted in the statistics.
     public func storedRegion(
         _ range: RangeSpec? = nil, directives: CacheControl? = nil
@@ -140,10 +141,10 @@ public struct MediaResource: Sendable {
         storedHit(range, atMost: .max, directives: directives).map { ($0.region, $0.information) }
     }
 
-    /// The beginning of `range`, at most `count` bytes of it, if all of it is stored, verified, and may be used without
+    /// The beginning of `range`, at most `count` bytes, if all of `range` is stored, verified, and usable without
     /// asking the origin.
     ///
-    /// Never waits. ``StoredRegion/following(_:upTo:)`` gives the rest, piece by piece.
+    /// Never waits. ``StoredRegion/following(_:upTo:)`` returns the rest, piece by piece.
     package func storedHit(
         _ range: RangeSpec?, atMost count: Int64, directives: CacheControl?
     ) -> StoredHit? {
@@ -152,7 +153,7 @@ public struct MediaResource: Sendable {
 }
 
 extension HTTPFields {
-    /// These fields with `other`'s put in place of those of the same name.
+    /// These fields, with those of the same name replaced by `other`'s.
     fileprivate func merging(_ other: HTTPFields) -> HTTPFields {
         var merged = self
         for name in Set(other.map(\.name)) { merged[values: name] = other[values: name] }

@@ -6,7 +6,7 @@ import Locks
     import Glibc
 #endif
 
-/// The caches that are open in this process, by directory: a second opening gets the same one.
+/// The caches that are open in this process, by directory; opening a directory twice returns the same cache.
 ///
 /// The lock is a leaf.
 final class OpenCaches: Sendable {
@@ -14,24 +14,24 @@ final class OpenCaches: Sendable {
 
     private struct Entry {
         weak var cache: MediaCache?
-        /// Opens when the directory is let go.
+        /// Opens when the directory is unlocked.
         var released: Latch?
-        /// The opening or the closing that is under way.
+        /// The opening or closing that is under way.
         var work: Task<Void, Never>?
     }
 
     private enum Found {
         case cache(MediaCache)
-        /// It is being opened or closed.
+        /// The cache is being opened or closed.
         case wait(Task<Void, Never>)
-        /// It was dropped, and is closing by itself.
+        /// The cache was released without ``MediaCache/close()`` and is closing by itself.
         case leaving(Latch)
         case opening(Task<MediaCache, any Error>)
     }
 
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// The open cache in `directory`, or the one that `open` opens; `start` begins what a cache does by itself.
+    /// The open cache in `directory`, or the one that `open` opens; `start` begins its background work.
     func cache(
         in directory: String, _ open: @escaping @Sendable (String) async throws -> MediaCache,
         start: (MediaCache) -> Void
@@ -81,7 +81,7 @@ final class OpenCaches: Sendable {
         }
     }
 
-    /// Closes the cache in `path` by `work`; until that has ended another one cannot be opened there.
+    /// Closes the cache in `path` by running `work`; another one can be opened there only afterwards.
     func close(_ path: String, _ work: @escaping @Sendable () async -> Void) async {
         let closing = entries.withLock { entries in
             let closing = Task {
@@ -94,7 +94,7 @@ final class OpenCaches: Sendable {
         await closing.value
     }
 
-    /// One name for each directory that exists.
+    /// A canonical name for each existing directory.
     static func realPath(_ directory: String) -> String {
         guard let resolved = realpath(directory, nil) else { return directory }
         defer { free(resolved) }

@@ -1,10 +1,10 @@
 import HTTPSemantics
 
-/// How much of a resource to fetch before anybody plays it.
+/// How much of a resource to fetch before it is played.
 public enum PrefetchAmount: Sendable, Hashable {
-    /// The first bytes, so many of them; fewer if the file is shorter.
+    /// The first bytes, up to this many; fewer if the file is shorter.
     case first(Int64)
-    /// This range, half-open.
+    /// A half-open range.
     case range(Range<Int64>)
     /// Everything.
     case all
@@ -13,10 +13,11 @@ public enum PrefetchAmount: Sendable, Hashable {
 extension MediaResource {
     /// Stores `amount`, and returns when it is on disk.
     ///
-    /// Only holes are fetched, and not while a reader waits for bytes of the same origin to play them (``Demand``). A read
-    /// that begins meanwhile joins the fetch. Cancelling the task ends it; what arrived stays. An amount of no bytes is
-    /// stored at once, whatever else it says. Throws what ``read(_:fields:directives:demand:onInterim:)`` throws,
-    /// `invalidArgument` for a negative offset among it. Where nothing can be stored it only moves bytes.
+    /// Fetches only holes, and pauses while a reader waits for bytes from the same origin in order to play them
+    /// (``Demand``). A read that begins during the fetch joins it. Canceling the task ends the fetch; bytes that have
+    /// arrived stay stored. Returns immediately if `amount` is empty. Throws the errors of
+    /// ``read(_:fields:directives:demand:onInterim:)``, such as `invalidArgument` for a negative offset. If nothing can
+    /// be stored, it only transfers bytes.
     public func prefetch(_ amount: PrefetchAmount) async throws {
         let read: MediaRead
         switch amount {
@@ -29,11 +30,11 @@ extension MediaResource {
         while try await read.next() != nil {}
     }
 
-    /// Writes the whole representation to the file at `path`; what is missing is fetched and stored on the way.
+    /// Writes the whole representation to the file at `path`; missing bytes are fetched and stored along the way.
     ///
-    /// The file takes its name when it is complete, in place of one that has it already. A symbolic link stays one, and a
-    /// pipe or a device is written in place. Throws what ``read(_:fields:directives:demand:onInterim:)`` throws, and
-    /// `storageUnavailable` when the file cannot be written.
+    /// The file appears under its name when it is complete, and replaces an existing one. A symbolic link is preserved,
+    /// and a pipe or device is written in place. Throws the errors of ``read(_:fields:directives:demand:onInterim:)``,
+    /// and `storageUnavailable` when the file cannot be written.
     public func export(to path: String) async throws {
         let read = try await self.read()
         try await withTaskExecutorPreference(DiskExecutor.shared) {

@@ -1,8 +1,8 @@
 import Locks
 
-/// Tells who wants to know that the stored bytes of a resource have changed.
+/// Signals listeners when the stored bytes of a resource have changed.
 ///
-/// Without listeners a change costs one lock, a leaf.
+/// Without listeners a change costs one lock, which is a leaf.
 final class ProgressBoard: Sendable {
     private struct State {
         var listeners: [CacheKey: [UInt64: AsyncStream<Void>.Continuation]] = [:]
@@ -12,7 +12,7 @@ final class ProgressBoard: Sendable {
 
     private let state = Mutex(State())
 
-    /// Something about `key` changed; who follows its resource or another selection of it is told too.
+    /// Reports a change of `key` to the listeners of its resource, whichever variant they follow.
     func changed(_ key: CacheKey) {
         let listeners = state.withLock { state -> [AsyncStream<Void>.Continuation] in
             guard !state.listeners.isEmpty, let listeners = state.listeners[key.signpost] else { return [] }
@@ -21,7 +21,7 @@ final class ProgressBoard: Sendable {
         for listener in listeners { listener.yield() }
     }
 
-    /// A signal for each change from now on; changes that nobody has looked at yet are one.
+    /// A signal for each change from now on; pending changes are merged into one.
     func changes(of key: CacheKey) -> AsyncStream<Void> {
         let key = key.signpost
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

@@ -1,24 +1,24 @@
 /// The one error type of Reprise; every public function throws this or `CancellationError`.
 public struct RepriseError: Error, Sendable, CustomStringConvertible {
-    /// What kind of thing went wrong.
+    /// The kind of failure.
     ///
-    /// New kinds may be added: match with `==` and a default.
+    /// New kinds may be added, so match with `==` and provide a default.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        /// The name, as it stands in logs and JSON.
+        /// The name used in logs and JSON.
         public let description: String
 
         init(_ name: String) { description = name }
     }
 
-    /// What kind of thing went wrong.
+    /// The kind of failure.
     public let code: Code
     /// What happened and how to remedy it, for people.
     ///
-    /// Holds no query string and no header value.
+    /// Contains no query string and no header value.
     public let message: String
-    /// The error underneath, if there is one.
+    /// The underlying error, if there is one.
     public let cause: (any Error)?
-    /// The bytes that were wanted, half-open, if the error concerns a range.
+    /// The requested bytes, half-open, if the error concerns a range.
     public let range: Range<Int64>?
 
     /// The origin's response, for code `originRefused`.
@@ -52,7 +52,7 @@ extension RepriseError.Code {
     public static let originNotFound = Self("originNotFound")
     /// This device has no network that the request may use.
     ///
-    /// Not retried: only the network's return helps.
+    /// Not retried: only a network change helps.
     public static let networkUnavailable = Self("networkUnavailable")
     /// No connection: refused, unreachable, reset before a response.
     public static let originUnreachable = Self("originUnreachable")
@@ -62,11 +62,11 @@ extension RepriseError.Code {
     public static let originTimedOut = Self("originTimedOut")
     /// The connection ended before the declared end of the body.
     public static let originBodyTruncated = Self("originBodyTruncated")
-    /// What came is not HTTP, or contradicts the request or itself.
+    /// The origin's answer is not HTTP, or contradicts the request or itself.
     public static let originMisbehaved = Self("originMisbehaved")
-    /// More than ten redirects, or one to something that is not HTTP.
+    /// More than ten redirects, or one to a URL that is not HTTP.
     public static let originRedirectRefused = Self("originRedirectRefused")
-    /// The target is one that policy forbids: a private address, a host not on the list.
+    /// Policy forbids the target: a private address, or a host not on the list.
     public static let originForbidden = Self("originForbidden")
     /// The origin answered with an error status; ``RepriseError/refusal`` has the response.
     public static let originRefused = Self("originRefused")
@@ -80,7 +80,7 @@ extension RepriseError.Code {
     public static let storageLocked = Self("storageLocked")
     /// The limit leaves no room for the bytes, even after eviction.
     public static let storageFull = Self("storageFull")
-    /// The key of an encrypted cache cannot be had, or the cache needs one and none was given.
+    /// The key of an encrypted cache cannot be obtained, or the cache needs one and none was given.
     public static let keyUnavailable = Self("keyUnavailable")
     /// Nothing is stored under that key.
     public static let notStored = Self("notStored")

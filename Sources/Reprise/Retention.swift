@@ -1,15 +1,15 @@
 /// How long an entry stays.
 public enum Retention: Sendable, Hashable {
-    /// Until room is needed: the least recently used goes first.
+    /// Until room is needed; the least recently used entries are evicted first.
     case cached
-    /// Until that time, in seconds since 1970, or until released if `nil`.
+    /// Until that time, in seconds since 1970; until released if `nil`.
     ///
-    /// What of it is stored stays; nothing is fetched for it.
+    /// Bytes stored before and after are kept; missing ones are not fetched.
     case pinned(until: Double? = nil)
-    /// Until released, and whole: what is missing is fetched, also after a restart.
+    /// Until released, and complete: missing bytes are fetched, also after a restart.
     case download
 
-    /// The catalogue's number; `nil` = no row.
+    /// The number used in the index; `nil` means no row.
     var kind: Int? {
         switch self {
         case .cached: nil

@@ -1,27 +1,27 @@
 public import ByteRanges
 
-/// What of a resource is on disk, for a buffer bar or a download mark.
+/// How much of a resource is on disk, for a buffer bar or a download mark.
 public struct StoredProgress: Sendable, Equatable {
     /// The stored bytes.
     public var ranges = ByteRangeSet()
-    /// Complete length in bytes; `nil` while nobody knows it.
+    /// Complete length in bytes; `nil` while unknown.
     public var completeLength: Int64?
-    /// The whole cache's counts since it was opened; ``CacheStatistics/bytesSaved`` among them.
+    /// The counts of the whole cache since it was opened, ``CacheStatistics/bytesSaved`` among them.
     public var statistics = CacheStatistics()
 
-    /// Nothing stored.
+    /// Creates the progress of a resource of which nothing is stored.
     public init() {}
 
     /// Whether every byte is stored.
     public var isComplete: Bool { completeLength.map { ranges.contains(0..<$0) } ?? false }
 
-    /// Stored part of the whole, 0 to 1; 0 while the length is unknown.
+    /// The stored fraction of the whole, 0 to 1; 0 while the length is unknown.
     public var fraction: Double {
         guard let completeLength, completeLength > 0 else { return 0 }
         return min(Double(ranges.byteCount) / Double(completeLength), 1)
     }
 
-    /// The stored ranges as parts of the whole, ascending, each within 0...1; empty while the length is unknown.
+    /// The stored ranges as fractions of the whole, ascending, each within 0...1; empty while the length is unknown.
     public var fractions: [ClosedRange<Double>] {
         guard let completeLength, completeLength > 0 else { return [] }
         let whole = Double(completeLength)
@@ -29,19 +29,20 @@ public struct StoredProgress: Sendable, Equatable {
     }
 }
 
-/// What is stored of a resource, now and after each change, as an asynchronous sequence.
+/// The stored progress of a resource, now and after each change, as an asynchronous sequence.
 ///
-/// Changes that come while the consumer is busy are one. Ends when the cache is closed or the consumer's task cancelled.
+/// Changes that occur while the consumer is busy are merged. Ends when the cache is closed or the consumer's task is
+/// canceled.
 public struct StoredProgressSequence: AsyncSequence, Sendable {
-    /// What is stored.
+    /// The stored progress.
     public typealias Element = StoredProgress
-    /// It never fails.
+    /// The sequence never fails.
     public typealias Failure = Never
 
     let resource: MediaResource
     let interval: Duration
 
-    /// Walks through the changes.
+    /// Iterates over the changes.
     public struct Iterator: AsyncIteratorProtocol {
         private let resource: MediaResource
         private let interval: Duration
@@ -54,33 +55,33 @@ public struct StoredProgressSequence: AsyncSequence, Sendable {
             changes = resource.core.engine.progress.changes(of: resource.key).makeAsyncIterator()
         }
 
-        /// What is stored after the next change; `nil` at the end.
+        /// The progress after the next change; `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> StoredProgress? {
             let isUpdate = !isFirst
             isFirst = false
             if isUpdate {
                 guard await changes.next(isolation: actor) != nil else { return nil }
-                // A cancelled sleep ends the sequence at its next step: the stream ends with its task, too.
+                // A canceled sleep ends the sequence at its next step, because the stream ends with its task too.
                 try? await resource.core.engine.configuration.clock.sleep(interval)
                 if Task.isCancelled { return nil }
             }
             let progress = await resource.storedProgress()
-            // What a closed cache tells is no change.
+            // The state of a closed cache is not a change.
             return isUpdate && resource.core.engine.isClosed ? nil : progress
         }
 
-        /// What is stored after the next change; `nil` at the end.
+        /// The progress after the next change; `nil` at the end.
         public mutating func next() async -> StoredProgress? { await next(isolation: nil) }
     }
 
-    /// Starts with what is stored now.
+    /// Starts with the current progress.
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 }
 
 extension MediaResource {
-    /// What is stored, without asking the origin; looks into the index if the resource was not used yet.
+    /// The stored progress, without asking the origin; consults the index if the resource has not been used yet.
     ///
-    /// An index that cannot be read counts as nothing stored: playback then fetches.
+    /// If the index cannot be read, nothing counts as stored, and playback fetches.
     public func storedProgress() async -> StoredProgress {
         var progress = StoredProgress()
         progress.statistics = core.engine.journal.current
@@ -94,12 +95,12 @@ extension MediaResource {
         return progress
     }
 
-    /// ``storedProgress()`` now and after each change, at most one in `interval`; 100 ms by default.
+    /// ``storedProgress()`` now and after each change, at most once per `interval`; 100 ms by default.
     public func storedProgressUpdates(every interval: Duration = .milliseconds(100)) -> StoredProgressSequence {
         StoredProgressSequence(resource: self, interval: interval)
     }
 
-    /// What is known without asking the origin: in memory, or in the index.
+    /// The metadata, from memory or the index, without asking the origin.
     package func knownInformation() async -> ContentInformation? {
         if let information = storedInformation { return information }
         return await recordedGeneration()?.information
@@ -109,12 +110,12 @@ extension MediaResource {
         await withTaskExecutorPreference(DiskExecutor.shared) { recorded() }
     }
 
-    /// Whether memory tells what is stored under `key`: the index may still list what was replaced just now.
+    /// Whether memory has the current state of `key`; the index may still list a response that was just replaced.
     private func isKnownInMemory(_ key: CacheKey) -> Bool {
         core.engine.liveResource(key)?.knowsWhatIsStored ?? false
     }
 
-    /// What the index knows of what is not in memory; waits for the disk.
+    /// Looks the resource up in the index unless it is in memory; waits for the disk.
     func recorded() -> (information: ContentInformation, ranges: ByteRangeSet)? {
         guard let store = core.engine.store, !isKnownInMemory(key) else { return nil }
         do throws(RepriseError) {

@@ -7,19 +7,19 @@ extension MediaResource {
         package let obstacle: StorageObstacle?
     }
 
-    /// Begins a read of everything by a caller who wants it stored as a whole: where that cannot be, nothing of it is stored,
-    /// nothing else is evicted, and the bytes come from the origin.
+    /// Begins a read of everything for a caller who needs it stored as a whole; if that is impossible, nothing of it is
+    /// stored, nothing else is evicted, and the bytes come from the origin.
     ///
-    /// Throws what ``read(_:fields:directives:demand:onInterim:)`` throws.
+    /// Throws the errors of ``read(_:fields:directives:demand:onInterim:)``.
     package func readWhole() async throws -> WholeRead {
         let known = await storedProgress().completeLength
-        // A fetch for what is missing would begin with the read, and evict; but not in a directory that is only read.
+        // The read would start to fetch missing bytes, and evict for them; not in a directory that is only read.
         if known != nil, core.engine.storeProblem == nil, await obstacle(toStoring: known) != nil {
             let read = try await core.engine.bypassing(self).read()
             if let obstacle = await obstacle(toStoring: read.information.completeLength) {
                 return WholeRead(read: read, obstacle: obstacle)
             }
-            // It has changed, and finds room.
+            // The representation has changed and fits now.
             read.cancel()
         }
         let read = try await core.current().open(
@@ -51,7 +51,7 @@ extension MediaResource {
 }
 
 extension Engine {
-    /// `resource` in a cache on the same origin that stores nothing.
+    /// `resource` in a cache with the same origin that stores nothing.
     fileprivate func bypassing(_ resource: MediaResource) throws(RepriseError) -> MediaResource {
         try MediaCache.withoutStore(origin: origin, configuration: configuration)
             .resource(for: resource.url, fields: resource.fields)

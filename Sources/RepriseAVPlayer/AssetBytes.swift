@@ -9,7 +9,8 @@ final class AssetBytes: Sendable {
     private let read: MediaRead
     private let skip: Skip
 
-    /// `skipping` bytes of the read come before the wanted ones: an origin that ignores ranges begins at its beginning.
+    /// The read starts `skipping` bytes before the wanted range, because an origin that ignores ranges begins at offset
+    /// 0.
     init(_ read: MediaRead, skipping: Int64) {
         self.read = read
         skip = Skip(skipping)
@@ -17,7 +18,7 @@ final class AssetBytes: Sendable {
 
     /// The next bytes; `nil` at the end.
     ///
-    /// One call at a time.
+    /// Must not be called concurrently.
     func next() async throws -> Data? {
         while let bytes = try await read.nextBytes() {
             let dropped = skip.take(bytes.count)
@@ -30,13 +31,13 @@ final class AssetBytes: Sendable {
     func cancel() { read.cancel() }
 }
 
-/// Bytes that are still to be skipped.
+/// The number of bytes still to skip.
 private final class Skip: Sendable {
     private let left: Mutex<Int64>
 
     init(_ count: Int64) { left = Mutex(count) }
 
-    /// How many of the next `count` bytes go.
+    /// Returns how many of the next `count` bytes to skip.
     func take(_ count: Int) -> Int {
         left.withLock { left in
             let dropped = min(left, Int64(count))
@@ -46,13 +47,14 @@ private final class Skip: Sendable {
     }
 }
 
-/// A response that goes past the store exactly as it came, for example because it says `no-store`.
+/// A response that bypasses the store unchanged, for example because of `no-store`.
 struct PassedResponse {
     /// Offset of its first byte in the representation.
     let start: Int64
     private let completeLength: Int64?
 
-    /// Throws `originMisbehaved` for a response whose bytes are not the file's: a content coding, or an odd range.
+    /// Throws `originMisbehaved` for a response whose bytes are not the file's: a content coding, or an unexpected
+    /// range.
     init(_ head: HTTPResponse) throws(RepriseError) {
         if let coding = head.headerFields[.contentEncoding], coding.lowercased() != "identity" {
             throw RepriseError(
@@ -72,7 +74,7 @@ struct PassedResponse {
         completeLength = length
     }
 
-    /// `information` with the length that the response tells.
+    /// Returns `information` with the length from the response.
     func describe(_ information: ContentInformation) -> ContentInformation {
         var information = information
         information.completeLength = completeLength

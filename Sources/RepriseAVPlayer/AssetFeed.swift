@@ -5,10 +5,10 @@ import Reprise
 
 /// Answers the loading requests of one asset from the cache.
 ///
-/// The machine decides, under the one lock; AVFoundation's objects are touched on `queue` only, outside the lock. Bytes are
-/// read in tasks on the disk's executor. Nobody on `queue` ever waits.
+/// The machine decides, under the single lock. AVFoundation's objects are used on `queue` only, outside the lock. Bytes
+/// are read in tasks on the disk's executor. `queue` never blocks.
 final class AssetFeed: Sendable {
-    /// A request under way.
+    /// A request in progress.
     private struct Work {
         let request: any LoadingRequest
         var task: Task<Void, Never>?
@@ -44,16 +44,16 @@ final class AssetFeed: Sendable {
         readAhead = ReadAheadRunner(source)
     }
 
-    /// Requests that have not ended.
+    /// Number of requests that have not ended.
     var outstanding: Int { state.withLock { $0.machine.outstanding } }
     /// The error with which a request failed last.
     var error: RepriseError? { state.withLock { $0.error } }
-    /// The file has turned out to be a playlist.
+    /// Whether the file turned out to be a playlist.
     var isPlaylist: Bool { state.withLock { $0.information?.contentType?.isPlaylist == true } }
 
-    // MARK: - What AVFoundation says, on the queue
+    // MARK: - Calls from AVFoundation, on the queue
 
-    /// AVFoundation asks; `object` is its request.
+    /// Receives a loading request; `object` identifies AVFoundation's request.
     func receive(_ request: any LoadingRequest, for object: ObjectIdentifier) {
         let patience = Patience(source.options.timeout, at: clock.reading)
         let (id, actions, isReleased) = state.withLock { state in
@@ -69,7 +69,7 @@ final class AssetFeed: Sendable {
         perform(actions)
     }
 
-    /// AVFoundation gives a request up; one that is not known has ended before.
+    /// Cancels a loading request; an unknown one has ended before.
     func cancel(_ object: ObjectIdentifier) {
         let (actions, rest) = state.withLock { state -> ([LoadingMachine.Action], Int64?) in
             guard let id = state.ids[object] else { return ([], nil) }
@@ -80,7 +80,7 @@ final class AssetFeed: Sendable {
         if let rest { readAhead.player(leftAt: rest, completeLength: knownLength) }
     }
 
-    /// Fails what is under way: its item was left.
+    /// Fails the requests in progress because playback has left the item.
     func stop() {
         readAhead.cancel()
         queue.async { [self] in
@@ -89,7 +89,7 @@ final class AssetFeed: Sendable {
         }
     }
 
-    /// The asset is gone; from any thread.
+    /// Releases everything because the asset is gone; may be called from any thread.
     func release() {
         readAhead.cancel()
         source.drop()
@@ -129,7 +129,7 @@ final class AssetFeed: Sendable {
         }
     }
 
-    /// Forgets a request and ends the work for it.
+    /// Removes a request and ends the work for it.
     private func take(_ id: LoadingMachine.ID) -> Work? {
         let work = state.withLock { state in
             let work = state.work.removeValue(forKey: id)
@@ -146,7 +146,7 @@ final class AssetFeed: Sendable {
         let allowed = request.allowedContentTypes
         let type = information.contentType?.answer(allowed: allowed)
         guard type != nil || allowed.isEmpty else {
-            // To finish with a type outside the list is an exception in AVFoundation.
+            // Finishing with a type outside the list raises an exception in AVFoundation.
             let name = information.contentType?.identifier ?? "a file of unknown type"
             return fail(id, RepriseError(.originMisbehaved, "The player does not accept \(name) here."))
         }
@@ -207,7 +207,7 @@ final class AssetFeed: Sendable {
         }
     }
 
-    /// Gives `data` to the player; returns how much it still wanted of it, 0 when it has gone.
+    /// Delivers `data` to the player; returns how many of the bytes it still wanted, 0 if the request has ended.
     private func deliver(_ data: Data, at offset: Int64, to id: LoadingMachine.ID) async -> Int {
         await onQueue { [self] in
             let (request, count) = state.withLock { state in
@@ -230,7 +230,8 @@ final class AssetFeed: Sendable {
         }
     }
 
-    /// Fails the request when it has had no byte for too long: AVFoundation would do so later, and say nothing useful.
+    /// Fails the request if it has received no bytes for too long; AVFoundation would do so later, with an unhelpful
+    /// error.
     private func watch(_ id: LoadingMachine.ID) async {
         while true {
             let now = clock.reading
@@ -244,10 +245,10 @@ final class AssetFeed: Sendable {
     }
 }
 
-/// How fast stored bytes are given: AVFoundation has no back-pressure and keeps what it gets, so that its cancellation must
-/// have a chance to arrive before the next megabyte does.
+/// Limits the rate at which stored bytes are delivered: AVFoundation has no back-pressure and keeps what it gets, so a
+/// cancellation needs time to arrive before the next megabyte does.
 ///
-/// 100 MB/s, many times what any film needs.
+/// 100 MB/s, many times the bit rate of any film.
 enum Pace {
     static let bytes = 1 << 20
     static let pause = Duration.milliseconds(10)

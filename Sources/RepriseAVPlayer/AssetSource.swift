@@ -4,28 +4,29 @@ import HTTPTypes
 import Locks
 import Reprise
 
-/// One remote file as an asset needs it: what it is, and its bytes from anywhere, always of one representation.
+/// One remote file as an asset needs it: its information, and its bytes at any position, always of one representation.
 final class AssetSource: Sendable {
     let cache: MediaCache
     let url: ResourceURL
     let options: PlaybackOptions
     private let fields: Result<HTTPFields, RepriseError>
-    /// A word on the type that wins over everything: the app's, or what AVFoundation asks such a file for.
+    /// A type that overrides all others: the app's, or the one for which AVFoundation requests such a file.
     private let fileType: String?
 
     private struct State {
-        /// The request that found out what the file is: the player asks for its bytes next.
+        /// The request that found out what the file is; kept because the player asks for the file's bytes next.
         var probe: MediaRead?
         var mustBeFetchedWhole = false
     }
 
     private let state = Mutex(State())
 
-    /// Longest time for asking whether a file that is partly stored is still the same; what is stored then plays anyway.
+    /// Maximum wait for validating a partly stored file; after it, the stored bytes are played anyway.
     static let checkTimeout = Duration.seconds(5)
-    /// How long the first request is kept for a player that has read its first bytes only.
+    /// How long the first request is kept for a player that has only read its first bytes.
     static let probeTime = Duration.seconds(1)
-    /// Small reads fetch this much: the player's next read is right behind, and another request would cost more.
+    /// Minimum size of a fetch for a small read: the player's next read follows immediately, and another request would
+    /// cost more.
     static let window: Int64 = 64 << 10
 
     init(_ cache: MediaCache, _ url: ResourceURL, _ options: PlaybackOptions, fileType: String? = nil) {
@@ -36,9 +37,9 @@ final class AssetSource: Sendable {
         fields = Result { () throws(RepriseError) in try options.fields() }
     }
 
-    /// The resource, looked up anew: after an eviction or a change at the origin the cache has another one.
+    /// The resource, looked up on each call, because it changes after an eviction or a change at the origin.
     ///
-    /// Throws `invalidArgument` where the options name a field that cannot be sent.
+    /// Throws `invalidArgument` if the options contain a field that cannot be sent.
     func resource() throws(RepriseError) -> MediaResource {
         let fields = try fields.get()
         var resource =
@@ -51,7 +52,8 @@ final class AssetSource: Sendable {
         return resource
     }
 
-    /// The origin gives the file from its beginning only: what the player may skip to has to come, too.
+    /// Whether the origin sends the file only from the beginning, so that bytes the player may skip have to be fetched
+    /// too.
     var mustBeFetchedWhole: Bool { state.withLock { $0.mustBeFetchedWhole } }
 
     private var pathExtension: String {
@@ -59,14 +61,16 @@ final class AssetSource: Sendable {
         return name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? ""
     }
 
-    // MARK: - What it is
+    // MARK: - Information
 
-    /// Finds out what the player is to be told: from what is stored, if that still holds, else from the origin.
+    /// Determines the asset's information from the stored representation if it is still current, otherwise from the
+    /// origin.
     func discover() async throws -> AssetInformation {
         let stored = try resource()
         if let known = await stored.knownInformation(), let representation = Representation(known) {
             let isComplete = await stored.storedProgress().isComplete
-            // What is complete plays without the network. The rest must still fit: the player cannot be told another length.
+            // A complete file plays without the network. An incomplete one must be unchanged, because the player cannot
+            // be given another length.
             var isSame = isComplete
             if !isSame { isSame = await !hasChanged(known, stored) }
             if isSame {
@@ -74,7 +78,8 @@ final class AssetSource: Sendable {
                 let information = await information(known, representation, isComplete: isComplete) { [self] in
                     await firstBytes(try resource().read(.bounded(0..<Int64(ContentType.bytesNeeded))))
                 }
-                // A playlist changes, and no URL has told that it is one: what is stored of it plays nothing.
+                // A playlist may change, and its URL did not reveal that it is one; its stored bytes must not be
+                // played.
                 if information.contentType?.isPlaylist != true { return information }
             }
             try await cache.remove(stored.key)
@@ -103,7 +108,7 @@ final class AssetSource: Sendable {
         }
     }
 
-    /// AVFoundation plays nothing of unknown length: such a file is stored first; its end tells the length.
+    /// AVFoundation cannot play a file of unknown length, so it is stored first; its end determines the length.
     private func readToEnd(_ read: MediaRead, _ known: ContentInformation) async throws -> ContentInformation {
         guard read.disposition != .bypass else {
             read.cancel()
@@ -129,7 +134,7 @@ final class AssetSource: Sendable {
     ) async -> AssetInformation {
         var bytes: [UInt8] = []
         if ContentType.needsBytes(override: fileType, mediaType: known.mediaType, pathExtension: pathExtension) {
-            // A file of unknown type may still play; a file that cannot be read fails when its bytes are wanted.
+            // A file of unknown type may still play; a file that cannot be read fails when its bytes are requested.
             bytes = (try? await firstBytes()) ?? []
         }
         return AssetInformation(
@@ -152,7 +157,7 @@ final class AssetSource: Sendable {
         state.withLock { $0.mustBeFetchedWhole = known.rangesSupported == false && !known.generation.isEmpty }
     }
 
-    /// Asks whether the origin has another representation now; no answer means no.
+    /// Asks whether the origin has another representation now; without an answer, assumes not.
     private func hasChanged(_ known: ContentInformation, _ resource: MediaResource) async -> Bool {
         let head = await withTaskGroup(of: HTTPResponse?.self) { [cache] group in
             var condition = HTTPFields()
@@ -174,7 +179,7 @@ final class AssetSource: Sendable {
 
     // MARK: - Bytes
 
-    /// Opens the bytes of `range`, which exist; fails if they are another representation's by now.
+    /// Opens the bytes of `range`, which must exist; throws if they belong to another representation by now.
     func open(_ range: Range<Int64>, of information: AssetInformation) async throws -> AssetBytes {
         let resource = try resource()
         let length = information.completeLength
@@ -207,7 +212,7 @@ final class AssetSource: Sendable {
         }
     }
 
-    /// Lets the first request go: another read has taken over, or nobody has come.
+    /// Releases the first request: another read has taken over, or none followed.
     func drop() {
         let probe = state.withLock { state in
             defer { state.probe = nil }

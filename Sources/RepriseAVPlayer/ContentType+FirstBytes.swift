@@ -1,16 +1,17 @@
 extension ContentType {
-    /// How many bytes of a file settle its type: an MPEG audio frame of the longest kind and the head of the next.
+    /// Number of bytes that determine a file's type: the longest MPEG audio frame and the header of the next.
     static let bytesNeeded = 4096
 
-    /// By the first bytes, after WHATWG MIME Sniffing §6.2 and the formats' own specifications; `nil` if they tell nothing.
+    /// Determines the type by the first bytes, after WHATWG MIME Sniffing §6.2 and the formats' own specifications;
+    /// `nil` if they are inconclusive.
     ///
-    /// Reads any bytes without a trap. Ogg and Matroska have no identifier that is safe to name: `nil`.
+    /// Never traps, whatever the bytes. Ogg and Matroska have no identifier that is safe to name, so they give `nil`.
     init?(firstBytes bytes: [UInt8]) {
         guard let found = Signature(bytes).identifier else { return nil }
         self.init(found)
     }
 
-    /// Whether the bytes begin a web page or a JSON text: an error page that came as 200.
+    /// Whether the bytes begin a web page or a JSON text, that is, an error page with status 200.
     static func looksLikeText(_ bytes: [UInt8]) -> Bool {
         guard let first = bytes.first(where: { ![0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF].contains($0) }) else {
             return false
@@ -19,7 +20,7 @@ extension ContentType {
     }
 }
 
-/// Looks for the marks of file formats.
+/// Recognizes the signatures of file formats.
 private struct Signature {
     private let bytes: ArraySlice<UInt8>
 
@@ -47,7 +48,7 @@ private struct Signature {
         tagged ?? fixed ?? isoMedia ?? transportStream ?? adts ?? mpegAudio ?? dolby ?? playlist
     }
 
-    /// After an ID3 tag the format's own mark follows, if the bytes reach that far; else it is an mp3.
+    /// After an ID3 tag the format's own signature follows, if the bytes reach that far; otherwise it is an mp3.
     private var tagged: String? {
         guard has("ID3"), let size = id3Size else { return nil }
         guard byte(size + 3) != nil else { return "public.mp3" }
@@ -55,7 +56,7 @@ private struct Signature {
         return rest.fixed ?? rest.adts ?? "public.mp3"
     }
 
-    /// ID3v2 §3.1: four bytes of seven bits, without the header's ten.
+    /// ID3v2 §3.1: four bytes of seven bits each, without the header's ten bytes.
     private var id3Size: Int? {
         var size = 0
         for offset in 6..<10 {

@@ -68,7 +68,7 @@ extension ContentType {
         "org.w3.webvtt": "vtt",
     ])
 
-    /// What each type conforms to, as far as a list of allowed types may name it.
+    /// The types that each type conforms to, as far as a list of allowed types may contain them.
     static let parents: [String: [String]] = [
         "com.apple.m4a-audio": ["public.mpeg-4-audio"],
         "com.apple.protected-mpeg-4-audio-b": ["com.apple.protected-mpeg-4-audio"],

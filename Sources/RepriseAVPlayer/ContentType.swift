@@ -1,16 +1,16 @@
-/// A uniform type identifier that Apple's systems declare, never a dynamic one.
+/// A uniform type identifier declared by Apple's systems, never a dynamic one.
 ///
-/// Tables instead of `UTType`, so that every platform, and every version of one, decides alike. Sources: Apple's list of
-/// system-declared identifiers, `AVFileType`, and the types that macOS itself declares.
+/// Uses tables instead of `UTType`, so that every platform, and every version of one, gives the same answer. Sources:
+/// Apple's list of system-declared identifiers, `AVFileType`, and the types that macOS itself declares.
 struct ContentType: Sendable, Hashable {
     let identifier: String
 
     init(_ identifier: String) { self.identifier = identifier }
 
-    /// Decides what AVFoundation is told: an app's own word, then a media type that says something, then the path's
-    /// extension, then the first bytes.
+    /// Determines the type for AVFoundation: the app's override, then a specific media type, then the path's extension,
+    /// then the first bytes.
     ///
-    /// `nil` if none of them tells; AVFoundation then judges by itself.
+    /// `nil` if none of them is conclusive; AVFoundation then decides by itself.
     static func decide(override: String?, mediaType: String?, pathExtension: String, firstBytes: [UInt8])
         -> ContentType?
     {
@@ -24,7 +24,7 @@ struct ContentType: Sendable, Hashable {
         override == nil && ContentType(mediaType: mediaType) == nil && ContentType(pathExtension: pathExtension) == nil
     }
 
-    /// An identifier as it is, or the one of a file name extension.
+    /// Creates a type from an identifier or a file name extension.
     init?(fileType: String) {
         guard !fileType.hasPrefix("dyn.") else { return nil }
         if fileType.contains(".") {
@@ -34,14 +34,15 @@ struct ContentType: Sendable, Hashable {
         }
     }
 
-    /// By media type, parameters ignored; `nil` for the types that servers give to what they do not know.
+    /// Creates a type from a media type, ignoring parameters; `nil` for the generic types that servers use for unknown
+    /// files.
     init?(mediaType: String?) {
         guard let essence = mediaType?.prefix(while: { $0 != ";" }), let found = Self.byMediaType[Self.trimmed(essence)]
         else { return nil }
         self.init(found)
     }
 
-    /// By file name extension, in any case, without its dot.
+    /// Creates a type from a file name extension, in any case, without the dot.
     init?(pathExtension: String) {
         guard let found = Self.byExtension[pathExtension.lowercased()] else { return nil }
         self.init(found)
@@ -51,9 +52,9 @@ struct ContentType: Sendable, Hashable {
         String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()).lowercased()
     }
 
-    /// The identifier to answer with where only `allowed` ones are accepted; `nil` if none of them fits.
+    /// The identifier to answer with if only `allowed` ones are accepted; `nil` if none of them fits.
     ///
-    /// An empty list accepts all. Else the type itself, or one that it conforms to.
+    /// An empty list accepts all. Otherwise the type itself, or one that it conforms to.
     func answer(allowed: [String]) -> ContentType? {
         if allowed.isEmpty || allowed.contains(identifier) { return self }
         var candidates = Self.parents[identifier] ?? []
@@ -69,6 +70,6 @@ struct ContentType: Sendable, Hashable {
     /// Whether this is a playlist that AVFoundation reads as text.
     var isPlaylist: Bool { identifier == "public.m3u-playlist" }
 
-    /// The identifier of a key that AVFoundation asks for while it plays HLS.
+    /// The identifier of a key that AVFoundation requests while it plays HLS.
     static let contentKey = ContentType("com.apple.streamingkeydelivery.contentkey")
 }

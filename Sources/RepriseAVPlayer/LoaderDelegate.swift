@@ -9,15 +9,15 @@
         import FoundationNetworking
     #endif
 
-    /// Answers AVFoundation for one asset; lives as long as the asset, which holds it.
+    /// Answers AVFoundation for one asset; lives as long as the asset, which retains it.
     ///
-    /// The callbacks hand on and return: they wait for no network, no disk and no task.
+    /// The callbacks return at once: they wait for no network, disk or task.
     final class LoaderDelegate: NSObject, AVAssetResourceLoaderDelegate, Sendable {
-        /// The asset's own URL, as AVFoundation asks for it.
+        /// The asset's own URL, as requested by AVFoundation.
         let loaderURL: URL
         let feed: AssetFeed
         let queue: DispatchQueue
-        /// What a playlist leads to, by URL: keys and further playlists.
+        /// Resources referenced by a playlist, by URL: keys and further playlists.
         private let links = Mutex<[String: AssetFeed]>([:])
         private let isNamedPlaylist: Bool
 
@@ -33,7 +33,7 @@
             for link in links.withLock({ Array($0.values) }) { link.release() }
         }
 
-        /// Requests that have not ended.
+        /// Number of requests that have not ended.
         var outstanding: Int {
             links.withLock { Array($0.values) }.reduce(feed.outstanding) { $0 + $1.outstanding }
         }
@@ -43,10 +43,10 @@
             feed.error ?? links.withLock { Array($0.values) }.lazy.compactMap(\.error).first
         }
 
-        /// By its name, or by what the origin sent.
+        /// Whether it is a playlist by its name or by the origin's response.
         private var isPlaylist: Bool { isNamedPlaylist || feed.isPlaylist }
 
-        /// Fails what is under way.
+        /// Fails the requests in progress.
         func stop() {
             feed.stop()
             for link in links.withLock({ Array($0.values) }) { link.stop() }
@@ -75,15 +75,15 @@
         private func loadAsset(_ loadingRequest: AVAssetResourceLoadingRequest) {
             let url = feed.source.url
             let isAgain = loadingRequest.contentInformationRequest != nil && feed.isPlaylist && feed.outstanding == 0
-            // A playlist that is asked for again may have changed; media of an asset does not.
+            // A playlist that is requested again may have changed; an asset's media does not.
             if isAgain || links.withLock({ $0[url.description] != nil }) {
                 return receive(loadingRequest, at: url, fileType: feed.source.options.fileType)
             }
             feed.receive(AVLoadingRequest(loadingRequest), for: ObjectIdentifier(loadingRequest))
         }
 
-        /// AVFoundation takes playlists, subtitles and keys from a delegate; segments only from an HTTP server
-        /// (CoreMediaErrorDomain -12881), so that those are sent there.
+        /// AVFoundation accepts playlists, subtitles and keys from a delegate, but segments only from an HTTP server
+        /// (CoreMediaErrorDomain -12881), so those are redirected there.
         private func load(_ loadingRequest: AVAssetResourceLoadingRequest, linkedAt url: URL) {
             let isText = ["m3u8", "m3u", "vtt", "webvtt"].contains(url.pathExtension.lowercased())
             let isKey = ["key", "bin"].contains(url.pathExtension.lowercased())
@@ -96,18 +96,18 @@
             receive(loadingRequest, at: resource, fileType: isKey ? ContentType.contentKey.identifier : nil)
         }
 
-        /// Answers with what lies at `url` at this moment.
+        /// Answers with the current resource at `url`.
         private func receive(
             _ loadingRequest: AVAssetResourceLoadingRequest, at url: ResourceURL, fileType: String? = nil
         ) {
             let (link, old) = links.withLock { links in
                 let old = links[url.description]
-                // What is asked for again may have changed: only requests that wait together share an answer, and those that
-                // want no information go on with the one that they have.
+                // A resource that is requested again may have changed: only concurrent requests share an answer, and
+                // requests without content information continue with the one they have.
                 if let old, old.outstanding > 0 || loadingRequest.contentInformationRequest == nil {
                     return (old, AssetFeed?.none)
                 }
-                // Playlists change and keys are secret: neither is stored.
+                // Playlists change and keys are secret, so neither is stored.
                 var options = feed.source.options
                 options.isStored = false
                 options.fileType = nil
@@ -121,7 +121,7 @@
         }
     }
 
-    /// Tells AVFoundation why an asset is not loaded at all.
+    /// Reports to AVFoundation why an asset cannot be loaded.
     final class RefusingDelegate: NSObject, AVAssetResourceLoaderDelegate, Sendable {
         let error: RepriseError
 
@@ -136,7 +136,7 @@
         }
     }
 
-    /// AVFoundation's request behind the portable face.
+    /// AVFoundation's request as a portable ``LoadingRequest``.
     final class AVLoadingRequest: LoadingRequest {
         private let request: AVAssetResourceLoadingRequest
 
@@ -160,7 +160,7 @@
             guard let wanted = request.contentInformationRequest else { return }
             wanted.contentType = contentType
             wanted.contentLength = information.completeLength
-            // Always: the cache can give any part sooner or later, also where the origin cannot.
+            // Always true: the cache can eventually deliver any part, even if the origin cannot.
             wanted.isByteRangeAccessSupported = true
             wanted.isEntireLengthAvailableOnDemand = information.isEntirelyStored
         }

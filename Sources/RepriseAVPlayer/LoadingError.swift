@@ -6,12 +6,12 @@ import Reprise
     import FoundationNetworking
 #endif
 
-/// What AVFoundation is told when loading fails: an error in `NSURLErrorDomain`, with the cause under it.
+/// Converts errors for AVFoundation: an error in `NSURLErrorDomain`, with the cause as underlying error.
 ///
-/// AVFoundation wraps such errors for its own; others, and codes of 0, do not arrive at the app. The user information is
+/// AVFoundation wraps such errors in its own; others, and codes of 0, do not reach the app. The user information is
 /// likely to be lost on the way through its server process: ``MediaCache/loadingError(of:)-(AVAsset)`` has the cause.
 enum LoadingError {
-    /// The error for `error`, which is a ``RepriseError``, a `CancellationError`, or somebody else's.
+    /// Converts `error`, which is a ``RepriseError``, a `CancellationError`, or a foreign error.
     static func make(_ error: any Error) -> NSError {
         guard let error = error as? RepriseError else {
             let code: URLError.Code = error is CancellationError ? .cancelled : (error as? URLError)?.code ?? .unknown
@@ -22,7 +22,7 @@ enum LoadingError {
             userInfo: [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.message])
     }
 
-    /// The system's own code where the client gave one, else the one that says the same.
+    /// The system's own code if the client provided one, otherwise the closest one.
     static func code(of error: RepriseError) -> URLError.Code {
         if let cause = error.cause as? URLError, cause.code.rawValue < 0, cause.code != .unknown { return cause.code }
         return switch error.code {

@@ -1,4 +1,4 @@
-/// What happens to the loading requests of one asset.
+/// The state of the loading requests of one asset.
 ///
 /// Pure: events in, actions out.
 ///
@@ -9,35 +9,36 @@
 ///                                              │  deliver (≤ 1 MiB, in order)
 ///   cancel, failed, released: forgotten, from every state; whatever comes later is ignored
 /// ```
-/// Rules that hold whatever AVFoundation does: content information before the first byte and before the end; a request
-/// ends once; after a cancellation nothing is given; the bytes given are exactly the next ones, never past the extent;
-/// success only when all of the extent was given; a request that is not known is ignored.
+/// Rules that hold whatever AVFoundation does: content information comes before the first byte and before the end. A
+/// request ends once. After a cancellation nothing is delivered. The bytes delivered are exactly the next ones, never
+/// beyond the extent. A request succeeds only when all of its extent was delivered. Unknown requests are ignored.
 struct LoadingMachine: Sendable {
-    /// Names a loading request: one object of AVFoundation's, not a URL or a range, of which there may be several alike.
+    /// Identifies a loading request: one of AVFoundation's objects, not a URL or a range, which several requests may
+    /// share.
     ///
-    /// Not the object's address, which a later one may have again.
+    /// Not the object's address, which may be reused.
     struct ID: Hashable, Sendable { let number: UInt64 }
 
     /// What the owner has to do, in this order.
     enum Action: Sendable, Equatable {
-        /// Find out what the resource is; nobody else is doing so.
+        /// Find out what the resource is; no other task is doing so.
         case findInformation
         /// Fill in the content information.
         case inform(ID)
-        /// Begin to give these bytes, which are not none.
+        /// Start to deliver these bytes; the range is not empty.
         case serve(ID, Range<Int64>)
-        /// Everything was given.
+        /// Everything was delivered.
         case finish(ID)
-        /// Tell the player that loading failed.
+        /// Report to the player that loading failed.
         case fail(ID)
-        /// Stop working for the request; the player has forgotten it.
+        /// Stop working for the request; the player has dropped it.
         case stop(ID)
     }
 
     private enum Phase: Sendable, Equatable {
         /// The length is not known yet.
         case waiting
-        /// These bytes are still to be given.
+        /// These bytes remain to be delivered.
         case serving(Range<Int64>)
     }
 
@@ -47,7 +48,7 @@ struct LoadingMachine: Sendable {
         var phase: Phase
     }
 
-    /// Largest piece given at once, in bytes: AVFoundation keeps every one for as long as it likes.
+    /// Maximum size of one delivery, in bytes: AVFoundation keeps each for as long as it likes.
     static let maximumPiece = 1 << 20
 
     private var entries: [ID: Entry] = [:]
@@ -55,13 +56,13 @@ struct LoadingMachine: Sendable {
     private(set) var completeLength: Int64?
     private var isFinding = false
 
-    /// Requests that have not ended.
+    /// Number of requests that have not ended.
     var outstanding: Int { entries.count }
 
-    /// Whether `id` still wants something.
+    /// Whether `id` is still active.
     func isLive(_ id: ID) -> Bool { entries[id] != nil }
 
-    /// AVFoundation asks.
+    /// Receives a request.
     mutating func receive(extent: LoadingExtent?, wantsInformation: Bool) -> (ID, [Action]) {
         nextNumber += 1
         let id = ID(number: nextNumber)
@@ -72,20 +73,20 @@ struct LoadingMachine: Sendable {
         return (id, [.findInformation])
     }
 
-    /// The length is known; it stays what it is for as long as the asset lives.
+    /// Notes the length, which stays the same for the lifetime of the asset.
     mutating func informed(completeLength: Int64) -> [Action] {
         isFinding = false
         self.completeLength = self.completeLength ?? completeLength
         return waiting.flatMap { begin($0, completeLength) }
     }
 
-    /// The length could not be found: whoever waits for it fails, the next request tries again.
+    /// Fails the requests that wait for the length; the next request tries again.
     mutating func informationFailed() -> [Action] {
         isFinding = false
         return waiting.flatMap { failed($0) }
     }
 
-    /// Who waits for the length, in order of arrival.
+    /// The requests that wait for the length, in order of arrival.
     private var waiting: [ID] {
         entries.keys.filter { entries[$0]?.phase == .waiting }.sorted { $0.number < $1.number }
     }
@@ -102,19 +103,20 @@ struct LoadingMachine: Sendable {
         return information + [.serve(id, range)]
     }
 
-    /// The next byte that a request is to be given; `nil` if it is not being served.
+    /// The next byte to deliver to a request; `nil` if it is not being served.
     func position(of id: ID) -> Int64? {
         guard case .serving(let rest) = entries[id]?.phase else { return nil }
         return rest.lowerBound
     }
 
-    /// How many of `count` bytes at `offset` may be given to the player now: 0 if it has gone or wants other bytes.
+    /// How many of `count` bytes at `offset` may be delivered to the player now; 0 if the request has ended or wants
+    /// other bytes.
     func deliverable(_ id: ID, at offset: Int64, count: Int) -> Int {
         guard case .serving(let rest) = entries[id]?.phase, rest.lowerBound == offset else { return 0 }
         return Int(min(Int64(min(count, Self.maximumPiece)), rest.upperBound - offset))
     }
 
-    /// `count` bytes were given.
+    /// Notes that `count` bytes were delivered.
     mutating func delivered(_ id: ID, count: Int) -> [Action] {
         guard case .serving(let rest) = entries[id]?.phase else { return [] }
         let next = rest.lowerBound + Int64(count)
@@ -126,16 +128,16 @@ struct LoadingMachine: Sendable {
         return []
     }
 
-    /// Its bytes cannot be had.
+    /// Fails a request whose bytes are unavailable.
     mutating func failed(_ id: ID) -> [Action] { entries.removeValue(forKey: id) == nil ? [] : [.fail(id)] }
 
-    /// The player gave it up; unknown ones are ignored.
+    /// Cancels a request on behalf of the player; unknown ones are ignored.
     mutating func cancel(_ id: ID) -> [Action] { entries.removeValue(forKey: id) == nil ? [] : [.stop(id)] }
 
-    /// Loading is to stop now; the player is told, and may ask again.
+    /// Fails all requests; the player may ask again.
     mutating func failAll() -> [Action] { entries.keys.sorted { $0.number < $1.number }.flatMap { failed($0) } }
 
-    /// The asset is gone, and with it everybody who could be answered.
+    /// Drops all requests because the asset is gone.
     mutating func release() -> [Action] {
         defer { entries = [:] }
         return entries.keys.map { .stop($0) }

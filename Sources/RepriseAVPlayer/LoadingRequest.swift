@@ -1,14 +1,14 @@
 import Foundation
 
-/// AVFoundation's loading request as the portable part sees it.
+/// AVFoundation's loading request as seen by the portable part.
 ///
-/// Everything is called on the loader's queue.
+/// All members are used on the loader's queue.
 protocol LoadingRequest: AnyObject, Sendable {
     var wantsInformation: Bool { get }
     var extent: LoadingExtent? { get }
-    /// Whether the player has given it up, which it does a moment before it says so, or without saying so.
+    /// Whether the player has canceled it, which may be true before the callback arrives, or without one.
     var isCancelled: Bool { get }
-    /// What the content type must be one of; empty for no demand.
+    /// The accepted content types; empty for any.
     var allowedContentTypes: [String] { get }
 
     /// Fills in the content information.
@@ -18,13 +18,13 @@ protocol LoadingRequest: AnyObject, Sendable {
     func finish(with error: NSError)
 }
 
-/// What the player is told about an asset, once and for all.
+/// The information given to the player about an asset, once and for all.
 struct AssetInformation: Sendable {
     let completeLength: Int64
-    /// `nil` where nothing tells; AVFoundation then judges by itself.
+    /// `nil` if unknown; AVFoundation then decides by itself.
     let contentType: ContentType?
-    /// Everything is on disk: the player may skip its own read-ahead.
+    /// Whether everything is on disk, so that the player may skip its own read-ahead.
     let isEntirelyStored: Bool
-    /// Which representation this is; every read is checked against it.
+    /// The representation that every read is checked against.
     let representation: Representation
 }

@@ -14,10 +14,10 @@
         /// ```swift
         /// let player = AVPlayer(playerItem: cache.playerItem(for: url))
         /// ```
-        /// There is nothing to retain: the loader lives as long as the item's asset. `file:` URLs and others that are not
-        /// http or https are played as they are, and so are playlists (`.m3u8`), uncached. `skd:` fails with
-        /// `NSURLErrorUnsupportedURL`. Errors that the player shows are in `NSURLErrorDomain`; ``loadingError(of:)-(AVPlayerItem)``
-        /// has the ``RepriseError`` behind them.
+        /// There is nothing to retain: the loader lives as long as the item's asset. `file:` URLs and others that are
+        /// not http or https are played as they are, and so are playlists (`.m3u8`), uncached. `skd:` fails with
+        /// `NSURLErrorUnsupportedURL`. Errors shown by the player are in `NSURLErrorDomain`;
+        /// ``loadingError(of:)-(AVPlayerItem)`` returns the underlying ``RepriseError``.
         public nonisolated func playerItem(
             for url: URL, options: PlaybackOptions = PlaybackOptions()
         ) -> AVPlayerItem {
@@ -26,7 +26,8 @@
 
         /// A plain asset for the media at `url`, which is cached while it is played or read.
         ///
-        /// See ``playerItem(for:options:)``. Each call makes an asset of its own; all of one URL share what is fetched.
+        /// See ``playerItem(for:options:)``. Each call creates a separate asset; all assets of one URL share fetched
+        /// bytes.
         public nonisolated func asset(for url: URL, options: PlaybackOptions = PlaybackOptions()) -> AVURLAsset {
             switch SourceURL(url) {
             case .cached(let resource, let loaderURL): asset(for: resource, at: loaderURL, options: options)
@@ -35,11 +36,11 @@
             }
         }
 
-        /// Stops loading for `asset`; what arrived stays stored.
+        /// Stops loading for `asset`; bytes that have arrived stay stored.
         ///
-        /// Requests under way fail with `NSURLErrorCancelled`; later ones are answered as ever. For assets that were not
-        /// made by ``asset(for:options:)`` it does nothing. An `AVQueuePlayer` that goes on to the next item cancels
-        /// nothing by itself: see ``follow(_:prefetching:)``.
+        /// Requests in progress fail with `NSURLErrorCancelled`; later ones are answered as usual. Does nothing for
+        /// assets that were not made by ``asset(for:options:)``. An `AVQueuePlayer` that advances to the next item does
+        /// not cancel anything by itself: see ``follow(_:prefetching:)``.
         public nonisolated func stopLoading(of asset: AVAsset) { Self.loader(of: asset)?.stop() }
 
         /// Stops loading for the asset of `item`.
@@ -47,11 +48,11 @@
         /// See ``stopLoading(of:)-(AVAsset)``.
         @MainActor public func stopLoading(of item: AVPlayerItem) { stopLoading(of: item.asset) }
 
-        /// The error with which loading for `asset` failed last; `nil` if none has, and for assets that were not made by
-        /// ``asset(for:options:)``.
+        /// The error with which loading for `asset` failed last; `nil` if there is none, and for assets that were not
+        /// made by ``asset(for:options:)``.
         ///
-        /// The player's own error has its domain and code. AVFoundation keeps no more of it: what happened and how to remedy
-        /// it is here. Playback may have gone on since.
+        /// The player's own error keeps only the domain and code; this one says what happened and how to remedy it.
+        /// Playback may have continued since.
         public nonisolated func loadingError(of asset: AVAsset) -> RepriseError? {
             let delegate = (asset as? AVURLAsset)?.resourceLoader.delegate
             return (delegate as? LoaderDelegate)?.error ?? (delegate as? RefusingDelegate)?.error
@@ -64,12 +65,12 @@
 
         private static let refusals = DispatchQueue(label: "reprise.refusals")
 
-        /// An asset at `loaderURL`, whatever it is, with a loader for `resource`.
+        /// An asset at `loaderURL` with a loader for `resource`.
         nonisolated func asset(
             for resource: ResourceURL, at loaderURL: URL, options: PlaybackOptions
         ) -> AVURLAsset {
             var options = options
-            // Playlists change: they would have to be asked for again each time.
+            // Playlists change and would have to be validated each time.
             if SourceURL.isPlaylist(loaderURL) { options.isStored = false }
             let delegate = LoaderDelegate(AssetSource(self, resource, options), loaderURL: loaderURL)
             return Self.asset(at: loaderURL, delegate: delegate, queue: delegate.queue)
@@ -79,23 +80,24 @@
             at url: URL, delegate: any AVAssetResourceLoaderDelegate, queue: DispatchQueue
         ) -> AVURLAsset {
             let asset = AVURLAsset(url: url)
-            // Before anybody makes an item of it: AVFoundation looks for the delegate then.
+            // Set before an item is made of it, because AVFoundation looks for the delegate then.
             asset.resourceLoader.setDelegate(delegate, queue: queue)
-            // AVFoundation holds delegates weakly. Copies of an asset share its resource loader, so that holds it as well.
+            // AVFoundation retains delegates weakly. Copies of an asset share its resource loader, so that retains it
+            // as well.
             objc_setAssociatedObject(asset, LoaderKey.address, delegate, .OBJC_ASSOCIATION_RETAIN)
             objc_setAssociatedObject(asset.resourceLoader, LoaderKey.address, delegate, .OBJC_ASSOCIATION_RETAIN)
             return asset
         }
 
-        /// The loader of an asset that a cache made.
+        /// The loader of an asset made by a cache.
         nonisolated static func loader(of asset: AVAsset) -> LoaderDelegate? {
             (asset as? AVURLAsset)?.resourceLoader.delegate as? LoaderDelegate
         }
     }
 
-    /// The address under which objects are associated with AVFoundation's.
+    /// The address used as key for objects associated with AVFoundation's.
     enum LoaderKey {
-        /// One byte that nobody reads or frees: only its address counts.
+        /// One byte that is never read or freed; only its address matters.
         nonisolated(unsafe) static let address = UnsafeRawPointer(
             UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
     }

@@ -1,5 +1,5 @@
 public import Foundation
-// An app that plays needs one import besides AVFoundation: MediaCache is its whole vocabulary.
+// An app that plays media needs one import besides AVFoundation.
 @_exported public import Reprise
 public import RepriseURLSession
 
@@ -9,11 +9,13 @@ extension MediaCache {
     /// ```swift
     /// let cache = await MediaCache.forPlayback()
     /// ```
-    /// Called again it gives the same cache. `directory` is by default `Reprise` in the app's own part of the user's caches
-    /// folder, which is named for its bundle identifier, or for the process where it has none. The system neither backs that
-    /// up nor shows it, and may empty it when space runs out: name one in Application Support for downloads and pins (not on
-    /// tvOS, which has none). Where it cannot be used, because another process has it, the disk fails, or the key cannot be had
-    /// or differs, the cache stores nothing and playback goes on: ``MediaCache/isStoring`` is false then, and
+    /// Further calls return the same cache. By default `directory` is `Reprise` in the app's own part of the user's
+    /// caches folder, named after its bundle identifier, or after the process if it has none. The system neither backs
+    /// that folder up nor shows it, and may empty it when space runs out, so name a directory in Application Support
+    /// for downloads and pins (not on tvOS, which has none).
+    ///
+    /// If the directory cannot be used, because another process has it open, the disk fails, or the key is unavailable
+    /// or different, the cache stores nothing and playback continues. ``MediaCache/isStoring`` is then false, and
     /// ``MediaCache/storeProblem`` and the first event say why.
     public static func forPlayback(
         directory: URL? = nil, origin: URLSessionOrigin = URLSessionOrigin(),
@@ -35,7 +37,8 @@ extension MediaCache {
         )
     }
 
-    /// Each app has its own: on macOS all without a sandbox share one caches folder, and a directory has one process.
+    /// One directory per app: on macOS all apps without a sandbox share one caches folder, and a directory belongs to
+    /// one process.
     static func defaultDirectory(in caches: URL, bundleIdentifier: String?, processName: String) -> URL {
         caches.appendingPathComponent(bundleIdentifier ?? processName, isDirectory: true)
             .appendingPathComponent("Reprise", isDirectory: true)

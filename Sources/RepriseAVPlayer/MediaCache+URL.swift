@@ -2,29 +2,28 @@ public import Foundation
 public import Reprise
 
 extension MediaCache {
-    /// Whether every byte of the media at `url`, played with `options`, is on disk; looks into the index, never at the
-    /// network.
+    /// Whether every byte of the media at `url`, played with `options`, is on disk; consults the index, never the network.
     ///
-    /// False for URLs that are not http or https. Without options `isCached(_:partition:)` of Reprise tells the same.
+    /// False for URLs that are not http or https. Without options, use `isCached(_:partition:)` of Reprise.
     public func isCached(_ url: URL, options: PlaybackOptions) async -> Bool {
         guard let resource = try? AssetSource.resource(self, url, options) else { return false }
         return await resource.storedProgress().isComplete
     }
 
-    /// What is stored of the media at `url`, now and after each change: for a buffer bar.
+    /// The stored progress of the media at `url`, now and after each change, for a buffer bar.
     ///
     /// ```swift
     /// for await progress in cache.progress(of: url) { bar.spans = progress.fractions }
     /// ```
-    /// At most one element in 100 ms; ends when the task is cancelled or the cache closed, and at once for URLs that are
-    /// not http or https and for options whose headers cannot be sent.
+    /// At most one element every 100 ms. Ends when the task is canceled or the cache closed, and immediately for URLs
+    /// that are not http or https or options whose headers cannot be sent.
     public func progress(of url: URL, options: PlaybackOptions = PlaybackOptions()) -> PlaybackProgress {
         PlaybackProgress(updates: (try? AssetSource.resource(self, url, options))?.storedProgressUpdates())
     }
 
-    /// Begins to fetch `amount` of the media at `url`, in the background.
+    /// Starts to fetch `amount` of the media at `url` in the background.
     ///
-    /// Playback that begins meanwhile joins the fetch. `options` must be those with which it is played.
+    /// Playback that begins during the fetch joins it. `options` must be those used for playback.
     @discardableResult
     public func prefetch(
         _ url: URL, _ amount: PrefetchAmount = .first(1 << 20), options: PlaybackOptions = PlaybackOptions()
@@ -39,9 +38,9 @@ extension MediaCache {
             })
     }
 
-    /// Writes all of the media at `url` to a new file, fetching what is missing.
+    /// Writes all of the media at `url` to a new file, fetching missing bytes.
     ///
-    /// Throws ``RepriseError``, `invalidArgument` for headers that cannot be sent among it, or `CancellationError`.
+    /// Throws ``RepriseError``, including `invalidArgument` for headers that cannot be sent, or `CancellationError`.
     public func export(_ url: URL, to file: URL, options: PlaybackOptions = PlaybackOptions()) async throws {
         guard let resource = try AssetSource.resource(self, url, options) else {
             throw RepriseError(.invalidURL, "Only http and https URLs of single files can be exported.")
@@ -49,8 +48,8 @@ extension MediaCache {
         try await resource.export(to: file.path)
     }
 
-    /// Removes the stored bytes of the media at `url`, played with `options`, also while it plays: its player then fails at
-    /// the next hole.
+    /// Removes the stored media at `url`, played with `options`, even while it plays; its player then fails at the next
+    /// hole.
     ///
     /// Returns the bytes freed. Without options `remove(_:partition:)` of Reprise does the same.
     @discardableResult
@@ -61,7 +60,7 @@ extension MediaCache {
 }
 
 extension AssetSource {
-    /// The resource that plays at `url`; `nil` for what is not cached.
+    /// The resource that plays at `url`; `nil` if it is not cached.
     ///
     /// Throws `invalidArgument` for headers that cannot be sent, and `closed`.
     static func resource(
@@ -72,29 +71,29 @@ extension AssetSource {
     }
 }
 
-/// What is stored of one file, over time.
+/// The stored progress of one file, over time.
 public struct PlaybackProgress: AsyncSequence, Sendable {
-    /// What is stored.
+    /// The stored progress.
     public typealias Element = StoredProgress
-    /// It never fails.
+    /// The sequence never fails.
     public typealias Failure = Never
 
     let updates: StoredProgressSequence?
 
-    /// Walks through the changes.
+    /// Iterates over the changes.
     public struct Iterator: AsyncIteratorProtocol {
         var base: StoredProgressSequence.Iterator?
 
-        /// What is stored after the next change; `nil` at the end.
+        /// The progress after the next change; `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> StoredProgress? {
             await base?.next(isolation: actor)
         }
 
-        /// What is stored after the next change; `nil` at the end.
+        /// The progress after the next change; `nil` at the end.
         public mutating func next() async -> StoredProgress? { await next(isolation: nil) }
     }
 
-    /// Starts with what is stored now.
+    /// Starts with the current progress.
     public func makeAsyncIterator() -> Iterator { Iterator(base: updates?.makeAsyncIterator()) }
 }
 
@@ -104,10 +103,10 @@ public struct Prefetch: Sendable {
 
     init(_ task: Task<Void, any Error>) { self.task = task }
 
-    /// Ends it; what arrived stays stored.
+    /// Ends the fetch; bytes that have arrived stay stored.
     public func cancel() { task.cancel() }
 
-    /// Returns when everything wanted is stored.
+    /// Returns when everything requested is stored.
     ///
     /// Throws ``RepriseError`` or `CancellationError`.
     public func finished() async throws { try await task.value }

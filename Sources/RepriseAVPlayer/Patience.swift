@@ -1,40 +1,40 @@
 import Reprise
 
-/// How long to go on waiting: only time counts in which this process ran.
+/// A timeout that counts only the time in which this process was running.
 ///
-/// Pure. The suspending clock stands still while the device sleeps. It does not while the system suspends the app on a
-/// device that is awake; that shows in a timer that fires late. After either gap the network has to be set up again, so
-/// the whole time is granted once more.
+/// Pure. The suspending clock stops while the device sleeps, but not while the system suspends the app on a device that
+/// is awake; that shows in a timer that fires late. After either gap the network has to be set up again, so the whole
+/// time is granted once more.
 struct Patience: Sendable {
-    /// Two clocks at one moment.
+    /// Both clocks, read at one moment.
     struct Reading: Sendable {
-        /// Time that goes on while the device sleeps.
+        /// Time that includes sleep.
         var continuous: Duration
-        /// Time that does not.
+        /// Time that excludes sleep.
         var awake: Duration
     }
 
-    /// Longest time between two looks at the clocks: a gap of more than ``tolerance`` in it is noticed.
+    /// Longest interval between two readings of the clocks; a gap of more than ``tolerance`` in it is noticed.
     static let longestStep = Duration.seconds(5)
     /// How late a timer may fire on a busy device.
     static let tolerance = Duration.seconds(5)
 
     private let total: Duration
     private var start: Duration
-    /// When the last step was to end, on the continuous clock.
+    /// When the last step should have ended, on the continuous clock.
     private var due: Duration
 
-    /// Waits for `total` from `now` on.
+    /// Creates a timeout of `total` from `now` on.
     init(_ total: Duration, at now: Reading) {
         self.total = total
         start = now.awake
         due = now.continuous
     }
 
-    /// Something came: the whole time begins again.
+    /// Restarts the timeout after progress.
     mutating func progressed(at now: Reading) { start = now.awake }
 
-    /// How long to sleep before the next call; zero when the time is over.
+    /// How long to sleep before the next call; zero when the time is up.
     mutating func step(at now: Reading) -> Duration {
         if now.continuous - due > Self.tolerance { start = now.awake }
         let step = max(.zero, min(total - (now.awake - start), Self.longestStep))
@@ -44,7 +44,7 @@ struct Patience: Sendable {
 }
 
 extension CacheClock {
-    /// Both clocks now.
+    /// Both clocks, read now.
     var reading: Patience.Reading { Patience.Reading(continuous: elapsed(), awake: awake.elapsed()) }
 
     /// Waits until the process has run for `time` without a gap.

@@ -3,54 +3,54 @@ public import Reprise
 
 /// How one item is loaded; the defaults suit most.
 public struct PlaybackOptions: Sendable {
-    /// How far beyond what the player asks the file is fetched.
+    /// How far beyond the player's requests the file is fetched.
     public enum ReadAhead: Sendable, Hashable {
-        /// Not at all: the player's own way of streaming stays as it is.
+        /// Not at all: the player's own way of streaming is unchanged.
         case asRequested
-        /// So many bytes after the point at which the player stopped asking.
+        /// This many bytes beyond the point at which the player stopped asking.
         case ahead(Int64)
-        /// To the end, and then what is missing before: the whole file, once it has begun to play.
+        /// To the end, and then the missing bytes before: the whole file, once it has started to play.
         case toEnd
     }
 
-    /// Fields of every request for the item, such as `Authorization`; none by default.
+    /// Header fields of every request for the item, such as `Authorization`; none by default.
     ///
-    /// Names must be tokens (RFC 9110 §5.1), values must hold no line breaks and no white space at their ends (§5.5).
-    /// Where one does not, nothing is requested: loading fails with `invalidArgument` under `NSURLErrorBadURL`. They are
-    /// not part of the cache key: credentials change by the hour. Users do not: set ``partition`` where what one user may
-    /// see is not for the next one.
+    /// Names must be tokens (RFC 9110 §5.1); values must not contain line breaks or begin or end with white space
+    /// (§5.5). Otherwise nothing is requested, and loading fails with `invalidArgument` under `NSURLErrorBadURL`. The
+    /// fields are not part of the cache key, because credentials change by the hour. If one user must not see what
+    /// another user may, set ``partition``.
     public var headers: [String: String] = [:]
-    /// Whose media these are, such as an account's identifier; `nil`, the default, for everybody's.
+    /// The partition that the media belong to, such as an account's identifier; `nil`, the default, for none.
     ///
-    /// What is stored in one partition is never used for another one. ``MediaCache/removeAll(partition:)`` removes it as a
-    /// whole, as when a user signs out.
+    /// Entries of one partition are never used for another. ``MediaCache/removeAll(partition:)`` removes them all, for
+    /// example when a user signs out.
     public var partition: String?
     /// The key under which the item is stored; `nil`, the default, for the cache's key policy.
     ///
-    /// It takes the place of the partition as well.
+    /// Also overrides the partition.
     public var cacheKey: CacheKey?
-    /// What the file is, as a uniform type identifier (`public.mp3`) or a file name extension (`mp3`).
+    /// The type of the file, as a uniform type identifier (`public.mp3`) or a file name extension (`mp3`).
     ///
-    /// Wins over everything that the server says; `nil` by default.
+    /// Overrides everything that the server declares; `nil` by default.
     public var fileType: String?
-    /// How far beyond what the player asks the file is fetched; not at all by default.
+    /// How far beyond the player's requests the file is fetched; not at all by default.
     public var readAhead = ReadAhead.asRequested
-    /// Whether what is played is stored; true by default.
+    /// Whether played media are stored; true by default.
     public var isStored = true
     /// Which networks may be used; any by default.
     public var networkPolicy = NetworkPolicy.any
     /// Longest time without a byte before a request fails with `NSURLErrorTimedOut`; 60 s by default.
     ///
-    /// Time in which the device sleeps does not count. After the app was suspended the whole time begins again.
-    /// AVFoundation itself gives up after 120 s, with an error that tells nothing.
+    /// Time in which the device sleeps does not count. After the app was suspended the whole time starts again.
+    /// AVFoundation itself gives up after 120 s, with an unhelpful error.
     public var timeout = Duration.seconds(60)
 
     /// The defaults.
     public init() {}
 
-    /// ``headers`` as they are sent.
+    /// ``headers`` as header fields.
     ///
-    /// Throws `invalidArgument` for one that cannot be; the message names it, without its value.
+    /// Throws `invalidArgument` for a field that cannot be sent; the message contains its name without its value.
     func fields() throws(RepriseError) -> HTTPFields {
         var fields = HTTPFields()
         for (name, value) in headers {

@@ -8,12 +8,12 @@
     #endif
 
     extension MediaCache {
-        /// Keeps loading in step with `player`: stops the item that it has left, which the player itself does not, and
-        /// fetches the beginning of the next.
+        /// Keeps loading in step with `player`: stops loading for an item that the player has left, which the player
+        /// itself doesn't do, and fetches the beginning of the next.
         ///
-        /// Lives as long as the player; a second call takes the first one's place. Items that were not made by this
-        /// library are left alone. A player tells of its current item only: what is inserted behind it while it plays is
-        /// seen when the player goes on, or at once by calling this again.
+        /// Lasts as long as the player; a second call replaces the first. Items that were not made by this library are
+        /// ignored. A player only reports its current item: items inserted after it during playback are noticed when
+        /// the player advances, or immediately by calling this again.
         @MainActor public func follow(_ player: AVQueuePlayer, prefetching amount: PrefetchAmount = .first(1 << 20)) {
             let follower = QueueFollower(player, cache: self, amount: amount)
             objc_setAssociatedObject(player, LoaderKey.address, follower, .OBJC_ASSOCIATION_RETAIN)
@@ -35,7 +35,7 @@
             self.cache = cache
             self.amount = amount
             observation = player.observe(\.currentItem) { [weak self] _, _ in
-                // Observers are told on whatever thread made the change.
+                // Observers are called on whatever thread made the change.
                 Task { @MainActor [weak self] in self?.update() }
             }
             update()
@@ -43,7 +43,7 @@
 
         deinit { prefetch?.cancel() }
 
-        /// Looks at the queue, which cannot be observed itself, only its first item.
+        /// Checks the queue, of which only the first item can be observed.
         func update() {
             guard let player else { return }
             let items = player.items()

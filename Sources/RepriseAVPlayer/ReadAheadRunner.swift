@@ -1,9 +1,10 @@
 import Locks
 import Reprise
 
-/// Fetches what the player has not asked for, where an item's options or its origin want that.
+/// Fetches bytes that the player has not requested, if an item's options or its origin call for it.
 ///
-/// Its failures are nobody's: the player's own request for the bytes tells. Events of the cache have them.
+/// Errors are not reported here: the player's own request for the bytes will fail too, and the cache reports them as
+/// events.
 final class ReadAheadRunner: Sendable {
     private struct State {
         var task: Task<Void, Never>?
@@ -15,7 +16,7 @@ final class ReadAheadRunner: Sendable {
 
     init(_ source: AssetSource) { self.source = source }
 
-    /// The player does not want more for now; it has everything before `position`.
+    /// Notes that the player wants no more for now, and has everything before `position`.
     func player(leftAt position: Int64, completeLength: Int64?) {
         guard let completeLength, !state.withLock({ $0.isWhole }) else { return }
         switch source.options.readAhead {

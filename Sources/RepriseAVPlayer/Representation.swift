@@ -2,7 +2,7 @@ import HTTPSemantics
 import HTTPTypes
 import Reprise
 
-/// Tells whether two answers are about the same bytes.
+/// Compares two answers to determine whether they describe the same bytes.
 struct Representation: Sendable {
     let completeLength: Int64
     let validators: Validators
@@ -21,9 +21,9 @@ struct Representation: Sendable {
         generation = information.generation
     }
 
-    /// Whether the head of a HEAD response is another representation's.
+    /// Whether the head of a HEAD response belongs to another representation.
     ///
-    /// Validators decide. Only without any does the length: many servers answer HEAD with none, or with 0.
+    /// Validators decide. The length decides only without any, because many servers answer HEAD without one, or with 0.
     func isContradicted(by head: HTTPResponse) -> Bool {
         let now = Validators(head.headerFields)
         if let mine = validators.etag, let other = now.etag { return !mine.weaklyMatches(other) }
@@ -34,10 +34,10 @@ struct Representation: Sendable {
         return length != completeLength
     }
 
-    /// Whether bytes of `information` may be given where bytes of this representation were.
+    /// Whether bytes of `information` may replace bytes of this representation.
     ///
-    /// One generation is one representation. Otherwise, after an eviction or past the store, length and validators decide;
-    /// without validators the length alone has to do, as it has for every player without a cache.
+    /// The same generation is the same representation. Otherwise, after an eviction or when bypassing the store, length
+    /// and validators decide. Without validators the length alone has to do, as for every player without a cache.
     func isSame(as information: ContentInformation) -> Bool {
         if !generation.isEmpty, generation == information.generation { return true }
         if let length = information.completeLength, length != completeLength { return false }

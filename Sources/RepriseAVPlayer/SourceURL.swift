@@ -1,23 +1,24 @@
 import Foundation
 import Reprise
 
-/// What the adapter does with a URL that an app wants to play.
+/// How the adapter treats a URL that an app wants to play.
 enum SourceURL: Sendable, Equatable {
-    /// Through the cache; `loader` is the URL by which AVFoundation comes to ask us.
+    /// Through the cache; `loader` is the URL by which AVFoundation asks the delegate.
     case cached(ResourceURL, loader: URL)
-    /// Straight to AVFoundation, as if there were no cache: local files, playlists, what no cache can fetch.
+    /// Directly by AVFoundation, without a cache: local files, playlists, and URLs that the cache cannot fetch.
     case direct
     /// Not at all; the text says why.
     case refused(String)
 
-    /// Goes before the scheme of cached URLs.
+    /// The prefix added to the scheme of cached URLs.
     ///
-    /// Letters and a plus only: since iOS 17 Foundation refuses schemes with other characters than RFC 3986 §3.1 has.
+    /// Letters and a plus only: since iOS 17 Foundation rejects schemes with characters other than those of RFC 3986
+    /// §3.1.
     static let prefix = "reprise+"
 
     /// Decides for `url`.
     ///
-    /// Playlists (HLS) are played directly: AVFoundation accepts their segments from nobody but an HTTP server.
+    /// Playlists (HLS) are played directly, because AVFoundation accepts their segments only from an HTTP server.
     init(_ url: URL) {
         switch url.scheme?.lowercased() {
         case "http", "https":
@@ -32,20 +33,21 @@ enum SourceURL: Sendable, Equatable {
         }
     }
 
-    /// The cached form of an http or https URL whatever its path; `nil` for one that no origin could be asked for.
+    /// The cached form of an http or https URL, whatever its path; `nil` for a URL that cannot be requested from an
+    /// origin.
     static func cached(_ url: URL) -> SourceURL? {
-        // The exact text is kept beside the URL that AVFoundation sees: re-encoding breaks signatures.
+        // The exact text is kept beside the URL for AVFoundation, because re-encoding breaks signatures.
         guard let resource = try? ResourceURL(url.absoluteString), let loader = URL(string: prefix + url.absoluteString)
         else { return nil }
         return .cached(resource, loader: loader)
     }
 
-    /// The origin's URL behind one with our scheme: a link that AVFoundation resolved against an asset's.
+    /// The origin's URL for one with our scheme, such as a link that AVFoundation resolved against an asset's URL.
     static func original(of loader: URL) -> URL? {
         guard loader.absoluteString.hasPrefix(prefix) else { return nil }
         return URL(string: String(loader.absoluteString.dropFirst(prefix.count)))
     }
 
-    /// Whether the path looks like an HLS playlist's.
+    /// Whether the path has the extension of an HLS playlist.
     static func isPlaylist(_ url: URL) -> Bool { ["m3u8", "m3u"].contains(url.pathExtension.lowercased()) }
 }

@@ -4,11 +4,11 @@ import NIOPosix
 import NIOSSL
 import Reprise
 
-/// What the network's errors mean to the engine.
+/// Converts the network's errors for the engine.
 ///
 /// Messages name host and port, never a query.
 enum Failures {
-    /// A connection attempt.
+    /// A failed connection attempt.
     static func connect(_ error: any Error, _ endpoint: Endpoint, timeout: TimeAmount) -> any Error {
         if error is RepriseError || error is CancellationError { return error }
         if let error = error as? ChannelError, case .connectTimeout = error {
@@ -30,7 +30,7 @@ enum Failures {
         return unreachable(endpoint, attempt.connectionErrors.first?.error ?? error)
     }
 
-    /// A TLS negotiation.
+    /// A failed TLS negotiation.
     static func handshake(_ error: (any Error)?, _ endpoint: Endpoint) -> any Error {
         if let error, error is RepriseError || error is CancellationError { return error }
         if error == nil || error is IOError || error is SocketGate.ConnectionReset {
@@ -44,7 +44,7 @@ enum Failures {
             cause: error)
     }
 
-    /// An exchange without a response so far.
+    /// An exchange that has no response yet.
     static func head(_ error: (any Error)?, _ endpoint: Endpoint, hasSeenBytes: Bool) -> any Error {
         if let error, error is RepriseError || error is CancellationError { return error }
         guard isDisconnection(error) else { return misbehaved(endpoint, error) }
@@ -53,7 +53,7 @@ enum Failures {
             .originUnreachable, "\(endpoint.name) closed the connection \(what); try again later.", cause: error)
     }
 
-    /// A body under way.
+    /// A body in transfer.
     static func body(_ error: (any Error)?, _ endpoint: Endpoint) -> RepriseError {
         if let error = error as? RepriseError { return error }
         guard isDisconnection(error) else { return misbehaved(endpoint, error) }
@@ -68,7 +68,7 @@ enum Failures {
         return RepriseError(.originTimedOut, "\(endpoint.name) \(what) within \(seconds) s; try again later.")
     }
 
-    /// Whether the connection just went away, in contrast to bytes that are wrong.
+    /// Whether the connection was merely lost, as opposed to wrong bytes.
     static func isDisconnection(_ error: (any Error)?) -> Bool {
         switch error {
         case nil, is IOError, is SocketGate.ConnectionReset, is ChannelError, is CancellationError: true

@@ -6,15 +6,15 @@ public import Reprise
 
 /// An HTTP/1.1 client on SwiftNIO, made for filling a media cache.
 ///
-/// - Reads from a socket only while somebody pulls or fewer than ``Configuration/readAhead`` bytes are buffered: a stalled
-///   consumer stalls the origin, and a body never holds more than 1 MiB.
-/// - Hands the network's buffers on without copying; every chunk is a ``ByteBufferChunk``.
-/// - Keeps connections and uses them again after a body was read to its end.
+/// - Reads from a socket only while the body is being pulled or fewer than ``Configuration/readAhead`` bytes are
+///   buffered: a stalled consumer stalls the origin, and a body never holds more than 1 MiB.
+/// - Passes the network's buffers on without copying; every chunk is a ``ByteBufferChunk``.
+/// - Keeps connections and reuses them after a body was read to its end.
 /// - Follows redirects, never from https to http, and takes only harmless fields to another host or port.
-/// - Verifies TLS by the system's roots; this cannot be switched off.
+/// - Verifies TLS with the system's roots; this cannot be switched off.
 ///
-/// It does not cache, decompress, send cookies, speak HTTP/2 or use a proxy. A GET or HEAD on a kept connection that dies
-/// before a byte of the response is sent once more on a new one; nothing else is retried.
+/// It does not cache, decompress, send cookies, speak HTTP/2 or use a proxy. A GET or HEAD on a reused connection that
+/// fails before any byte of the response is sent once more on a new one; nothing else is retried.
 public final class NIOOrigin: Origin {
     static let version = "0.1.0"
 
@@ -22,7 +22,7 @@ public final class NIOOrigin: Origin {
     private let pool: ConnectionPool
     private let connector: Connector
 
-    /// Creates a client; opens nothing yet.
+    /// Creates a client; opens no connection yet.
     ///
     /// `group` runs the connections and is not shut down by the client; by default NIO's process-wide one.
     public init(configuration: Configuration = .init(), group: (any EventLoopGroup)? = nil) {
@@ -37,29 +37,30 @@ public final class NIOOrigin: Origin {
         self.connector = Connector(configuration: configuration, group: group)
     }
 
-    /// Requests that wait for a connection.
+    /// Number of requests that wait for a connection.
     var queuedRequests: Int { pool.queued }
 
     /// Closes all connections and waits until they are closed.
     ///
-    /// Bodies under way and later requests fail with `closed`.
+    /// Bodies in transfer and later requests fail with `closed`.
     public func shutdown() async {
         await pool.close()
     }
 
-    /// Sends `request`, follows redirects (of GET and HEAD), and returns when the head of the final response is here.
+    /// Sends `request`, follows redirects (of GET and HEAD), and returns when the head of the final response has
+    /// arrived.
     ///
-    /// `Host` comes first, then the given fields without hop-by-hop ones, then `User-Agent` and `Accept-Encoding: identity`
-    /// where they are missing; the target goes out as it is spelled. Interim responses (1xx) go to `onInterim`. Cancelling the
-    /// task closes the connection.
+    /// `Host` is sent first, then the given fields without hop-by-hop ones, then `User-Agent` and `Accept-Encoding:
+    /// identity` if they are missing; the target is sent as spelled. Interim responses (1xx) go to `onInterim`.
+    /// Canceling the task closes the connection.
     ///
-    /// The body's `next()` returns buffered pieces without a thread hop. When its task is cancelled, the transfer ends
-    /// as by `cancel()`: pieces that are here still come, then `CancellationError` instead of `nil`, so that a cut body is
-    /// never taken for a complete one. A body that nobody holds any more closes its connection.
+    /// The body's `next()` returns buffered pieces without a thread hop. Canceling its task ends the transfer as
+    /// `cancel()` does: buffered pieces are still returned, then `CancellationError` instead of `nil`, so that a cut
+    /// body is never taken for a complete one. Releasing the body closes its connection.
     ///
     /// Throws ``RepriseError`` with code `invalidArgument` (method, field), `originNotFound`, `originUnreachable`,
-    /// `originNotTrusted`, `originTimedOut`, `originMisbehaved`, `originRedirectRefused`, `originForbidden` or `closed`;
-    /// or `CancellationError`.
+    /// `originNotTrusted`, `originTimedOut`, `originMisbehaved`, `originRedirectRefused`, `originForbidden` or
+    /// `closed`; or `CancellationError`.
     public func send(_ request: OriginRequest) async throws -> OriginResponse {
         var hop = request
         var redirects = 0
@@ -81,7 +82,7 @@ public final class NIOOrigin: Origin {
         }
     }
 
-    /// One request and its response, on a kept connection if there is one that lives.
+    /// Sends one request, on an idle connection if there is a live one.
     private func exchange(_ request: OriginRequest) async throws -> Exchange.Response {
         if let allowsHost = configuration.allowsHost, !allowsHost(request.url.host) {
             throw RepriseError(
@@ -89,7 +90,7 @@ public final class NIOOrigin: Origin {
         }
         let head = try RequestHead.make(request, userAgent: configuration.userAgent)
         let slot = try await pool.lease(Endpoint(request.url), for: request)
-        // A task of its own, since the pool may end it: when nothing wants it any more, and others need its place.
+        // A separate task, because the pool may end it when nothing wants it any more and others need its place.
         let task = Task { try await exchange(request, head, slot) }
         slot.begin { task.cancel() }
         return try await withTaskCancellationHandler {
@@ -111,7 +112,7 @@ public final class NIOOrigin: Origin {
                         onInterim: request.onInterim)
                     do { return try await perform(exchange) } catch is StaleConnection {}
                 } else {
-                    // It may be dead, and the request must not go out twice (RFC 9110 §9.2.2).
+                    // It may be dead, and the request must not be sent twice (RFC 9110 §9.2.2).
                     idle.close()
                 }
             }
@@ -135,7 +136,7 @@ public final class NIOOrigin: Origin {
 
     private static func isRead(_ request: OriginRequest) -> Bool { request.method == .get || request.method == .head }
 
-    /// Throws before the response's head only: the slot is then still the caller's.
+    /// Throws only before the response's head has arrived; the slot then still belongs to the caller.
     private func perform(_ exchange: Exchange) async throws -> Exchange.Response {
         try await withTaskCancellationHandler {
             exchange.connection.start(exchange)

@@ -2,18 +2,19 @@ import Dispatch
 import Locks
 import Logging
 
-/// Writes log lines on a queue of its own: a terminal or a pipe that is not read must not stop an event loop.
+/// Writes log lines on a queue of its own, because a terminal or pipe that is not being read must not stop an event
+/// loop.
 ///
-/// Lines that find too many others waiting are dropped, and their number is logged later.
+/// Lines are dropped if too many are waiting, and their number is logged later.
 final class LogQueue: Sendable {
     private struct Backlog {
         var waiting = 0
         var dropped = 0
     }
 
-    /// Lines that wait at most.
+    /// Maximum number of waiting lines.
     private static let capacity = 4096
-    /// How long ``drain()`` waits.
+    /// Maximum wait of ``drain()``.
     private static let patience = DispatchTimeInterval.seconds(1)
 
     private let logger: Logger
@@ -43,7 +44,7 @@ final class LogQueue: Sendable {
         }
     }
 
-    /// Returns when the lines so far are written, or after a second: whatever reads them may have stopped for good.
+    /// Returns when all lines so far are written, or after a second, because the reader may have stopped for good.
     func drain() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let once = Once(continuation)
@@ -52,7 +53,7 @@ final class LogQueue: Sendable {
         }
     }
 
-    /// A continuation that two may want to resume.
+    /// A continuation that two callers may try to resume.
     private final class Once: Sendable {
         private let continuation: Mutex<CheckedContinuation<Void, Never>?>
 

@@ -10,60 +10,63 @@ public import Reprise
 
 /// Settings of a ``ProxyServer``.
 ///
-/// The defaults serve one user on this machine and nobody else.
+/// The defaults serve one user on this machine only.
 public struct ProxyConfiguration: Sendable {
     /// Address to listen on; `127.0.0.1` by default.
     ///
-    /// Anything but a loopback address needs ``token`` or ``allowedHosts``.
+    /// Any address other than a loopback address requires ``token`` or ``allowedHosts``.
     public var host = "127.0.0.1"
     /// Port; 0, the default, lets the system choose a free one.
     public var port = 0
-    /// If set, every path must begin with this text as its first segment.
+    /// If set, the first segment of every path must be this text.
     public var token: String?
-    /// If not empty, only these origin hosts are served; an entry that begins with a dot also means every subdomain.
+    /// If not empty, only these origin hosts are served; an entry that begins with a dot also includes every subdomain.
     ///
-    /// Host names in lower case or IP addresses, without scheme, port and wildcard: anything else makes the start fail.
+    /// Host names in lower case or IP addresses, without scheme, port or wildcard; with any other entry the proxy does
+    /// not start.
     public var allowedHosts: [String] = []
-    /// Origins of web pages that may read through the proxy, each `http://host[:port]` or `https://host[:port]`; none by
-    /// default.
+    /// Origins of web pages that may read through the proxy, each `http://host[:port]` or `https://host[:port]`; none
+    /// by default.
     ///
-    /// Pages of other sites get 403. An allowed page reads whatever the proxy can fetch, with a token in the path too,
-    /// and changes nothing: other methods than GET and HEAD are refused. See `docs/proxy-security.md`.
+    /// Pages of other sites get 403. An allowed page can read everything that the proxy can fetch, including paths with
+    /// a token, but cannot change anything: methods other than GET and HEAD are refused. See `docs/proxy-security.md`.
     public var allowedPages: [String] = []
-    /// Most connections at once; further ones get 503 with `Retry-After`.
+    /// Maximum number of connections; further ones get 503 with `Retry-After`.
     ///
     /// 1,024 by default.
     public var maximumConnections = 1024
     /// How long a client may take to send its first request; 15 s by default.
     public var headTimeout = Duration.seconds(15)
-    /// How long a connection without a request is kept, from the moment at which the kernel has the last byte of the last
-    /// answer; 75 s by default.
+    /// How long a connection without a request is kept after the kernel has accepted the last byte of the last answer;
+    /// 75 s by default.
     ///
-    /// A further request has to be complete within that time.
+    /// The next request must be complete within that time.
     public var idleTimeout = Duration.seconds(75)
-    /// How long a client may leave the bytes of an answer untouched; 10 minutes by default.
+    /// How long a client may leave the bytes of an answer unread; 10 minutes by default.
     ///
-    /// A client that takes any bytes in that time may take as long as it likes for all of them. One that takes none, such as
-    /// a player that is paused, has to ask for the rest with a range.
+    /// A client that reads any bytes in that time may take as long as it likes for all of them. One that reads none,
+    /// such as a paused player, has to request the rest with a range.
     public var stallTimeout = Duration.seconds(600)
-    /// Event loop threads; half the cores by default, 1 to 4.
+    /// Number of event loop threads; half the cores by default, 1 to 4.
     public var threads = min(4, max(1, System.coreCount / 2))
-    /// How long a response waits when it first comes from stored bytes to a hole, in case the client only wanted what is
-    /// stored: a client that leaves a little before the hole would otherwise cause a fetch each time.
+    /// How long a response waits when it first goes from stored bytes to a hole, in case the client only wants stored
+    /// bytes.
     ///
-    /// 50 ms by default; up to ten times that after 2 MiB of stored bytes, of which a player can play the while.
+    /// Without the wait, a client that leaves just before the hole would cause a fetch each time.
+    ///
+    /// 50 ms by default; up to ten times that after 2 MiB of stored bytes, which keep a player busy in the meantime.
     public var gracePeriod = Duration.milliseconds(50)
-    /// Time; the system's clocks by default.
+    /// The clocks; the system's by default.
     public var clock = CacheClock.system
-    /// Where requests and faults are logged.
+    /// The logger for requests and failures.
     ///
-    /// URLs appear without their queries; of the header fields only Range does.
+    /// URLs are logged without queries; Range is the only header field logged.
     public var logger = Logger(label: "reprise.proxy")
 
     /// The defaults.
     public init() {}
 
-    /// How long a client may take to close its side after the last answer; what it still sends meanwhile is dropped.
+    /// How long a client may take to close its side after the last answer; bytes that it still sends are dropped.
     private static let farewellTimeout = Duration.seconds(5)
 
     var deadlines: ConnectionDeadline.Limits {
@@ -72,12 +75,12 @@ public struct ProxyConfiguration: Sendable {
             farewell: min(Self.farewellTimeout, idleTimeout))
     }
 
-    /// Whether ``host`` can be reached from this machine only.
+    /// Whether ``host`` is reachable from this machine only.
     public var isLoopback: Bool {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
     }
 
-    /// Why `entry` cannot stand in ``allowedHosts``, and what is right; `nil` if it can.
+    /// Why `entry` is not valid in ``allowedHosts``, with the correct form; `nil` if it is valid.
     package static func objection(toHost entry: String) -> String? {
         let name = entry.hasPrefix(".") ? entry.dropFirst() : entry[...]
         let example = "give a host name, such as media.example.com"
@@ -131,7 +134,7 @@ public struct ProxyConfiguration: Sendable {
         }
     }
 
-    /// Whether `origin`, a host name in lower case, may be asked.
+    /// Whether the origin host `origin`, in lower case, is allowed.
     public func allows(_ origin: String) -> Bool {
         allowedHosts.isEmpty
             || allowedHosts.contains { entry in

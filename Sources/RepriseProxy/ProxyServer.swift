@@ -3,19 +3,19 @@ import NIOCore
 import NIOPosix
 public import Reprise
 
-/// The loopback HTTP proxy: serves a ``MediaCache`` to any player.
+/// A loopback HTTP proxy that serves a ``MediaCache`` to any player.
 ///
-/// `http://127.0.0.1:PORT/https/host/path` stands for `https://host/path`. GET and HEAD go through the cache, other methods are
-/// passed on.
+/// `http://127.0.0.1:PORT/https/host/path` stands for `https://host/path`. GET and HEAD go through the cache; other
+/// methods are passed on.
 public final class ProxyServer: Sendable {
     private let service: ProxyService
     private let group: MultiThreadedEventLoopGroup
     private let channel: any Channel
     private let stopping = Mutex<Task<Void, Never>?>(nil)
 
-    /// The port that is listened on.
+    /// The port that the proxy listens on.
     public let port: Int
-    /// What to put before `/https/host/path`, for example `http://127.0.0.1:8080`.
+    /// The prefix for `/https/host/path`, for example `http://127.0.0.1:8080`.
     public let address: String
 
     private init(
@@ -30,8 +30,9 @@ public final class ProxyServer: Sendable {
 
     /// Starts serving `cache`.
     ///
-    /// Throws ``RepriseError``: `invalidArgument` when the address reaches beyond this machine without a token or a list
-    /// of hosts, or is none of this machine's, or the port is taken, or an allowed page is no origin or host no host.
+    /// Throws ``RepriseError`` with code `invalidArgument` when the address is reachable from other machines without a
+    /// token or a list of hosts, is not an address of this machine, or its port is taken, and when an allowed page or
+    /// host is not valid.
     public static func start(
         _ cache: MediaCache, configuration: ProxyConfiguration = ProxyConfiguration()
     ) async throws -> ProxyServer {
@@ -94,7 +95,7 @@ public final class ProxyServer: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelOption(.maxMessagesPerRead, value: 1)
-            // Not writable while a single byte waits for the client.
+            // Not writable while any byte waits for the client.
             .childChannelOption(.writeBufferWaterMark, value: .init(low: 1, high: 1))
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -109,16 +110,16 @@ public final class ProxyServer: Sendable {
         return SocketOptions.apply(to: bootstrap)
     }
 
-    /// Requests that are being answered, other than from what is stored and at hand.
+    /// Number of answers in progress, not counting hits from memory.
     package var answersUnderWay: Int { service.answersUnderWay }
 
-    /// Regions that were not in the system's memory when they were to be sent.
+    /// Number of regions that were not in memory when they were to be sent.
     package var coldReads: Int { service.coldReads.withLock { $0 } }
 
-    /// Connections that are open.
+    /// Number of open connections.
     package var connections: Int { service.connections }
 
-    /// Stops listening, breaks off what is being sent, and returns when all is closed.
+    /// Stops listening, breaks off answers in progress, and returns when everything is closed.
     ///
     /// The cache stays open. May be called again; it then waits for the first call.
     public func stop() async {

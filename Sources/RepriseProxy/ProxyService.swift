@@ -5,7 +5,7 @@ import NIOCore
 import Reprise
 import Locks
 
-/// What all connections of one proxy share.
+/// The state shared by all connections of a proxy.
 final class ProxyService: Sendable {
     let cache: MediaCache
     let configuration: ProxyConfiguration
@@ -40,19 +40,19 @@ final class ProxyService: Sendable {
         isLoggingRequests = configuration.logger.logLevel <= .info
     }
 
-    /// What becomes of a new connection.
+    /// How a new connection is treated.
     enum Admission {
         case admitted
-        /// There are too many: it is told so.
+        /// There are too many: it is answered with 503.
         case surplus
-        /// There are too many to tell it, or the proxy is closing.
+        /// There are too many even to answer it, or the proxy is closing.
         case refused
     }
 
-    /// Connections beyond the limit that are told so at the same time.
+    /// Number of connections beyond the limit that are answered with 503 at the same time.
     private var surplusConnections: Int { min(64, max(2, configuration.maximumConnections / 4)) }
 
-    /// Takes in a connection.
+    /// Admits or refuses a connection.
     func add(_ channel: any Channel) -> Admission {
         let admission = state.withLock { state -> Admission in
             let surplus = state.channels.count - configuration.maximumConnections
@@ -67,7 +67,7 @@ final class ProxyService: Sendable {
         return admission
     }
 
-    /// The watch of `loop`; called on it.
+    /// The watch of `loop`; must be called on that loop.
     func watch(on loop: any EventLoop) -> ConnectionWatch {
         let id = ObjectIdentifier(loop)
         if let watch = state.withLock({ $0.watches[id] }) { return watch.value }
@@ -77,22 +77,22 @@ final class ProxyService: Sendable {
         return watch
     }
 
-    /// Reads `region` from the disk on a thread that may wait for it.
+    /// Reads `region` from the disk on a thread that may block.
     func warm(_ region: StoredRegion) async {
         coldReads.withLock { $0 += 1 }
         await withTaskExecutorPreference(DiskExecutor.shared) { region.warm() }
     }
 
-    /// Regions that had to be read from the disk before they were sent.
+    /// Number of regions that had to be read from the disk before they were sent.
     let coldReads = Mutex(0)
 
-    /// Notes `message` in the log, without waiting for whatever reads it.
+    /// Logs `message` without waiting for the log's reader.
     func log(_ level: Logger.Level, _ message: Logger.Message, _ metadata: @autoclosure () -> Logger.Metadata) {
         guard configuration.logger.logLevel <= level else { return }
         logs.log(level, message, metadata())
     }
 
-    /// Notes an answer in the log, where that is wanted.
+    /// Logs an answer, if requests are being logged.
     func log(_ request: MediaRequest, _ resource: MediaResource, status: Int, cache: @autoclosure () -> String) {
         guard isLoggingRequests else { return }
         log(
@@ -103,7 +103,7 @@ final class ProxyService: Sendable {
             ])
     }
 
-    /// Returns when what was logged so far is written, or after a second.
+    /// Returns when everything logged so far is written, or after a second.
     func drainLog() async { await logs.drain() }
 
     /// Runs `body` in a task that ``endAnswers()`` waits for.
@@ -123,7 +123,7 @@ final class ProxyService: Sendable {
     var answersUnderWay: Int { state.withLock { $0.answers.count } }
     var connections: Int { state.withLock { $0.channels.count } }
 
-    /// Waits until no answer is under way: they use their event loop to the last.
+    /// Waits until no answer is in progress, because they use their event loop to the end.
     func endAnswers() async {
         for answer in state.withLock({ Array($0.answers.values) }) {
             answer.cancel()
@@ -139,7 +139,7 @@ final class ProxyService: Sendable {
         }
     }
 
-    /// The file at `url`, if it may be asked for.
+    /// The file at `url`, if it is allowed.
     func resource(at url: ResourceURL) throws(Refusal) -> MediaResource {
         guard configuration.allows(url.host) else {
             throw Route.refusal(403, "The host \(url.host) is not on this proxy's list.")
@@ -149,8 +149,10 @@ final class ProxyService: Sendable {
         }
     }
 
-    /// A page in a browser elsewhere must not use the proxy through a name that it points at 127.0.0.1 (DNS rebinding):
-    /// on loopback, `Host` must name this machine.
+    /// Whether `Host` is acceptable.
+    ///
+    /// A web page elsewhere must not use the proxy through a name that it points at 127.0.0.1 (DNS rebinding), so on
+    /// loopback, `Host` must name this machine.
     func accepts(host: String?) -> Bool {
         guard configuration.isLoopback, configuration.token == nil, let host else { return true }
         let name = host.hasPrefix("[") ? host.prefix { $0 != "]" }.dropFirst() : host.prefix { $0 != ":" }

@@ -5,12 +5,12 @@ import Reprise
     import FoundationNetworking
 #endif
 
-/// What the system's errors mean to the engine.
+/// Converts the system's errors for the engine.
 ///
-/// Messages and causes name host and port, never a query: the system's own errors hold the whole URL, so only their code
-/// is kept.
+/// Messages and causes name host and port, never a query. The system's own errors contain the whole URL, so only their
+/// code is kept.
 enum Failures {
-    /// A request without a response so far.
+    /// A request that has no response yet.
     static func head(_ error: any Error, _ url: ResourceURL) -> RepriseError {
         guard let error = error as? URLError else { return unreachable(url, nil) }
         let cause = URLError(error.code)
@@ -43,7 +43,7 @@ enum Failures {
         }
     }
 
-    /// A body under way: whatever ended it, the rest may be asked for, unless its bytes were wrong.
+    /// A body in transfer: whatever ended it, the rest may be requested, unless its bytes were wrong.
     static func body(_ error: (any Error)?, _ url: ResourceURL) -> RepriseError {
         let cause = (error as? URLError).map { URLError($0.code) }
         if let cause, isMalformed(cause.code) { return misbehaved(url, "is not valid HTTP", cause) }
@@ -53,14 +53,15 @@ enum Failures {
             cause: cause)
     }
 
-    /// A second head for one request: the system began the transfer again.
+    /// A second head for one request: the system restarted the transfer.
     static func restarted(_ url: ResourceURL) -> RepriseError {
         RepriseError(
             .originBodyTruncated,
             "The system asked \(url.authority) again from the beginning; ask for the rest with a range.")
     }
 
-    /// A transfer that was cut off, since its consumer was far behind and the system went on receiving or waited for long.
+    /// A transfer that was cut off, because its consumer was far behind and the system kept receiving, or waited for
+    /// too long.
     static func cut(_ url: ResourceURL) -> RepriseError {
         RepriseError(
             .originBodyTruncated,
@@ -84,7 +85,7 @@ enum Failures {
 
     private static func isTLS(_ code: URLError.Code, _ url: ResourceURL) -> Bool {
         #if canImport(FoundationNetworking)
-            // There libcurl's TLS errors have no code of their own.
+            // With FoundationNetworking libcurl's TLS errors have no code of their own.
             if code == .unknown && url.scheme == .https { return true }
         #endif
         return [
@@ -103,7 +104,7 @@ enum Failures {
 }
 
 extension Duration {
-    /// The time as Dispatch and people want it.
+    /// The time in seconds, for Dispatch and for messages.
     var inSeconds: Double {
         Double(components.seconds) + Double(components.attoseconds) / 1e18
     }

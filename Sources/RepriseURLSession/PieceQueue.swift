@@ -1,19 +1,19 @@
 import Foundation
 
-/// Pieces of a body in order, none larger than 1 MiB.
+/// The pieces of a body in order, none larger than 1 MiB.
 struct PieceQueue {
-    /// Most bytes of one piece.
+    /// Maximum size of one piece.
     static let largestPiece = 1 << 20
 
     private var pieces: [Data] = []
-    /// Pieces before it were taken; they go when half of the array is such.
+    /// Index of the first piece not yet taken; taken ones are removed when they make up half of the array.
     private var first = 0
-    /// Bytes of all pieces.
+    /// Total size of all pieces.
     private(set) var byteCount = 0
 
     var isEmpty: Bool { first == pieces.count }
 
-    /// Appends `data`, as slices of itself if it is too large for one piece.
+    /// Appends `data`, sliced if it is too large for one piece.
     mutating func append(_ data: Data) {
         byteCount += data.count
         var rest = data
@@ -24,11 +24,11 @@ struct PieceQueue {
         if !rest.isEmpty { pieces.append(rest) }
     }
 
-    /// The first piece, taken out; `nil` if there is none.
+    /// Removes and returns the first piece; `nil` if there is none.
     mutating func popFirst() -> Data? {
         guard !isEmpty else { return nil }
         let piece = pieces[first]
-        pieces[first] = Data()  // lets the bytes go
+        pieces[first] = Data()  // releases the bytes
         first += 1
         byteCount -= piece.count
         if first > pieces.count / 2 {
@@ -39,21 +39,22 @@ struct PieceQueue {
     }
 }
 
-/// Between which amounts of buffered bytes a task is suspended and resumed, and when a suspended one is cut off.
+/// The amounts of buffered bytes at which a task is suspended and resumed, and when a suspended one is cut off.
 struct BufferBounds: Sendable {
     let suspendsAbove: Int
     let resumesBelow: Int
-    /// Most bytes that may come after a suspension, 8 MiB: URLSession promises nothing of how many do, and has been seen
-    /// to deliver 900 MB over HTTPS.
+    /// Maximum number of bytes that may arrive after a suspension, 8 MiB: URLSession guarantees no bound, and has been
+    /// seen to deliver 900 MB over HTTPS.
     var mostAfterSuspension = 8 << 20
-    /// Longest suspension of a body that can be resumed with a range, 10 s: tasks that stay suspended keep other requests of the process waiting.
+    /// Longest suspension of a body that can be resumed with a range, 10 s: tasks that stay suspended keep other
+    /// requests of the process waiting.
     var longestSuspension = Duration.seconds(10)
 
     #if canImport(FoundationNetworking)
-        /// On Linux a task that is suspended asks again from byte 0: never.
+        /// Never suspends: on Linux a suspended task would ask again from byte 0.
         static let platform = BufferBounds(suspendsAbove: .max, resumesBelow: 0)
     #else
-        /// 1 MiB and 256 KiB: wide apart, because each change costs a hop to the session's queue and to its connection.
+        /// 1 MiB and 256 KiB: far apart, because each change costs a hop to the session's queue and to its connection.
         static let platform = BufferBounds(suspendsAbove: 1 << 20, resumesBelow: 1 << 18)
     #endif
 }

@@ -7,22 +7,23 @@ import Reprise
     import FoundationNetworking
 #endif
 
-/// The head of a response in the engine's types, and how long its body must be.
+/// The head of a response in the engine's types, and the declared length of its body.
 struct ResponseHead {
     let response: HTTPResponse
-    /// Bytes that the body must have, where the head says so; RFC 9112 §6.3.
+    /// Length of the body in bytes, if the head declares it; RFC 9112 §6.3.
     let declaredLength: Int64?
 
-    /// Whether a range request can bring the rest of the body: it has a strong validator (RFC 9110 §13.1.5).
+    /// Whether a range request can fetch the rest of the body: it has a strong validator (RFC 9110 §13.1.5).
     var canBeResumed: Bool { Validators(response.headerFields).ifRangeValue != nil }
 
-    /// Codings that URLSession undoes by itself.
+    /// Codings that URLSession decodes by itself.
     private static let decoded: Set<String> = ["gzip", "x-gzip", "deflate", "br", "zstd"]
 
-    /// Reads what the system made of the head.
+    /// Reads the head from the system's response.
     ///
-    /// Throws `originMisbehaved` for what is no HTTP response, for a Content-Length above 2^53, and for media that the system
-    /// decodes: its ranges and lengths count other bytes than those that come. An error page is handed on without the fields that became untrue.
+    /// Throws `originMisbehaved` for a response that is not HTTP, for a Content-Length above 2^53, and for media that
+    /// the system decodes, because their ranges and lengths count other bytes than those delivered. An error page is
+    /// passed on without the fields that decoding made wrong.
     init(_ urlResponse: URLResponse, to request: OriginRequest) throws(RepriseError) {
         guard let urlResponse = urlResponse as? HTTPURLResponse, (200...999).contains(urlResponse.statusCode) else {
             throw Failures.misbehaved(request.url, "is no final HTTP response")
@@ -50,7 +51,7 @@ struct ResponseHead {
         response = HTTPResponse(status: status, headerFields: fields)
     }
 
-    /// The fields, each name once: the system has joined repeated ones.
+    /// The fields, each name once, because the system has joined repeated ones.
     private static func fields(of response: HTTPURLResponse, _ url: ResourceURL) throws(RepriseError) -> HTTPFields {
         var fields = HTTPFields()
         for (name, value) in response.allHeaderFields {

@@ -7,23 +7,24 @@ import Reprise
     import FoundationNetworking
 #endif
 
-/// Takes the session's events to their transfers.
+/// Dispatches the session's events to their transfers.
 ///
-/// The session calls it on ``queue`` and keeps it until the session is invalid; it keeps a transfer until its task is done.
+/// The session calls it on ``queue`` and retains it until the session is invalid; it retains a transfer until its task
+/// is done.
 final class SessionDelegate: NSObject, Sendable {
     private struct State {
         var transfers: [Int: Transfer] = [:]
-        /// No task may be made any more: on an invalid session that is a crash.
+        /// Whether no more tasks may be created; on an invalid session that would crash.
         var isClosed = false
         var isInvalid = false
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// Serial; all tasks are touched on it.
+    /// A serial queue; all tasks are used on it.
     let queue = DispatchQueue(label: "reprise.urlsession")
     private let state = Mutex(State())
 
-    /// Puts a transfer into the table, under the lock so that no task is made after ``close()``.
+    /// Registers a transfer, under the lock so that no task is created after ``close()``.
     func register(_ make: () -> Transfer) throws(RepriseError) -> Transfer {
         let transfer = state.withLock { state -> Transfer? in
             guard !state.isClosed else { return nil }
@@ -35,7 +36,7 @@ final class SessionDelegate: NSObject, Sendable {
         return transfer
     }
 
-    /// Returns whether this call was the one that closed.
+    /// Closes the delegate; returns whether this was the first call.
     func close() -> Bool {
         state.withLock { state in
             defer { state.isClosed = true }
@@ -75,20 +76,21 @@ extension SessionDelegate: URLSessionDataDelegate {
         transfer(of: dataTask)?.receive(data)
     }
 
-    /// Never lets the system follow: `send` does, by the rules of ``Redirect`` and with the URL as it is spelled.
+    /// Never lets the system follow a redirect: `send` does that, by the rules of ``Redirect`` and with the URL as
+    /// spelled.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-            // There an answer for a task that was cancelled meanwhile traps. Tasks are cancelled on this queue only.
+            // There, answering for a task that has been canceled traps. Tasks are canceled on this queue only.
             guard task.state == .running else { return }
         #endif
         completionHandler(nil)
     }
 
     #if canImport(FoundationNetworking)
-        /// There the challenge comes after the body of a 401, and without credentials the task would never end.
+        /// There, the challenge comes after the body of a 401, and without an answer the task would never end.
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

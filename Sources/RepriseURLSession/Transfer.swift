@@ -8,7 +8,7 @@ import Reprise
     import FoundationNetworking
 #endif
 
-/// What a ``Transfer`` needs of a task of the session.
+/// The parts of a session's task that a ``Transfer`` uses.
 protocol TransferTask: AnyObject, Sendable {
     var taskIdentifier: Int { get }
     var response: URLResponse? { get }
@@ -20,9 +20,9 @@ protocol TransferTask: AnyObject, Sendable {
 
 extension URLSessionDataTask: TransferTask {}
 
-/// One task of the session: the machine behind its lock, and the continuations of those who wait.
+/// One task of the session: the machine behind its lock, and the continuations of its waiters.
 ///
-/// Continuations are resumed outside the lock. The task is touched on `queue` only, so that suspend, resume and cancel
+/// Continuations are resumed outside the lock. The task is used on `queue` only, so that suspend, resume and cancel
 /// reach it in the order of their decisions.
 final class Transfer: Sendable {
     struct Timeouts {
@@ -38,20 +38,20 @@ final class Transfer: Sendable {
         var headWaiter: HeadWaiter?
         var bodyWaiter: BodyWaiter?
 
-        /// Takes the waiter out for a delivery.
+        /// Takes the body's waiter for a delivery, if there is one.
         mutating func wake(_ delivery: TransferMachine.Delivery?) -> (() -> Void)? {
             guard let delivery, let waiter = bodyWaiter else { return nil }
             bodyWaiter = nil
             return { waiter.resume(with: Transfer.result(of: delivery)) }
         }
 
-        /// Ends the machine and takes out whoever waits.
+        /// Ends the machine and takes the waiter, if there is one.
         mutating func end(_ ending: TransferMachine.Ending) -> (() -> Void)? {
             let wakesBody = wake(machine.finished(ending))
             return wakeHead() ?? wakesBody
         }
 
-        /// Takes the waiter for the head out if there will be none.
+        /// Takes the waiter for the head if the machine has ended.
         mutating func wakeHead() -> (() -> Void)? {
             guard let waiter = headWaiter, case .ended(let ending) = machine.state else { return nil }
             headWaiter = nil
@@ -80,16 +80,16 @@ final class Transfer: Sendable {
         guarded = Mutex(Guarded(machine: TransferMachine(bounds: bounds)))
     }
 
-    /// Bytes that have arrived and were not taken yet.
+    /// Number of bytes that have arrived and were not taken yet.
     var bufferedBytes: Int { guarded.withLock { $0.machine.queue.byteCount } }
-    /// Bytes that the body must have, if the head says so.
+    /// Length of the body in bytes, if the head declares it.
     var declaredLength: Int64? { guarded.withLock { $0.machine.declaredLength } }
 
     // MARK: The consumer
 
     /// Sends the request and returns the head.
     ///
-    /// To be called once.
+    /// Must be called only once.
     func start() async throws -> HTTPResponse {
         let head = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (waiter: HeadWaiter) in
@@ -104,7 +104,8 @@ final class Transfer: Sendable {
         } onCancel: {
             cancel(byTask: true)
         }
-        // The thread sanitizer sees this lock, which the session's queue has left, and not the hand-over in the runtime.
+        // The thread sanitizer sees this lock, which the session's queue has released, but not the hand-over in the
+        // runtime.
         return guarded.withLock { _ in head }
     }
 
@@ -120,7 +121,7 @@ final class Transfer: Sendable {
         }
     }
 
-    /// Gives up: pieces that are on their way from the system still come.
+    /// Cancels the transfer; pieces already on their way from the system are still delivered.
     func cancel(byTask: Bool) {
         let (mustCancel, wake) = guarded.withLock { ($0.machine.cancel(byTask: byTask), $0.wakeHead()) }
         wake?()
@@ -135,7 +136,7 @@ final class Transfer: Sendable {
 
     private func wait(_ waiter: BodyWaiter) -> TransferMachine.Delivery? {
         let (delivery, startsTimer) = guarded.withLock { guarded -> (TransferMachine.Delivery?, Bool) in
-            // Something may have come since take() looked.
+            // Something may have arrived since take() looked.
             if let delivery = guarded.machine.take() { return (delivery, false) }
             guarded.bodyWaiter = waiter
             return (nil, guarded.machine.wait(now: .now))
@@ -169,10 +170,10 @@ final class Transfer: Sendable {
         adjustFlow()
     }
 
-    /// The task is done.
+    /// Handles the end of the task.
     func complete(_ error: (any Error)?) {
         #if canImport(FoundationNetworking)
-            // There a redirect without a usable Location ends without having had a head, and loses its body.
+            // There, a redirect without a usable Location ends without a head and loses its body.
             if error == nil, guarded.withLock({ $0.machine.state == .waiting }), let response = task.response {
                 receive(response, losesBody: true)
             }
@@ -188,7 +189,7 @@ final class Transfer: Sendable {
         wake?()
     }
 
-    /// Ends the transfer with an error of our own.
+    /// Ends the transfer with an error of this client.
     func fail(_ error: RepriseError) {
         guarded.withLock { $0.end(.failed(error)) }?()
         queue.async { self.task.cancel() }
@@ -233,7 +234,7 @@ final class Transfer: Sendable {
         }
     }
 
-    /// The time until the next look; `nil` when there is nothing to look at.
+    /// The time until the next check; `nil` if there is nothing to check.
     private func checkSuspension() -> Duration? {
         let now = clock.awake.elapsed()
         switch guarded.withLock({ $0.machine.checkSuspension(now: now) }) {

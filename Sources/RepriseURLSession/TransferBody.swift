@@ -1,6 +1,6 @@
 import Reprise
 
-/// The consumer's end of a ``Transfer``: when nobody holds it any more, the transfer ends.
+/// The consumer's end of a ``Transfer``; when it is released, the transfer ends.
 final class TransferBody: OriginBody {
     private let transfer: Transfer
 
@@ -12,7 +12,7 @@ final class TransferBody: OriginBody {
         transfer.cancel(byTask: false)
     }
 
-    /// Bytes that have arrived and were not taken yet.
+    /// Number of bytes that have arrived and were not taken yet.
     var bufferedBytes: Int { transfer.bufferedBytes }
 
     func next() async throws -> (any ByteChunk)? {
@@ -23,7 +23,7 @@ final class TransferBody: OriginBody {
         transfer.cancel(byTask: false)
     }
 
-    /// Reads and drops the body, so that its connection can be used again, if its head says that it is short.
+    /// Reads and discards the body, so that its connection can be reused, if its head declares a short one.
     func discard(upTo limit: Int64) async {
         if let length = transfer.declaredLength, length <= limit {
             while (try? await transfer.next()) != nil {}

@@ -1,96 +1,96 @@
 import Foundation
 import Reprise
 
-/// The life of one request and its body between the session, which brings events, and the consumer, which takes pieces.
+/// The state of one request and its body between the session, which sends events, and the consumer, which takes pieces.
 ///
-/// A pure value: events go in, actions come out. ``Transfer`` guards it and carries the actions out.
+/// A pure value: events go in, actions come out. ``Transfer`` guards it and performs the actions.
 ///
 ///     waiting ──head──► open ──finished(…)──────────────────────────► ended
 ///        │                └──cancel()──► draining ──finished(…)────────► ended
 ///        └──finished(…), cancel()─────────────────────────────────────► ended
 ///
-/// Pieces that are here are handed out in every state; the ending comes after the last of them.
+/// Pieces that have arrived are delivered in every state; the ending comes after the last of them.
 struct TransferMachine {
     enum State: Equatable {
-        /// The head is not here.
+        /// The head has not arrived.
         case waiting
         /// The origin is still sending.
         case open
-        /// The transfer was given up; what the system has already received is still coming.
+        /// The transfer was canceled; bytes that the system has already received are still arriving.
         case draining(byTask: Bool)
-        /// Nothing more comes.
+        /// Nothing more arrives.
         case ended(Ending)
     }
 
-    /// Why nothing more comes.
+    /// Why nothing more arrives.
     enum Ending {
         /// The body is complete.
         case complete
-        /// The consumer gave up; `byTask` when its task was cancelled.
+        /// The consumer canceled; `byTask` if its task was canceled.
         case cancelled(byTask: Bool)
         /// The connection, the origin, or the session failed.
         case failed(RepriseError)
     }
 
-    /// What the consumer gets.
+    /// The consumer's result.
     enum Delivery: Equatable {
         case piece(Data)
         case ending(Ending)
-        /// Nothing: another call of the consumer waits already.
+        /// Nothing: another call of the consumer is already waiting.
         case busy
     }
 
-    /// What a head means.
+    /// How to handle a head.
     enum HeadAction: Equatable {
-        /// It is the one that was waited for.
+        /// It is the expected one.
         case accept
-        /// Nobody is interested any more.
+        /// The transfer has ended for its consumer.
         case ignore
-        /// The body has begun already: the system asked again from the beginning, and its bytes must not be mixed.
+        /// The body has already begun: the system restarted the transfer, and its bytes must not be mixed.
         case abort
     }
 
-    /// What the task must be told so that the buffer keeps its bounds.
+    /// What to do with the task so that the buffer stays within its bounds.
     enum Flow: Equatable {
         case suspend, resume
-        /// It must be cancelled, and the body ends as truncated: it went on although it was suspended.
+        /// Cancel it, and end the body as truncated: it kept delivering although it was suspended.
         case cut
     }
 
-    /// What to do about a suspension that may have become too long.
+    /// How to handle a suspension that may have become too long.
     enum SuspensionCheck: Equatable {
-        /// The task runs: no timer until it is suspended again.
+        /// The task is running; no timer until it is suspended again.
         case disarm
         /// It is suspended, but not for long enough.
         case checkAgain(after: Duration)
-        /// It was suspended for the whole time: it must be cancelled, and the body ends as truncated.
+        /// It was suspended for the whole time: cancel it, and end the body as truncated.
         case cut
     }
 
-    /// What to do about a wait that may have become too long.
+    /// How to handle a wait that may have become too long.
     enum IdleCheck: Equatable {
-        /// Nobody waits: no timer until somebody does.
+        /// The consumer is not waiting; no timer until it does.
         case disarm
-        /// Somebody waits, but not long enough yet.
+        /// The consumer is waiting, but not long enough yet.
         case checkAgain(at: SuspendingClock.Instant)
-        /// Nothing came for the whole time.
+        /// Nothing arrived for the whole time.
         case timedOut
     }
 
     private(set) var state = State.waiting
     private(set) var queue = PieceQueue()
-    /// Since when the task is suspended.
+    /// When the task was suspended.
     private(set) var suspendedSince: Duration?
     /// Whether a timer watches the suspension.
     private var isSuspensionTimed = false
     private var bytesAfterSuspension = 0
     /// Whether a timer watches the consumer's wait.
     private(set) var isTimed = false
-    /// Since when the consumer waits.
+    /// When the consumer began to wait.
     private(set) var waitingSince: SuspendingClock.Instant?
-    /// Bytes that the body must have, if known.
+    /// Length of the body in bytes, if known.
     private(set) var declaredLength: Int64?
-    /// Whether another request can bring the rest of the body.
+    /// Whether another request can fetch the rest of the body.
     private var canBeResumed = false
     private var receivedBytes: Int64 = 0
     private let bounds: BufferBounds
@@ -99,16 +99,16 @@ struct TransferMachine {
         self.bounds = bounds
     }
 
-    /// Whether bytes are missing that the head has promised.
+    /// Whether bytes declared by the head are missing.
     var isShort: Bool { receivedBytes < declaredLength ?? 0 }
 
     var isSuspended: Bool { suspendedSince != nil }
 
     // MARK: The consumer
 
-    /// The consumer wants a piece.
+    /// Takes a piece for the consumer.
     ///
-    /// `nil` says that it must wait: ``wait(now:)`` comes next.
+    /// `nil` means that the consumer must wait: ``wait(now:)`` comes next.
     mutating func take() -> Delivery? {
         if waitingSince != nil { return .busy }
         if let piece = queue.popFirst() { return .piece(piece) }
@@ -116,7 +116,7 @@ struct TransferMachine {
         return .ending(ending)
     }
 
-    /// The consumer waits from `now` on.
+    /// Notes that the consumer waits from `now` on.
     ///
     /// Returns whether a timer must be started.
     mutating func wait(now: SuspendingClock.Instant) -> Bool {
@@ -126,7 +126,7 @@ struct TransferMachine {
         return true
     }
 
-    /// The consumer gives up.
+    /// Notes that the consumer canceled.
     ///
     /// Returns whether the task must be cancelled.
     mutating func cancel(byTask: Bool) -> Bool {
@@ -152,9 +152,9 @@ struct TransferMachine {
         }
     }
 
-    /// Bytes arrived.
+    /// Notes bytes that arrived.
     ///
-    /// Returns the piece that a waiting consumer gets at once.
+    /// Returns the delivery for a waiting consumer.
     mutating func received(_ data: Data) -> Delivery? {
         switch state {
         case .open, .draining: break
@@ -168,13 +168,13 @@ struct TransferMachine {
         return .piece(piece)
     }
 
-    /// Nothing more comes.
+    /// Notes that nothing more arrives.
     ///
-    /// Returns what a waiting consumer gets.
+    /// Returns the delivery for a waiting consumer.
     mutating func finished(_ ending: Ending) -> Delivery? {
         switch state {
         case .ended: return nil
-        // Somebody who gave up asked for what is there, not for the reason why there is no more.
+        // A consumer that canceled gets the buffered pieces, not the reason why there are no more.
         case .draining(let byTask) where ending != .complete: state = .ended(.cancelled(byTask: byTask))
         case .waiting, .open, .draining: state = .ended(ending)
         }
@@ -183,7 +183,7 @@ struct TransferMachine {
         return .ending(ending)
     }
 
-    /// Whether ``adjustFlow(now:)`` has something to say.
+    /// The result that ``adjustFlow(now:)`` would give.
     var wantsFlow: Flow? {
         guard state == .open else { return nil }
         guard isSuspended else { return queue.byteCount > bounds.suspendsAbove ? .suspend : nil }
@@ -191,7 +191,7 @@ struct TransferMachine {
         return bytesAfterSuspension > bounds.mostAfterSuspension ? .cut : nil
     }
 
-    /// The caller tells the task what is returned, before it asks again.
+    /// Decides what to do with the task; the caller does it before it calls again.
     mutating func adjustFlow(now: Duration) -> Flow? {
         let flow = wantsFlow
         switch flow {
@@ -204,15 +204,16 @@ struct TransferMachine {
         return flow
     }
 
-    /// The time until the timer of a suspension is to fire; `nil` if one runs, or none is needed.
+    /// The time until a suspension's timer must fire; `nil` if one is running, or none is needed.
     mutating func startSuspensionTimer() -> Duration? {
-        // A body whose rest cannot be asked for is kept for as long as its consumer wants: a player that pauses.
+        // A body whose rest cannot be requested is kept for as long as its consumer wants, for example while a player
+        // is paused.
         guard canBeResumed, isSuspended, !isSuspensionTimed else { return nil }
         isSuspensionTimed = true
         return bounds.longestSuspension
     }
 
-    /// The timer of the suspension fired; one timer watches many short ones.
+    /// Handles the timer of the suspension; one timer watches many short suspensions.
     mutating func checkSuspension(now: Duration) -> SuspensionCheck {
         guard state == .open, let suspendedSince else {
             isSuspensionTimed = false
@@ -222,7 +223,7 @@ struct TransferMachine {
         return rest > .zero ? .checkAgain(after: rest) : .cut
     }
 
-    /// The timer fired.
+    /// Handles the timer of the consumer's wait.
     mutating func checkIdle(now: SuspendingClock.Instant, timeout: Duration) -> IdleCheck {
         guard state == .open, let waitingSince else {
             isTimed = false

@@ -8,7 +8,7 @@ import Reprise
 #endif
 
 extension Demand {
-    /// What the system is told of it; the default is 0.5.
+    /// The priority passed to the system; the default is 0.5.
     var taskPriority: Float {
         switch self {
         case .playing: URLSessionTask.highPriority
@@ -23,9 +23,9 @@ extension URLRequest {
     /// End-to-end fields that the system writes itself, or that announce a body.
     private static let own: Set<String> = ["host", "content-length", "expect", "http2-settings"]
 
-    /// The request as URLSession wants it, with the URL as it is spelled.
+    /// The request for URLSession, with the URL as spelled.
     ///
-    /// Throws `invalidArgument` for CONNECT and TRACE, `invalidURL` where Foundation would change the URL.
+    /// Throws `invalidArgument` for CONNECT and TRACE, and `invalidURL` if Foundation would change the URL.
     static func make(_ request: OriginRequest, userAgent: String?) throws(RepriseError) -> URLRequest {
         guard request.method.rawValue != "CONNECT", request.method != .trace else {
             throw RepriseError(.invalidArgument, "An origin is not asked with \(request.method.rawValue).")
@@ -45,7 +45,7 @@ extension URLRequest {
         made.httpShouldHandleCookies = false
         let fields = request.fields.endToEnd
         for field in fields where !own.contains(field.name.canonicalName) {
-            // Fields of one name go out joined, as HTTPTypes joins them: cookies with a semicolon.
+            // Fields of one name are sent joined, as HTTPTypes joins them: cookies with a semicolon.
             made.setValue(fields[field.name], forHTTPHeaderField: field.name.rawName)
         }
         if let userAgent, fields[.userAgent] == nil { made.setValue(userAgent, forHTTPHeaderField: "User-Agent") }

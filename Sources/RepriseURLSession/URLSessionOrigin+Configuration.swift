@@ -6,43 +6,44 @@
 #endif
 
 extension URLSessionOrigin {
-    /// How a ``URLSessionOrigin`` waits, and which networks it uses.
+    /// Timeouts, limits and network policy of a ``URLSessionOrigin``.
     public struct Configuration: Sendable {
-        /// Time from a request to the head of its response, for every redirect anew; 30 s by default.
+        /// Time from a request to the head of its response, restarted for every redirect; 30 s by default.
         ///
-        /// Name lookup, connecting and waiting for a connection count. Beyond it: `originTimedOut`.
+        /// Includes name lookup, connecting and waiting for a connection. When it is exceeded: `originTimedOut`.
         public var responseTimeout: Duration = .seconds(30)
-        /// Time in which some bytes must come while the consumer waits in `next()`; 30 s by default.
+        /// Time in which some bytes must arrive while the consumer waits in `next()`; 30 s by default.
         ///
-        /// A consumer that does not pull never times out. Beyond it: `originTimedOut`.
+        /// A consumer that does not pull never times out. When it is exceeded: `originTimedOut`.
         public var idleTimeout: Duration = .seconds(30)
-        /// Most redirects that one request follows; 10 by default.
+        /// Maximum number of redirects that one request follows; 10 by default.
         ///
-        /// Beyond it: `originRedirectRefused`.
+        /// When it is exceeded: `originRedirectRefused`.
         public var redirectLimit = 10
-        /// Most connections to one host, for HTTP/1.1; 16 by default.
+        /// Maximum number of connections to one host, for HTTP/1.1; 16 by default.
         ///
-        /// Further requests wait in the system. A body that is not read to its end, nor cancelled, nor released keeps its
+        /// Further requests wait in the system. A body that is neither read to its end, canceled nor released keeps its
         /// connection.
         public var maximumConnectionsPerHost = 16
-        /// `User-Agent` of requests that bring none; `nil`, the default, for the system's own.
+        /// `User-Agent` for requests without one; `nil`, the default, for the system's own.
         public var userAgent: String?
 
         #if canImport(Darwin)
-            /// Whether networks that the system calls expensive, such as cellular ones, may be used; true by default.
+            /// Whether networks that the system considers expensive, such as cellular ones, may be used; true by
+            /// default.
             ///
-            /// Where no other network is there: `networkUnavailable`.
+            /// If there is no other network: `networkUnavailable`.
             public var allowsExpensiveNetworkAccess = true
-            /// Whether networks may be used for which the user chose Low Data Mode; true by default.
+            /// Whether networks may be used for which the user turned on Low Data Mode; true by default.
             ///
-            /// Where no other network is there: `networkUnavailable`.
+            /// If there is no other network: `networkUnavailable`.
             public var allowsConstrainedNetworkAccess = true
         #endif
 
         /// Changes the session's configuration, an ephemeral one, before it is used; `nil` by default.
         ///
-        /// For what has no option here: multipath, service type, protocol classes. Cache, cookies, stored credentials and
-        /// the options above are set afterwards and win.
+        /// Use it for settings that have no option here: multipath, service type, protocol classes. Cache, cookies,
+        /// stored credentials and the options above are set afterwards and take precedence.
         public var adjustSession: (@Sendable (URLSessionConfiguration) -> Void)?
 
         /// The defaults.
@@ -51,18 +52,18 @@ extension URLSessionOrigin {
 }
 
 extension URLSessionConfiguration {
-    /// What the system's own clock allows; ``Transfer`` keeps the times that matter.
+    /// The limit for the system's own timeouts; ``Transfer`` enforces the ones that matter.
     ///
-    /// The system counts while nobody pulls, too, and knows one time for heads and bodies.
+    /// The system's timer also runs while the body is not being pulled, and does not distinguish heads from bodies.
     static let systemTimeout: TimeInterval = 86_400
 
-    /// The session's configuration: no cache, no cookies, no credentials that nobody gave.
+    /// The session's configuration: no cache, no cookies, no implicit credentials.
     static func make(_ configuration: URLSessionOrigin.Configuration) -> URLSessionConfiguration {
         let session = URLSessionConfiguration.ephemeral
         configuration.adjustSession?(session)
         session.urlCache = nil
-        // Without a cache there is nothing to ignore; a policy that ignores one may add `Cache-Control: no-cache`, with
-        // which a content delivery network asks its own origin each time.
+        // Without a cache there is nothing to ignore; a policy that ignores one may add `Cache-Control: no-cache`,
+        // which makes a content delivery network ask its own origin each time.
         session.requestCachePolicy = .useProtocolCachePolicy
         session.httpCookieStorage = nil
         session.httpCookieAcceptPolicy = .never

@@ -9,20 +9,20 @@ public import Reprise
 /// An origin client on URLSession, made for apps on Apple's systems: their proxies, App Transport Security and network
 /// policy apply.
 ///
-/// - Suspends a transfer above 1 MiB of buffered body and resumes it below 256 KiB. URLSession takes a suspension as
-///   advice: once 8 MiB more have arrived, or after 10 s, the transfer is cancelled. The consumer gets the buffered bytes and
-///   then `originBodyTruncated`, upon which the engine asks for the rest with a range when it is wanted. A response that
-///   bypasses the store cannot be continued so: its reader gets the error.
-/// - Hands the system's buffers on and copies none itself; every chunk is a ``DataChunk``.
+/// - Suspends a transfer above 1 MiB of buffered body and resumes it below 256 KiB. URLSession treats a suspension as
+///   advice: once 8 MiB more have arrived, or after 10 s, the transfer is canceled. The consumer gets the buffered
+///   bytes and then `originBodyTruncated`, and the engine requests the rest with a range when it is wanted. A response
+///   that bypasses the store cannot be continued this way: its reader gets the error.
+/// - Passes the system's buffers on without copying; every chunk is a ``DataChunk``.
 /// - Follows redirects, never from https to http, and takes only harmless fields to another host or port.
 /// - Leaves the verification of TLS to the system; it cannot be switched off.
 ///
-/// It does not cache, send cookies or stored credentials, or retry; what the system itself sends again, it sends again.
-/// URLSession decodes gzip, deflate and br unasked: such a body has another length than its fields say, so it is refused
+/// It does not cache, send cookies or stored credentials, or retry; the system itself may resend a request. URLSession
+/// decodes gzip, deflate and br unasked: such a body has a different length than its fields declare, so it is rejected
 /// with `originMisbehaved` (requests ask for `identity`).
 ///
-/// On Linux use `NIOOrigin`: there URLSession buffers without bound when its consumer stalls, and a transfer that was
-/// suspended would ask again from byte 0, so this client never suspends there.
+/// On Linux use `NIOOrigin`: there URLSession buffers without bound when its consumer stalls, and a suspended transfer
+/// would ask again from byte 0, so this client never suspends there.
 public final class URLSessionOrigin: Origin {
     private let configuration: Configuration
     private let session: URLSession
@@ -41,13 +41,13 @@ public final class URLSessionOrigin: Origin {
     }
 
     deinit {
-        // A session keeps itself and its delegate until told otherwise. Bodies under way go on.
+        // A session retains itself and its delegate until it is invalidated. Bodies in transfer continue.
         if delegate.close() { session.finishTasksAndInvalidate() }
     }
 
     /// Ends all transfers, invalidates the session, and waits until it is gone.
     ///
-    /// Bodies under way and later requests fail with `closed`.
+    /// Bodies in transfer and later requests fail with `closed`.
     public func shutdown() async {
         if delegate.close() {
             delegate.failAll(RepriseError(.closed, "The URL session was shut down; create a new one."))
@@ -56,14 +56,14 @@ public final class URLSessionOrigin: Origin {
         await delegate.waitForInvalidation()
     }
 
-    /// Sends `request`, follows redirects, and returns when the head of the final response is here.
+    /// Sends `request`, follows redirects, and returns when the head of the final response has arrived.
     ///
-    /// The given fields go out without hop-by-hop ones, then `Accept-Encoding: identity` where it is missing; the URL goes
-    /// out as it is spelled. The system adds fields of its own. Cancelling the task ends the transfer.
+    /// The given fields are sent without hop-by-hop ones, and with `Accept-Encoding: identity` if that is missing; the
+    /// URL is sent as spelled. The system adds fields of its own. Canceling the task ends the transfer.
     ///
-    /// The body's `next()` returns buffered pieces without a thread hop. When its task is cancelled, the transfer ends as by
-    /// `cancel()`: pieces that are here still come, then `CancellationError` instead of `nil`, so that a cut body is never
-    /// taken for a complete one. A body that nobody holds any more ends its transfer.
+    /// The body's `next()` returns buffered pieces without a thread hop. Canceling its task ends the transfer as
+    /// `cancel()` does: buffered pieces are still returned, then `CancellationError` instead of `nil`, so that a cut
+    /// body is never taken for a complete one. Releasing the body ends its transfer.
     ///
     /// Throws ``RepriseError`` with code `invalidArgument` (method), `invalidURL` (characters that the system would
     /// re-encode), `originNotFound`, `originUnreachable`, `originNotTrusted`, `originTimedOut`, `originMisbehaved`,

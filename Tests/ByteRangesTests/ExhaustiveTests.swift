@@ -41,7 +41,7 @@ struct ExhaustiveTests {
         }
     }
 
-    @Test("Insert and remove give the bits set and cleared, and say whether anything changed", arguments: setups)
+    @Test("Insert and remove set and clear the bits, and return whether anything changed", arguments: setups)
     func changesMatchTheBits(setup: Setup) throws {
         let tables = Tables(setup)
         for layout in tables.sets.indices {
@@ -64,7 +64,7 @@ struct ExhaustiveTests {
         if !set.hasSpans(spans) { Issue.record("\(context()): got \(set), expected \(spans)") }
     }
 
-    @Test("Questions about a range give what the bits in it say", arguments: setups)
+    @Test("Queries of a range agree with the bits in it", arguments: setups)
     func rangeQueriesMatchTheBits(setup: Setup) {
         let tables = Tables(setup)
         let all = tables.spans.count - 1
@@ -82,7 +82,7 @@ struct ExhaustiveTests {
         }
     }
 
-    @Test("Questions about a position give what the bits from it on say", arguments: setups)
+    @Test("Queries of a position agree with the bits from there on", arguments: setups)
     func positionQueriesMatchTheBits(setup: Setup) {
         let tables = Tables(setup)
         let end = setup.base + Int64(setup.length)
@@ -107,7 +107,7 @@ struct ExhaustiveTests {
     }
 
     @Test(
-        "Union, intersection, difference and symmetric difference give OR, AND, AND NOT and XOR of the bits",
+        "Union, intersection, difference and symmetric difference are OR, AND, AND NOT and XOR of the bits",
         arguments: [
             Setup(length: 7), Setup(length: 6, base: .max - 6), Setup(length: 6, base: .min, chunkCapacity: 512),
         ])

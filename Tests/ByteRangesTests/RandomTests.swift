@@ -5,7 +5,7 @@ import Testing
 /// Long seeded sequences on sets of many chunks.
 @Suite(.limit(minutes: 1))
 struct RandomTests {
-    @Test("A long random history leaves what a bit array holds", arguments: [2, 3, 4, 7], [1, 2] as [UInt64])
+    @Test("A long random history ends like that of a bit array", arguments: [2, 3, 4, 7], [1, 2] as [UInt64])
     func randomHistoryMatchesTheBits(chunkCapacity: Int, seed: UInt64) throws {
         let length: Int64 = 400
         var random = SplitMix64(seed: seed)
@@ -48,7 +48,7 @@ struct RandomTests {
         compare(set.intersects(range), !spans.isEmpty, "\(set) intersects \(range)")
     }
 
-    @Test("Set algebra on sets of many chunks gives what the bits say", arguments: [3, 10, 60, 300])
+    @Test("Set algebra on sets of many chunks agrees with the bits", arguments: [3, 10, 60, 300])
     func randomAlgebraMatchesTheBits(otherSize: Int) throws {
         let length: Int64 = 2_000
         var random = SplitMix64(seed: UInt64(otherSize))
@@ -83,7 +83,7 @@ struct RandomTests {
         return (set, bits)
     }
 
-    @Test("Two hundred thousand spans lie in many small chunks, in whatever order they came")
+    @Test("Two hundred thousand spans lie in many small chunks, whatever their order of insertion")
     func manySpansAreChunked() throws {
         let count = 200_000
         var random = SplitMix64(seed: 3)
@@ -95,7 +95,7 @@ struct RandomTests {
         #expect(set.spanCount == count)
         #expect(set.byteCount == Int64(count) * 4)
         #expect(set.bounds == 0..<Int64(count) * 10 - 6)
-        // Full chunks at best, and no two neighbours together under half a chunk at worst.
+        // At best full chunks; at worst no two neighbors together under half a chunk.
         #expect(set.chunkCount >= count / set.chunkCapacity)
         #expect(set.chunkCount <= 4 * count / set.chunkCapacity + 1)
 

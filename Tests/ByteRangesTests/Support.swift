@@ -63,7 +63,7 @@ extension ByteRangeSet {
         for range in ranges { insert(range) }
     }
 
-    /// What `elementsEqual(_:)` says, without its generic calls, which an unoptimised build does not specialise.
+    /// Like `elementsEqual(_:)`, without its generic calls, which an unoptimized build does not specialize.
     func hasSpans(_ spans: [Range<Int64>]) -> Bool {
         guard spanCount == spans.count else { return false }
         var iterator = makeIterator()

@@ -5,12 +5,12 @@ import Reprise
 import RepriseHTTPClient
 import RepriseTesting
 
-/// Plays random ranges from a cache until somebody kills it, or until it reaches a crash point and kills itself.
+/// Plays random ranges from a cache until it is killed, or until it reaches a crash point and kills itself.
 ///
-/// Ends with status 3 when a byte is wrong, 4 when the cache does not open. Says READY when it is open.
+/// Ends with status 3 when a byte is wrong, 4 when the cache does not open. Prints READY when it is open.
 @main
 enum CrashChild {
-    /// What the tests tell it.
+    /// The settings passed by the tests.
     struct Settings: Codable, Sendable {
         var directory: String
         /// URL of each medium, without the number at its end.
@@ -29,7 +29,7 @@ enum CrashChild {
         var passage: Int
         /// Media to keep, from the second on.
         var pinned: Int
-        /// Play each medium once, in order and whole, and leave.
+        /// Play each medium once, in order and completely, and exit.
         var isFinal: Bool
     }
 
@@ -120,7 +120,7 @@ enum CrashChild {
                 exit(5)
             }
         } catch {
-            // A read whose entry is removed under it ends with an error; that is no wrong byte.
+            // A read whose entry is removed during it ends with an error, which is not a wrong byte.
             if settings.isFinal {
                 say("FAILED medium \(index): \(error)")
                 exit(6)

@@ -81,7 +81,7 @@ import Testing
         #expect(CacheControl("no-cache, no-cache=\"a\"").noCache)
     }
 
-    @Test("What cannot be understood hides nothing that can: RFC 9111 §5.2.3")
+    @Test("Unknown directives do not hide known ones: RFC 9111 §5.2.3")
     func unknownDirectivesArePassedOver() {
         #expect(CacheControl("community=\"UCI, no-store\", max-age=5") == CacheControl("max-age=5"))
         #expect(CacheControl("max-age=\"5, no-store").noStore)

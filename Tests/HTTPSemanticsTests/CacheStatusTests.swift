@@ -39,7 +39,7 @@ import Testing
         #expect(long == "reprise; hit; detail=" + String(repeating: "a", count: 256))
     }
 
-    @Test("The cache closest to the user stands last: RFC 9211 §2")
+    @Test("The cache closest to the user comes last: RFC 9211 §2")
     func appendsToTheList() {
         let hit = CacheStatus(.hit)
         #expect(hit.appended(to: nil) == "reprise; hit")
@@ -51,7 +51,7 @@ import Testing
         #expect(hit.appended(to: String(repeating: "a", count: 65_536)) == "reprise; hit")
     }
 
-    @Test("Fields keep one list, however many lines came: RFC 9110 §5.3")
+    @Test("Fields keep one list, however many lines were received: RFC 9110 §5.3")
     func fieldsKeepOneList() throws {
         var fields = HTTPFields().adding("Cache-Status", "A; hit").adding("cache-status", "B; hit")
         fields.append(CacheStatus(.hit))

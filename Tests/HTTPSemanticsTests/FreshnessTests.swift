@@ -3,7 +3,7 @@ import HTTPTypes
 import Testing
 
 @Suite("Freshness") struct FreshnessTests {
-    /// Sun, 06 Nov 1994 08:49:37 GMT; the request left then, the response came then, unless a test says otherwise.
+    /// Sun, 06 Nov 1994 08:49:37 GMT; the time of the request and the response, unless a test says otherwise.
     let start: Int64 = 784_111_777
 
     func at(_ seconds: Int64) -> HTTPDate { HTTPDate(secondsSince1970: start + seconds) }
@@ -62,14 +62,14 @@ import Testing
         #expect(freshness([.date: at(100).description]).currentAge(now: at(7)) == 7, "a Date ahead is no negative age")
     }
 
-    @Test("A clock set back makes nothing younger: RFC 9111 §4.2.3")
+    @Test("A clock that was set back does not make a response younger: RFC 9111 §4.2.3")
     func clockSetBack() {
         let aged = freshness([.age: "50"], delay: -100)
         #expect(aged.currentAge(now: at(-1000)) == 50)
     }
 
     @Test(
-        "Of Age the first value counts, an invalid one not: RFC 9111 §5.1",
+        "The first value of Age counts, unless it is invalid: RFC 9111 §5.1",
         arguments: [
             ("10, 20", Int64(10)), ("abc", 0), ("-5", 0), ("5x", 0), ("", 0), ("99999999999999999999", 2_147_483_648),
         ])

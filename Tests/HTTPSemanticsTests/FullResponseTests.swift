@@ -28,7 +28,7 @@ import Testing
             action(for: same, to: FetchRequest(range: .from(0))) == .fill(whole(1000, ranges: false)))
     }
 
-    @Test("A 200 to a range that is the whole says nothing against Accept-Ranges: RFC 9110 §14.2, §14.3")
+    @Test("A 200 to a range that is the whole does not contradict Accept-Ranges: RFC 9110 §14.2, §14.3")
     func wholeRange() {
         let same = response(200, [.contentLength: "1000", .eTag: "\"a\"", .acceptRanges: "bytes"])
         for range in [RangeSpec.from(0), .bounded(0..<1000), .suffix(1000)] {
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "Without a Range the field Accept-Ranges tells: RFC 9110 §14.3",
+        "Without a Range, Accept-Ranges decides: RFC 9110 §14.3",
         arguments: [("bytes", Bool?.some(true)), ("none", false), ("seconds", nil), ("", nil)])
     func acceptRangesTells(value: String, expected: Bool?) {
         let tagged = response(200, [.contentLength: "1000", .eTag: "\"a\"", .acceptRanges: value])
@@ -67,7 +67,7 @@ import Testing
         #expect(action(for: longer, to: noRange, policy: .immutable) == .newGeneration(whole(1001), .lengthChanged))
     }
 
-    @Test("An empty 200 in the place of media is never stored, of anything else it begins a generation: RFC 9110 §8.6")
+    @Test("An empty 200 in place of media is never stored; otherwise it begins a generation: RFC 9110 §8.6")
     func emptyBody() {
         let empty = response(200, [.contentLength: "0", .eTag: "\"a\""])
         #expect(action(for: empty, to: noRange) == .passThrough(.emptyBody))

@@ -1,7 +1,7 @@
 import HTTPSemantics
 import Testing
 
-/// Inputs that the fuzzer found to take a way of their own through the parsers, with what they mean by the grammar.
+/// Inputs that the fuzzer found to take a separate path through the parsers, with their meaning by the grammar.
 @Suite struct FuzzedInputTests {
     @Test(arguments: [
         ("bytes=0-,0- , 0-,00-, ", "bytes=0-,0-,0-,0-"),
@@ -62,7 +62,7 @@ import Testing
         #expect(HTTPDate(input)?.description == meaning)
     }
 
-    // What cannot be read is 0: stale (RFC 9111 §4.2.1).
+    // An unreadable value is 0: stale (RFC 9111 §4.2.1).
     @Test(arguments: [
         ("max-age=20, \t\t\u{0}\ts", 20), ("max-age-=60, s-maxage=\"5\", private=\"a, a\", stal", nil),
         ("private=\"max-age=7, a\", max-age=9", 9), ("max-age=6e=\"5\", private=\"a b\"", 0), ("max-age=\"5\"", 5),

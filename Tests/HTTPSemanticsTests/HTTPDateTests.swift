@@ -71,7 +71,7 @@ import Testing
         #expect(HTTPDate(value, now: now)?.description == expected)
     }
 
-    @Test("Near a turn of the century the next one is meant: RFC 9110 §5.6.7")
+    @Test("Near a turn of the century the year is in the next one: RFC 9110 §5.6.7")
     func twoDigitYearsCrossTheCentury() throws {
         let lateInCentury = try #require(HTTPDate("Wed, 01 Jul 2099 00:00:00 GMT"))
         #expect(
@@ -98,7 +98,7 @@ import Testing
         #expect(HTTPDate(value, now: now) == nil)
     }
 
-    @Test("Moments outside the four-digit years are clamped, not trapped on")
+    @Test("Moments outside the four-digit years are clamped and do not trap")
     func extremesAreClamped() {
         #expect(HTTPDate(secondsSince1970: .max).description == "Fri, 31 Dec 9999 23:59:59 GMT")
         #expect(HTTPDate(secondsSince1970: .min).description == "Sat, 01 Jan 0000 00:00:00 GMT")

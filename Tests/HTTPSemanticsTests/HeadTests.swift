@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPSemantics
 
-/// What a response to HEAD tells about a stored one (RFC 9111 §4.3.5).
+/// How a response to HEAD affects a stored one (RFC 9111 §4.3.5).
 struct HeadTests {
     private static let date = "Wed, 01 Jan 2025 00:00:00 GMT"
     private static let tagged = identity([.eTag: "\"v1\"", .lastModified: date])
@@ -21,7 +21,7 @@ struct HeadTests {
         #expect(Self.tagged.verdict(ofHead: [.eTag: "\"v1\"", .contentLength: "1000"], isShared: true) == .freshens)
     }
 
-    @Test("another validator or length makes what is stored stale") func contradicts() {
+    @Test("another validator or length makes the stored response stale") func contradicts() {
         #expect(Self.tagged.verdict(ofHead: [.eTag: "\"v2\""], isShared: false) == .contradicts)
         #expect(
             Self.tagged.verdict(ofHead: [.lastModified: "Thu, 02 Jan 2025 00:00:00 GMT"], isShared: false)
@@ -47,7 +47,7 @@ struct HeadTests {
         #expect(Self.bare.verdict(ofHead: [.contentLength: "1000"], isShared: false) == .tellsNothing)
     }
 
-    @Test("a page in place of media tells nothing") func pages() {
+    @Test("a page in place of media has no effect") func pages() {
         for fields: HTTPFields in [[:], [.eTag: "\"v1\""], [.eTag: "\"v2\""], [.contentLength: "5"]] {
             var fields = fields
             fields[.contentType] = "text/html; charset=utf-8"

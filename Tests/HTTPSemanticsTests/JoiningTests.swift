@@ -2,7 +2,7 @@ import HTTPSemantics
 import HTTPTypes
 import Testing
 
-@Suite("Joining ranges (D12, D18)") struct JoiningTests {
+@Suite("Joining ranges") struct JoiningTests {
     static let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
     static let later = "Mon, 07 Nov 1994 00:00:00 GMT"
 
@@ -55,7 +55,7 @@ import Testing
         #expect(action(for: bare, stored: stored(modified: Self.modified)) == separate(.noStrongValidator))
     }
 
-    @Test("Nothing else than a strong date is confirmed by a bare 206: RFC 9110 §13.1.5, §15.3.7")
+    @Test("Only a strong date is confirmed by a bare 206: RFC 9110 §13.1.5, §15.3.7")
     func onlyAStrongDateIsConfirmed() {
         let conditional = FetchRequest(range: .bounded(100..<200), sentIfRange: true)
         let bare = partial("bytes 100-199/1000", etag: nil, [.date: Self.later])
@@ -88,7 +88,7 @@ import Testing
                 == separate(.noStrongValidator))
     }
 
-    @Test("lengthAndDate joins on an unchanged strong date and total where the tags prove nothing")
+    @Test("lengthAndDate joins on an unchanged strong date and total if the tags prove nothing")
     func lengthAndDateJoins() {
         let identity = stored(etag: tag("a", isWeak: true), modified: Self.modified)
         let fields: HTTPFields = [.lastModified: Self.modified, .date: Self.later]
@@ -117,7 +117,7 @@ import Testing
                 == joined)
     }
 
-    @Test("Another final host joins only under the same strong tag (D18, redirects)")
+    @Test("Another final host joins only under the same strong tag")
     func otherHostNeedsStrongTag() {
         let dated = partial("bytes 100-199/1000", etag: nil, [.lastModified: Self.modified, .date: Self.later])
         let identity = stored(modified: Self.modified)

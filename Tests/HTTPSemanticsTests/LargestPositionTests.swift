@@ -2,7 +2,7 @@ import HTTPSemantics
 import HTTPTypes
 import Testing
 
-/// The one limit of offsets and lengths, 2^53, where they enter.
+/// The limit of offsets and lengths, 2^53, at every input.
 @Suite("Numbers of bytes end at 2^53") struct LargestPositionTests {
     private static let limit = "9007199254740992"
     /// 2^53 + 1, about 2^63, beyond it, and far beyond.
@@ -56,7 +56,7 @@ import Testing
         #expect(action(for: refusal, to: request, stored: nil) == .retryWithoutRange)
     }
 
-    @Test("Of a Range beyond the end is clipped, and a beginning lies outside: RFC 9110 §14.1.2", arguments: beyond)
+    @Test("An end beyond it is clipped, and a beginning beyond it lies outside: RFC 9110 §14.1.2", arguments: beyond)
     func rangesAreClipped(number: String) throws {
         #expect(RangeField("bytes=5-\(number)")?.specs == [.bounded(5..<1 << 53)])
         #expect(RangeField("bytes=-\(number)")?.specs == [.suffix(1 << 53)])
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "A range that a program made is clipped, or cannot be said",
+        "A range made by a program is clipped, or cannot be printed",
         arguments: [
             (.bounded(0 ..< .max), .bounded(0..<1 << 53)), (.bounded(5..<6), .bounded(5..<6)),
             (.bounded(.max - 1 ..< .max), .from(1 << 53)), (.from(.max), .from(1 << 53)), (.from(0), .from(0)),

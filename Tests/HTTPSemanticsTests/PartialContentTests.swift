@@ -42,7 +42,7 @@ import Testing
         #expect(action(for: partial("bytes 500-999/1000"), to: .init(range: .from(100))) == .reject(.wrongStart))
     }
 
-    @Test("A shared cache takes a part that was not asked for at its word, where nothing is stored: RFC 9110 §15.3.7")
+    @Test("A shared cache accepts an unrequested part if nothing is stored: RFC 9110 §15.3.7")
     func sharedCacheTakesAnyPart() {
         let shared = StoragePolicy(isShared: true)
         let other = partial("bytes 0-99/1000")

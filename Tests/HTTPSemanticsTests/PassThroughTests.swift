@@ -2,7 +2,7 @@ import HTTPSemantics
 import HTTPTypes
 import Testing
 
-@Suite("What must not be stored") struct PassThroughTests {
+@Suite("Responses that must not be stored") struct PassThroughTests {
     let noRange = FetchRequest()
 
     func full(_ fields: HTTPFields, type: String = "video/mp4") -> HTTPResponse {
@@ -19,7 +19,7 @@ import Testing
             action(for: partial("bytes 100-199/1000", [.contentEncoding: value])) == .passThrough(.contentEncoding))
     }
 
-    @Test("Coded text is stored as it came, whole and where no media is expected: RFC 9110 §8.4")
+    @Test("Coded text is stored unchanged if it is complete and no media is expected: RFC 9110 §8.4")
     func codedText() {
         let text: HTTPFields = [.contentEncoding: "gzip", .contentType: "text/plain"]
         #expect(action(for: full(text), to: noRange, stored: nil) == .newGeneration(whole(1000), .noGeneration))
@@ -29,7 +29,7 @@ import Testing
         #expect(action(for: partial("bytes 100-199/1000", text), stored: nil) == .passThrough(.contentEncoding))
     }
 
-    @Test("The coding identity is none: RFC 9110 §8.4.1", arguments: ["identity", "Identity", ""])
+    @Test("The coding identity counts as none: RFC 9110 §8.4.1", arguments: ["identity", "Identity", ""])
     func identityIsNoCoding(value: String) {
         #expect(action(for: full([.contentEncoding: value, .eTag: "\"a\""]), to: noRange) == .fill(whole(1000)))
     }
@@ -41,7 +41,7 @@ import Testing
         #expect(action(for: full([.vary: "Origin", .eTag: "\"a\""]), to: noRange) == .fill(whole(1000)))
     }
 
-    @Test("no-store is honoured unless told otherwise: RFC 9111 §5.2.2.5")
+    @Test("no-store is honored by default: RFC 9111 §5.2.2.5")
     func noStore() {
         let fields: HTTPFields = [.cacheControl: "max-age=60, No-Store", .eTag: "\"a\""]
         #expect(action(for: full(fields), to: noRange) == .passThrough(.noStore))
@@ -68,7 +68,7 @@ import Testing
             action(for: full(fields), to: noRange, storage: StoragePolicy(isShared: true)) == .passThrough(.isPrivate))
     }
 
-    @Test("CDN-Cache-Control stands above Cache-Control in a shared cache alone: RFC 9213 §2.1")
+    @Test("CDN-Cache-Control overrides Cache-Control in a shared cache only: RFC 9213 §2.1")
     func targetedFieldAllowsStoring() {
         let fields = HTTPFields([
             HTTPField(name: .eTag, value: "\"a\""), HTTPField(name: .cacheControl, value: "no-store"),

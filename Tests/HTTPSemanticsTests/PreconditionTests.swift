@@ -58,7 +58,7 @@ import Testing
                 == .proceed(rangeApplies: false))
     }
 
-    @Test("If-Match takes the place of If-Unmodified-Since: RFC 9110 §13.2.2 step 2")
+    @Test("If-Match overrides If-Unmodified-Since: RFC 9110 §13.2.2 step 2")
     func ifMatchComesFirst() {
         #expect(evaluate([.ifMatch: "\"a\"", .ifUnmodifiedSince: Self.earlier]) == .proceed(rangeApplies: false))
         #expect(evaluate([.ifMatch: "\"b\"", .ifUnmodifiedSince: Self.later]) == .preconditionFailed)
@@ -87,7 +87,7 @@ import Testing
             evaluatePreconditions([.ifModifiedSince: value], validators: Validators()) == .proceed(rangeApplies: false))
     }
 
-    @Test("If-None-Match takes the place of If-Modified-Since: RFC 9110 §13.2.2 step 4")
+    @Test("If-None-Match overrides If-Modified-Since: RFC 9110 §13.2.2 step 4")
     func ifNoneMatchComesFirst() {
         #expect(evaluate([.ifNoneMatch: "\"b\"", .ifModifiedSince: Self.later]) == .proceed(rangeApplies: false))
         #expect(evaluate([.ifNoneMatch: "\"a\"", .ifModifiedSince: Self.earlier]) == .notModified)

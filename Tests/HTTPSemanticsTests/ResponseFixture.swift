@@ -1,7 +1,7 @@
 import HTTPSemantics
 import HTTPTypes
 
-/// What is stored in most tests: 1,000 bytes of video under a strong tag.
+/// The stored representation in most tests: 1,000 bytes of video under a strong tag.
 let storedVideo = GenerationIdentity(
     validators: Validators(etag: tag("a")), completeLength: 1000, mediaType: "video/mp4", finalHost: "cdn.example")
 

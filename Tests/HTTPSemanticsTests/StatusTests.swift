@@ -45,7 +45,7 @@ import Testing
         #expect(action(for: response(412), stored: nil) == .refusal)
     }
 
-    @Test("416 with the known length, for a range beyond it, is the end: RFC 9110 §15.5.17")
+    @Test("416 with the known length, for a range beyond it, ends the representation: RFC 9110 §15.5.17")
     func unsatisfiableAgrees() {
         let beyond = FetchRequest(range: .from(1000))
         #expect(action(for: unsatisfiable("bytes */1000"), to: beyond) == .unsatisfiable(completeLength: 1000))
@@ -71,7 +71,7 @@ import Testing
                 == .generationChanged(.validatorChanged))
     }
 
-    @Test("416 is an error page: its date is its own, and a vouched-for URL does not change: RFC 9110 §8.8.2")
+    @Test("416 is an error page: its date is its own, and a URL declared immutable does not change: RFC 9110 §8.8.2")
     func unsatisfiableWithValidatorsOfItsOwn() {
         let beyond = FetchRequest(range: .from(1000))
         let tagged = unsatisfiable("bytes */1000", etag: "\"b\"")
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(
-        "Successes that carry something else are passed through: RFC 9110 §15.3",
+        "Successes with another status are passed through: RFC 9110 §15.3",
         arguments: [201, 202, 203, 204, 205, 226, 299])
     func oddSuccesses(status: Int) {
         #expect(action(for: response(status)) == .passThrough(.unexpectedStatus))
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(
-        "1xx is no final response, and what lies below is none at all: RFC 9110 §15",
+        "1xx is not a final response, and lower codes are not responses at all: RFC 9110 §15",
         arguments: [0, 99, 100, 103, 199])
     func invalidStatus(status: Int) {
         #expect(action(for: response(status)) == .reject(.invalidStatus))

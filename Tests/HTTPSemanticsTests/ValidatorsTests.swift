@@ -57,7 +57,7 @@ import Testing
         #expect(!weak.stronglyMatches(weak))
     }
 
-    @Test("The same strong date joins ranges where no strong tag speaks: RFC 9110 §8.8.2.2")
+    @Test("The same strong date joins ranges without a strong tag: RFC 9110 §8.8.2.2")
     func strongDatesMatch() {
         var later = dated
         later.date = date("Mon, 07 Nov 1994 00:00:00 GMT")
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "Accept-Ranges tells whether byte ranges are answered: RFC 9110 §14.3",
+        "Accept-Ranges says whether byte ranges are supported: RFC 9110 §14.3",
         arguments: [
             ("bytes", AcceptRanges?.some(.bytes), Bool?.some(true)), ("Bytes", .bytes, true),
             ("none", .unsupported, false),

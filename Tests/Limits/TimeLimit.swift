@@ -9,10 +9,10 @@ public import Testing
 #endif
 
 extension Trait where Self == TimeLimitTrait {
-    /// Ends a test that takes longer: it hangs.
+    /// Ends a test that takes longer, because it hangs.
     ///
-    /// All tests run side by side, and their clocks with them. The thread sanitizer slows everything down, so that there
-    /// a limit is twenty times as long.
+    /// All tests run concurrently, and so do their time limits. The thread sanitizer slows everything down, so limits
+    /// are twenty times as long there.
     public static func limit(minutes: Int) -> Self {
         .timeLimit(.minutes(isThreadSanitized ? 20 * minutes : minutes))
     }

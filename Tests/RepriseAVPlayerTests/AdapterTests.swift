@@ -36,7 +36,8 @@
                 }
             }
 
-            /// A misspelt method of the delegate would silently be the protocol's default: call each as AVFoundation does.
+            /// A misspelled delegate method would silently fall back to the protocol's default, so this calls each as
+            /// AVFoundation does.
             @Test func everyMethodOfTheDelegateIsTheLoadersOwn() async throws {
                 let file = try ScriptResource.file(length: 10_000)
                 try await ScriptWorld.check([file]) { world in
@@ -68,7 +69,7 @@
                 }
             }
 
-            /// The first request, one for a hole, a prefetch, and the question whether a partly stored file is the same.
+            /// The first request, one for a hole, a prefetch, and the validation of a partly stored file.
             @Test(arguments: [NetworkPolicy.any, .inexpensive, .inexpensiveAndUnconstrained])
             func dataSaverRulesGoWithEveryRequest(_ policy: NetworkPolicy) async throws {
                 let file = try ScriptResource.file()
@@ -226,7 +227,7 @@
                     await Self.letObserversRun()
                     let first = try await world.ask("a", "A", 0, 1_000_000, information: true)
                     #expect(await world.wait { first.isOver })
-                    // What is played goes first: the next item comes while the player waits for nothing.
+                    // Playback goes first: the next item is fetched while the player is not waiting.
                     for _ in 0..<400 { await world.tick() }
                     let stored = try await cache.resource(for: world.url(of: files[1])).storedProgress().ranges
                     #expect(stored.contains(0..<300_000))
@@ -245,7 +246,7 @@
                 }
             }
 
-            /// They are told on the main actor, for which the world's time does not wait.
+            /// Observers are called on the main actor, for which the world's time does not wait.
             private static func letObserversRun() async { await MainActor.run {} }
 
             @MainActor private static func player(_ world: ScriptWorld, _ names: [String]) -> AVQueuePlayer {

@@ -65,7 +65,8 @@ import Testing
         #expect(decide(nil, "", bytes) == expected)
     }
 
-    /// MPEG 1 layer III at 128 kbit/s and 44.1 kHz: frames of 417 bytes (ISO/IEC 11172-3 §2.4.3.1: 144 · 128000 / 44100).
+    /// MPEG 1 layer III at 128 kbit/s and 44.1 kHz: frames of 417 bytes (ISO/IEC 11172-3 §2.4.3.1: 144 · 128000 /
+    /// 44100).
     @Test func mpegAudioNeedsASecondFrame() {
         let frame: [UInt8] = [0xFF, 0xFB, 0x90, 0x00] + [UInt8](repeating: 0, count: 413)
         #expect(decide(nil, "", frame + frame) == "public.mp3")

@@ -5,7 +5,7 @@
     import Testing
 
     extension VirtualClockTests {
-        /// Scenarios that others have written.
+        /// Scenarios written by others.
         @Suite struct ForeignScriptTests {
             private static func scenario(_ id: String, _ steps: String, _ more: String = "") -> String {
                 """
@@ -23,7 +23,7 @@
                 return Array(#"{"schema": "avplayer-scripts/1", \#(more) "scenarios": [\#(list)]}"#.utf8)
             }
 
-            /// Names, whether each holds, and what was skipped.
+            /// The outcomes, and the skipped fields.
             private func play(_ list: String) async -> (outcomes: [ForeignScripts.Outcome], skipped: [String]) {
                 let skipped = Mutex<[String]>([])
                 let outcomes = await ForeignScripts(list).play { line in skipped.withLock { $0.append(line) } }

@@ -11,7 +11,7 @@
         import FoundationNetworking
     #endif
 
-    /// A loader that does one thing wrong.
+    /// A loader with one defect.
     private final class FaultyDelegate: NSObject, AVAssetResourceLoaderDelegate, Sendable {
         let answer: @Sendable (AVAssetResourceLoadingRequest) -> Bool
         let cancelled: @Sendable (AVAssetResourceLoadingRequest) -> Void
@@ -35,7 +35,7 @@
     }
 
     extension VirtualClockTests {
-        /// Each rule of the scripts is broken once, and seen.
+        /// Each rule of the scripts is broken once, and the violation is detected.
         @Suite struct InvariantTests {
             private static let length: Int64 = 4 << 20
 
@@ -47,7 +47,7 @@
                     ]), name: "A", "A")
             }
 
-            /// Sends requests to a faulty loader and returns the rules that were seen broken.
+            /// Sends requests to a faulty loader and returns the rules found broken.
             private func rules(
                 _ delegate: FaultyDelegate, requests: Int = 1, allowed: [String]? = nil, length: Int = 2,
                 cancels: Bool = false
@@ -120,7 +120,7 @@
             private static func wait(in world: ScriptWorld) {
                 let tick = DispatchSemaphore(value: 0)
                 Task { [clock = world.clock] in
-                    // Nobody cancels it.
+                    // Never canceled.
                     try? await clock.sleep(for: ScriptNetwork.tick)
                     tick.signal()
                 }
@@ -319,7 +319,7 @@
                 #expect(broken == ["I9"])
             }
 
-            /// The real loader: what it does not know it ignores, and nobody else's request suffers.
+            /// The real loader ignores unknown requests, and no other request suffers.
             @Test func nineAnUnknownCancellationIsIgnored() async throws {
                 let resource = try Self.resource()
                 let violations = try await ScriptWorld.run(["A": resource]) { world in

@@ -19,7 +19,7 @@ import Testing
         #expect(try route("reprise+https://example.com/a/part.ts", playlist: false) == .player)
     }
 
-    /// The original of the asset's URL among them: iOS 26 may ask for it after a redirect.
+    /// Including the original of the asset's URL: iOS 26 may ask for it after a redirect.
     @Test(arguments: [
         "https://example.com/a/film?x=1", "https://example.com/a/part.ts", "http://example.com/", "skd://key", nil,
     ]) func otherSchemesAreThePlayers(_ url: String?) throws {

@@ -9,7 +9,7 @@
     @testable import RepriseAVPlayer
 
     extension VirtualClockTests {
-        /// What the reference articles ask of a media cache; the table is in docs/apple-platforms.md.
+        /// The requirements of the reference articles for a media cache; the table is in docs/apple-platforms.md.
         @Suite struct ParityTests {
             @Test func whatWasPlayedPlaysAgainWithoutANetwork() async throws {
                 let file = try ScriptResource.file()
@@ -158,7 +158,7 @@
                     options.cacheKey = CacheKey("song 17")
                     #expect(await !cache.progress(of: friday, options: options).first().isComplete)
                     try await cache.prefetch(friday, .first(1000), options: options).finished(in: world)
-                    // The fetch looks at the end of the body once more before it is recorded.
+                    // The fetch checks for the end of the body once more before it is recorded.
                     for _ in 0..<3 { await world.tick() }
                     let keys = try await cache.entries().map(\.key.text)
                     #expect(keys.contains("song 17"), "\(keys)")
@@ -186,7 +186,7 @@
                 }
             }
 
-            /// The plain cache shows that the search finds what is there.
+            /// The plain cache shows that the search would find the bytes.
             @Test(arguments: [true, false]) func anEncryptedCachePlaysOfflineAndShowsNothing(
                 isEncrypted: Bool
             ) async throws {
@@ -249,7 +249,7 @@
     }
 
     extension Prefetch {
-        /// Waits for the end while the world's time goes on.
+        /// Waits for the end while the world's time advances.
         func finished(in world: ScriptWorld) async throws {
             let isDone = Mutex(false)
             let waiter = Task(executorPreference: DiskExecutor.shared) {
@@ -262,7 +262,7 @@
     }
 
     extension ScriptWorld {
-        /// Whether a file of the cache has these bytes in it or in its name.
+        /// Whether a file of the cache contains these bytes or has them in its name.
         fileprivate func isInDirectory(_ bytes: Data) throws -> Bool {
             let names = FileManager.default.enumerator(atPath: directory.path)?.compactMap { $0 as? String } ?? []
             return try names.contains { name in
@@ -278,7 +278,7 @@
     }
 
     extension PlaybackProgress {
-        /// What is stored now.
+        /// The current progress.
         func first() async -> StoredProgress {
             for await progress in self { return progress }
             return StoredProgress()

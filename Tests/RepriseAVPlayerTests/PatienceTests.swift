@@ -15,7 +15,7 @@ import Testing
 
         mutating func sleep(_ time: Duration) { now.continuous += time }
 
-        /// Lets `patience` wait until it is over; returns the time for which the process ran.
+        /// Uses up `patience`; returns the time for which the process ran.
         mutating func exhaust(_ patience: inout Patience) -> Duration {
             let start = now.awake
             while true {

@@ -9,7 +9,8 @@
     @testable import RepriseAVPlayer
 
     extension VirtualClockTests {
-        /// Uses only what Apple's AVFoundation has, and so meets it where there is one; on Linux, the stand-in.
+        /// Uses only Apple's AVFoundation interface, and so runs against the real one if there is one; on Linux,
+        /// against the stand-in.
         @Suite(.limit(minutes: 2)) struct PlainAssetTests {
             @Test func anItemIsPlainAndItsLoaderLivesAsLongAsItsAsset() async throws {
                 try await Self.withCache { cache, _ in
@@ -18,7 +19,7 @@
                 }
             }
 
-            /// Returns what tells whether the asset and its loader are left once nobody holds the item.
+            /// Returns closures that say whether the asset and its loader still exist once the item is released.
             @MainActor private static func checkItem(
                 _ cache: MediaCache, _ url: URL
             ) throws -> [@Sendable () -> Bool] {
@@ -32,7 +33,7 @@
                 return [{ [weak asset] in asset != nil }, { [weak loader] in loader != nil }]
             }
 
-            /// AVFoundation lets go of what it has when it likes, the stand-in at once.
+            /// AVFoundation releases its objects at any time, the stand-in immediately.
             private static func isGone(_ isLeft: @Sendable () -> Bool) async -> Bool {
                 let deadline = ContinuousClock.now.advanced(by: .seconds(10))
                 await eventually { !isLeft() || ContinuousClock.now >= deadline }
@@ -71,7 +72,7 @@
                 }
             }
 
-            /// AVFoundation tells of the current item only, not of the items behind it.
+            /// AVFoundation reports the current item only, not the items behind it.
             @Test func anItemInsertedMeanwhileIsFetchedAheadOnceTheQueueIsFollowedAnew() async throws {
                 try await Self.withCache { cache, origin in
                     let player = try await Self.player(cache, ["a"])
@@ -109,14 +110,14 @@
         }
     }
 
-    /// An origin that hears every request and answers none.
+    /// An origin that receives every request and answers none.
     private final class SilentOrigin: Origin {
         private let targets: AsyncStream<String>
         private let heard: AsyncStream<String>.Continuation
 
         init() { (targets, heard) = AsyncStream.makeStream() }
 
-        /// Waits for a request for `target` after those that were waited for.
+        /// Waits for a request for `target` after those already waited for.
         func waitForRequest(_ target: String) async { for await heard in targets where heard == target { return } }
 
         func send(_ request: OriginRequest) async throws -> OriginResponse {

@@ -7,7 +7,7 @@
 
     /// A player that does what AVPlayer might do, in any order.
     ///
-    /// What it does depends on its generator alone, and on nothing that happens to it but the answers that it waits for.
+    /// Its actions depend on its generator alone, and on nothing else but the answers that it waits for.
     struct RandomPlayer {
         let world: ScriptWorld
         let round: Int
@@ -28,7 +28,7 @@
                 ?? world.resources.values[world.resources.values.startIndex]
         }
 
-        /// Plays a while, then everything from the beginning; returns what went wrong.
+        /// Plays a while, then everything from the beginning; returns the problems.
         mutating func play() async throws -> [String] {
             try await switchItem()
             for _ in 0..<Int.random(in: 5...25, using: &generator) { try await act() }
@@ -68,14 +68,15 @@
 
         private func pass(_ ticks: Int) async { for _ in 0..<ticks { await world.tick() } }
 
-        /// Waits until the newest request has so many bytes, is over, or has taken too long.
+        /// Waits until the newest request has this many bytes, has ended, or has taken too long.
         private mutating func read(_ bytes: Int64) async {
             guard let request = last else { return }
             _ = await world.wait(limit: 300) { request.isOver || request.state.withLock { $0.bytes >= bytes } }
             position = request.state.withLock { $0.currentOffset }
         }
 
-        /// The usual: ask for the rest, take some, cancel; the cancellation before the next request, after it, or never.
+        /// The usual: ask for the rest, take some, cancel; the cancellation before the next request, after it, or
+        /// never.
         private mutating func goOn() async throws {
             let previous = last
             let isCancelledFirst = Bool.random(using: &generator)
@@ -142,7 +143,7 @@
             if Int.random(in: 0..<4, using: &generator) > 0 { await read(2) }
         }
 
-        /// A player that comes later gets everything, whatever went before.
+        /// A later player gets everything, whatever happened before.
         private mutating func playAll() async throws -> [String] {
             try await switchItem()
             try await send(0, .max, toEnd: true, information: true)

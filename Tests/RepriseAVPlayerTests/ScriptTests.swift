@@ -3,7 +3,7 @@
     import Testing
 
     extension VirtualClockTests {
-        /// What AVPlayer sends, scenario by scenario, on the virtual clock.
+        /// AVPlayer's requests, scenario by scenario, on the virtual clock.
         @Suite struct ScriptTests {
             static let bundled: [Scenario] = ["avplayer-scripts", "own-scripts"].flatMap { name -> [Scenario] in
                 do {

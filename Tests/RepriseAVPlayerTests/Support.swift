@@ -11,7 +11,7 @@
     #endif
 
     extension ScriptResource {
-        /// An mp3, or what the arguments make of it.
+        /// An mp3, unless the arguments say otherwise.
         static func file(
             _ name: String = "A", length: Int64 = 1_500_000, mime: String? = "audio/mpeg",
             pathExtension: String = "mp3",
@@ -24,7 +24,7 @@
             return try ScriptResource(.object(fields), name: name, name)
         }
 
-        /// All of it.
+        /// All bytes.
         func bytes() -> [UInt8] { bytes(0..<length, version: 1) }
     }
 

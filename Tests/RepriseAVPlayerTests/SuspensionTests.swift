@@ -14,7 +14,7 @@
     extension VirtualClockTests {
         /// Loading requests that are open while the device, or the app, does not run.
         @Suite struct SuspensionTests {
-            /// The world's clock, and how long the device has slept beside it.
+            /// The world's clock, and how long the device has slept in addition.
             private struct Device: Clock {
                 let base: CacheClock
                 var slept: @Sendable () -> Duration = { .zero }
@@ -31,7 +31,7 @@
 
             private static let night = Duration.seconds(36_000)
 
-            /// Runs `body` with a request that has got some bytes and then none for `wait` ticks.
+            /// Runs `body` with a request that has received some bytes and then none for `wait` ticks.
             private static func run(
                 _ body: (ScriptWorld, ScriptRequest, Mutex<Duration>) async throws -> Void
             ) async throws {
@@ -60,7 +60,7 @@
                 }
             }
 
-            /// The request goes on waiting for its whole time, and no longer.
+            /// Expects the request to wait for its whole time, and no longer.
             private static func expectWholeTime(_ world: ScriptWorld, _ request: ScriptRequest) async {
                 for _ in 0..<1900 { await world.tick() }
                 #expect(!request.isOver, "it has less than its 20 s")

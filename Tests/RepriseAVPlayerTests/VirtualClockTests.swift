@@ -1,5 +1,5 @@
 import TestLimits
 import Testing
 
-/// Everything that waits for the engine to be calm: one at a time, because calm is the process's.
+/// Tests that wait for the engine to be calm; one at a time, because calm is a state of the whole process.
 @Suite(.serialized, .limit(minutes: 30)) enum VirtualClockTests {}

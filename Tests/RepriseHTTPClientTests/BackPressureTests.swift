@@ -49,7 +49,8 @@ struct BackPressureTests {
             }
             let sent = try await settle(origin, client)
             #expect(body.bufferedBytes <= 1 << 20)
-            // 1 MiB here, and what the two kernels hold: the send buffer and a receive buffer that has hardly grown.
+            // 1 MiB here, and the contents of the two kernels: the send buffer and a receive buffer that has hardly
+            // grown.
             #expect(sent < position + 12 << 20)
             while let chunk = try await body.next() {
                 #expect(chunk.count <= 1 << 20)
@@ -103,7 +104,7 @@ struct BackPressureTests {
             }
             try await channel.writeAndFlush(ByteBuffer(string: "GET\r\n\r\n"))
             channel.read()
-            // The second piece comes unasked, because the server has closed; nothing may follow it.
+            // The second piece arrives unrequested, because the server has closed; nothing may follow it.
             try await recorder.unasked.futureResult.get()
             for _ in 0..<100 { try await channel.eventLoop.submit {}.get() }
             #expect(recorder.count <= 2 * 262_144)

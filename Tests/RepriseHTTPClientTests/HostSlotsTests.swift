@@ -24,7 +24,7 @@ struct HostSlotsTests {
         }
     }
 
-    /// Requests that come one after the other; returns what each causes.
+    /// Adds requests one after the other; returns the actions that each causes.
     private func enter(_ slots: inout Slots, _ demands: Demand?...) -> [[String]] {
         demands.map { words(slots.enter($0).actions) }
     }

@@ -53,7 +53,7 @@ struct OddOriginTests {
                 let body = try await client.get(server.url("/")).body
                 await withTaskGroup(of: RepriseError.Code?.self) { group in
                     for _ in 0..<2 { group.addTask { await failureCode { try await body.next() } } }
-                    // Nothing has come: the first one waits, whichever it is.
+                    // Nothing has arrived: the first one waits, whichever it is.
                     #expect(await group.next() == .some(.invalidArgument))
                     try? await server.send("ok", on: 0)
                     #expect(await group.next() == .some(nil))
@@ -62,9 +62,9 @@ struct OddOriginTests {
         }
     }
 
-    @Test("What follows a complete response is not taken for the next one (RFC 9112 §6.3)")
+    @Test("Bytes after a complete response are not taken for the next response (RFC 9112 §6.3)")
     func surplusOfOneResponseDoesNotFailTheNextRequest() async throws {
-        // As if the surplus had been on its way when the connection was used again.
+        // As if the surplus had been in transit when the connection was reused.
         let script: ScriptedServer.Script = { connection, request in
             [.send(connection == 0 && request == 1 ? ".........." : Self.ok)]
         }
@@ -255,7 +255,7 @@ struct OddOriginTests {
         }
     }
 
-    @Test("No connection tells whether a port inside is open", arguments: ["127.0.0.1", "localhost", "[::1]"])
+    @Test("No connection reveals whether a port inside is open", arguments: ["127.0.0.1", "localhost", "[::1]"])
     func privateAddressesAreRefusedBeforeTheConnection(_ host: String) async throws {
         try await ScriptedServer.run({ _, _ in [.send(Self.ok)] }) { server in
             try await withClient {

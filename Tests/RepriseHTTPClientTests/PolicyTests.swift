@@ -31,7 +31,7 @@ struct PolicyTests {
         #expect(AddressPolicy.isPublic(try SocketAddress(ipAddress: text, port: 80)))
     }
 
-    @Test("Host comes first, hop-by-hop fields stay behind (RFC 9110 §7.6.1)")
+    @Test("Host comes first, hop-by-hop fields are removed (RFC 9110 §7.6.1)")
     func hostComesFirstAndHopByHopFieldsStayBehind() throws {
         var request = OriginRequest(url: try ResourceURL("http://example.org:8080/a%20b?sig=%2F"))
         request.fields = [.range: "bytes=0-1", .connection: "keep-alive, X-Hop", .te: "gzip", .expect: "100-continue"]
@@ -94,7 +94,7 @@ struct PolicyTests {
     }
 
     @Test(
-        "Of what a program sends, only harmless fields go on to another host or port",
+        "Only harmless fields are sent on to another host or port",
         arguments: [("http://a/x", "http://b/y"), ("http://a/x", "http://a:81/y"), ("http://a/x", "https://a:8443/y")])
     func onlyHarmlessFieldsGoOnToAnotherHost(_ from: String, _ location: String) throws {
         let harmless = [
@@ -123,7 +123,7 @@ struct PolicyTests {
         let request = OriginRequest(url: try ResourceURL("https://a/x"))
         do {
             let next = try Redirect.following(location, from: request)
-            // Without an authority this is a relative reference, and stays where it is.
+            // Without an authority this is a relative reference, resolved against the same host.
             #expect(next.url.host == "a" && next.url.scheme == .https)
         } catch {
             #expect(error.code == .originRedirectRefused)
@@ -131,7 +131,7 @@ struct PolicyTests {
     }
 
     @Test(
-        "The end of a body shows as RFC 9112 §6.3 says",
+        "The end of a body is determined by RFC 9112 §6.3",
         arguments: [
             ("GET", 200, ["content-length": "5"], BodyFraming.length(5)),
             ("GET", 200, ["transfer-encoding": "chunked"], .chunked), ("GET", 200, [:], .untilClose),

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Requests that wait for a connection, and bodies that keep one", .limit(minutes: 1))
 struct QueueTests {
-    /// A client with that many connections, before an origin that holds the heads of `/held` back.
+    /// A client with that many connections, with an origin that holds back the heads of `/held`.
     private func run(
         connections: Int = 1, _ configure: (inout NIOOrigin.Configuration) -> Void = { _ in },
         _ body: (TestOrigin, NIOOrigin) async throws -> Void

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RepriseProxy
 
-/// Which requests of browsers are answered, from their fields alone: Fetch Metadata, RFC 6454, Fetch standard §4.8.
+/// Which requests of browsers are answered, by their fields alone: Fetch Metadata, RFC 6454, Fetch standard §4.8.
 @Suite(.limit(minutes: 1)) struct BrowserRulesTests {
     private static let page = "http://localhost:8000"
     private static let mozilla = "User-Agent: Mozilla/5.0 (X11; Linux x86_64)"
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "players are not concerned",
+        "players are not affected",
         arguments: [
             [], ["User-Agent: Lavf/60.3.100", "Range: bytes=0-", "Icy-MetaData: 1"],
             ["User-Agent: VLC/3.0.20 LibVLC/3.0.20"],
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "a person's tab gets the media and what its element asks for",
+        "a user's tab gets the media and the requests of its element",
         arguments: [
             ["Sec-Fetch-Site: none", "Sec-Fetch-Dest: document", mozilla],
             ["Sec-Fetch-Site: same-origin", "Sec-Fetch-Dest: video", mozilla],
@@ -42,7 +42,7 @@ import Testing
     func aTab(fields: [String]) throws { #expect(try judge(fields) == .answer(.browser)) }
 
     @Test(
-        "content that is no media is refused, wherever it is asked from",
+        "content other than media is refused, wherever the request comes from",
         arguments: [
             "worker", "serviceworker", "sharedworker", "script", "style", "iframe", "frame", "object", "embed", "font",
             "manifest", "audioworklet", "xslt", "report", "fencedframe", "anything-new",

@@ -7,7 +7,7 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// What a browser sees of the proxy, on the wire.
+/// The proxy as seen by a browser, on the wire.
 @Suite(.limit(minutes: 2)) struct BrowserWireTests {
     private static let page = "http://localhost:8000"
     private static let tab = ["Sec-Fetch-Site: none", "Sec-Fetch-Dest: document"]
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("an answer to another method is guarded, too") func otherMethods() async throws {
+    @Test("an answer to another method is guarded too") func otherMethods() async throws {
         try await ProxyBench.run { proxy async throws in
             proxy.bench.publish("/a", length: 10) { $0.statusOfOtherMethods = 200 }
             let head = try await proxy.get("/a", ["Content-Length: 0"], method: "POST").head
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("a document of media keeps its origin, so that its element may load it; scripts stay forbidden")
+    @Test("a document of media keeps its origin, so that its element may load it; scripts remain forbidden")
     func policies() async throws {
         try await ProxyBench.run { proxy async throws in
             for (type, isShown) in [
@@ -96,7 +96,7 @@ import Testing
         "WWW-Authenticate": "Basic realm=x", "X-Content-Type-Options": "no",
     ]
 
-    @Test("fields that speak for a whole site do not reach a browser, from the origin or from the store")
+    @Test("fields that apply to a whole site do not reach a browser, from the origin or from the store")
     func dangerousFields() async throws {
         try await ProxyBench.run(configureProxy: { $0.allowedPages = [Self.page] }) { proxy async throws in
             var fields: HTTPFields = [:]
@@ -118,7 +118,7 @@ import Testing
                     "reporting-endpoints", "www-authenticate",
                 ] { #expect(head.fields[name] == nil, "\(name) of \(path)") }
             }
-            // A player is no browser: it gets what is no danger to it, never what a page could use.
+            // A player is not a browser: it gets fields that are harmless to it, never fields that a page could use.
             for _ in 0..<2 {
                 let head = try await proxy.get("/a").head
                 #expect(head.fields["content-security-policy"] == "default-src *")
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("what a page must not do never reaches the origin, whatever is stored") func refusals() async throws {
+    @Test("a page's forbidden requests never reach the origin, stored or not") func refusals() async throws {
         try await ProxyBench.run { proxy async throws in
             proxy.bench.publish("/a", length: 10)
             _ = try await proxy.get("/a")
@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test("a token does not stand for a page's permission") func tokens() async throws {
+    @Test("a token does not replace a page's permission") func tokens() async throws {
         try await ProxyBench.run(configureProxy: { $0.token = "t" }) { proxy async throws in
             proxy.bench.publish("/a", length: 10)
             let target = "/t" + proxy.target("/a")

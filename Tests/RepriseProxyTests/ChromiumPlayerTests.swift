@@ -7,7 +7,7 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// A real browser before the proxy: pages of other sites get nothing, an allowed page and a person's tab play.
+/// A real browser in front of the proxy: pages of other sites get nothing; an allowed page and a user's tab play.
 ///
 /// Pages come from `localhost`, the proxy is `127.0.0.1`: two sites.
 @Suite(
@@ -31,7 +31,7 @@ struct ChromiumPlayerTests {
             pages.set(TestOrigin.Resource(.bytes(script), mediaType: "text/html"), at: path)
         }
 
-        /// What the page at `path` has told by the time it is done.
+        /// The reports of the page at `path` when it is done.
         func reports(of path: String) async throws -> [String: String] {
             try await browser.open(site + path) {
                 await pages.waitUntil { $0["/report"].requests.contains { $0.target == "/report?done=yes" } }
@@ -86,7 +86,7 @@ struct ChromiumPlayerTests {
 
     @Test func aPageOfAnotherSiteGetsNothing() async throws {
         try await Self.run { scene async throws in
-            // In the store, too, there is nothing for it.
+            // The store has nothing for it either.
             _ = try await scene.proxy.get("/film.mp4")
             scene.page("/evil.html", ChromiumPages.attempts)
             let reports = try await scene.reports(of: "/evil.html")
@@ -133,7 +133,7 @@ struct ChromiumPlayerTests {
         try await Self.run { scene async throws in
             let url = "\(scene.proxy.server.address)/http/\(scene.origin)/film.mp4"
             var colors: [[UInt8]] = []
-            // A busy machine may take the picture before the film is there; what does not play is never red.
+            // A busy machine may take the picture before the film has loaded; a film that does not play is never red.
             for seconds in [2, 5, 10, 20] {
                 let options = ["--timeout=\(seconds * 1000)", "--screenshot=\(scene.browser.screenshot)"]
                 let outcome = try await scene.browser.run(url, options)

@@ -9,7 +9,7 @@ import Testing
 
 /// Bodies of requests that come in chunks: RFC 9112 §6.1, §7.1.
 @Suite(.limit(minutes: 1)) struct ChunkedBodyTests {
-    /// The body that `text` brings, and the bytes behind it; `nil` while it is not complete.
+    /// The body decoded from `text`, and the bytes behind it; `nil` while it is incomplete.
     private func take(_ text: String, piece: Int = .max) throws(Refusal) -> (body: String, rest: Int)? {
         var parser = RequestParser()
         var body = RequestBody.chunked(ChunkedBody())
@@ -25,7 +25,7 @@ import Testing
         return nil
     }
 
-    @Test("chunks are put together, whatever pieces they come in", arguments: [1, 2, 3, 7, .max])
+    @Test("chunks are joined, whatever pieces they arrive in", arguments: [1, 2, 3, 7, .max])
     func pieces(piece: Int) throws {
         let text =
             "4;name=\"a;b\"\r\nWiki\r\n6 ; x\r\npedia \r\nE\r\nin \r\n\r\nchunks.\r\n000\r\nTrailer: dropped\r\n\r\nGET"
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "what could be read in two ways is refused",
+        "ambiguous chunks are refused",
         arguments: [
             "\r\n", "g\r\n", "-1\r\n", "+1\r\na\r\n", "0x1\r\na\r\n", " 1\r\na\r\n", "1 \r\na\r\n", "1\na\r\n0\r\n\r\n",
             "1\r\nab\r\n",
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(
-        "framings that another server could read otherwise are refused (RFC 9112 §6.1, §6.3)",
+        "framings that another server could interpret differently are refused (RFC 9112 §6.1, §6.3)",
         arguments: [
             (post(["Transfer-Encoding: chunked", "Content-Length: 5"]), 400),
             (post(["Transfer-Encoding: chunked"], version: "1.0"), 400),

@@ -3,14 +3,14 @@ import Testing
 
 @testable import RepriseProxy
 
-/// How long a connection may wait, without sockets and without waiting.
+/// How long a connection may wait, tested without sockets and without waiting.
 @Suite(.limit(minutes: 1)) struct ConnectionDeadlineTests {
     private typealias Sight = ConnectionDeadline.Sight
 
     private static let limits = ConnectionDeadline.Limits(
         firstRequest: .seconds(15), request: .seconds(75), client: .seconds(600), farewell: .seconds(5))
 
-    /// The second at which a connection that always looks like `sight` is over; `nil` if it is not within ten hours.
+    /// The second at which a connection that always looks like `sight` ends; `nil` if it does not within ten hours.
     private static func end(_ sight: (Int) -> Sight) -> Int? {
         var deadline = ConnectionDeadline(limits)
         return (0...36_000).first { second in deadline.isOver(sight(second), at: .seconds(second)) }
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func aBodyOfTenHoursWhosePiecesAreHandedOverIsNeverCut() {
-        // What is pending looks the same each time: a piece left, the next one took its place.
+        // The pending bytes look the same each time: one piece was sent, and the next one took its place.
         #expect(Self.end { Sight(waiting: .client, events: UInt64($0 / 599), pending: 4096) } == nil)
     }
 
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func aRequestThatComesByteByByteHasOneDeadline() {
-        // Bytes of a head are no event: only a whole request is.
+        // Bytes of a head are not an event; only a complete request is.
         #expect(Self.end { _ in Sight(waiting: .firstRequest, events: 0) } == 15)
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RepriseProxy
 
-/// Cookies of one origin stay its own, and a client's stay its own: RFC 6265 §5.1.4, §5.4.
+/// An origin's cookies stay with that origin, and a client's with that client: RFC 6265 §5.1.4, §5.4.
 @Suite(.limit(minutes: 1)) struct CookieTests {
     @Test(
         "a cookie's path begins with its origin's address",
@@ -37,7 +37,7 @@ import Testing
         #expect(CookieScope(target: "/http/h:81?x", url: try ResourceURL("http://h:81?x")) == nil)
     }
 
-    @Test("a client gets the cookies of its own response only, and none of a stored one")
+    @Test("a client gets the cookies of its own response only, not those of a stored one")
     func storedCookies() async throws {
         try await ProxyBench.run { proxy async throws in
             proxy.bench.publish("/a", length: 1000) { $0.fields = [.setCookie: "session=first; Path=/"] }
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("responses that are handed on bring theirs, scoped; a browser has none, either way")
+    @Test("passed responses keep their cookies, scoped; a browser neither gets nor sends any")
     func handedOn() async throws {
         let origin = CannedOrigin { _ in
             .init(status: 200, fields: [.setCookie: "a=b; Path=/", .cacheControl: "no-store"])
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("a redirect's server leaves no cookie for the one that was asked") func redirects() async throws {
+    @Test("a redirect's target sets no cookie for the requested server") func redirects() async throws {
         let origin = CannedOrigin { _ in
             .init(
                 status: 200, fields: [.setCookie: "a=b", .cacheControl: "no-store"], finalURL: "https://other.example/x"

@@ -6,10 +6,10 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// How answers end, and what they say about it: RFC 9110 §8.6, §14.4, §15.3.7, RFC 9112 §6.3.
+/// How answers end, and how their heads announce it: RFC 9110 §8.6, §14.4, §15.3.7, RFC 9112 §6.3.
 @Suite(.limit(minutes: 2)) struct FramingTests {
     @Test(
-        "204 and 304 end with their head, 205 with an empty body, by whatever way they come",
+        "204 and 304 end with their head, 205 with an empty body, whatever their source",
         arguments: [204, 205, 304], ["GET", "HEAD", "POST"])
     func noBody(status: Int, method: String) async throws {
         for fields in [[:], [.contentLength: "5"], [.transferEncoding: "chunked"]] as [HTTPFields] {
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("the connection goes on behind a 204 without a byte between") func keptConnection() async throws {
+    @Test("the connection continues after a 204 without a byte in between") func keptConnection() async throws {
         let origin = CannedOrigin { $0.url.target == "/none" ? .init(status: 204) : .init(status: 404) }
         try await origin.serve { server async throws in
             let client = try RawClient(port: server.port)
@@ -63,7 +63,7 @@ import Testing
             let first = try RawClient(port: proxy.server.port)
             try await first.get(proxy.target("/live"), ["Range: bytes=100-1099"])
             #expect(try await first.head().status == 200)
-            // What is asked for is stored by now, the end is not known yet: the same answer.
+            // The requested bytes are stored by now, but the end is not known yet: the same answer.
             _ = try await first.upTo(2000)
             let second = try RawClient(port: proxy.server.port)
             try await second.get(proxy.target("/live"), ["Range: bytes=0-999"])
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("a part of a representation whose length the origin does not tell is answered with the whole")
+    @Test("a part of a representation whose length the origin does not state is answered with the whole")
     func starredLength() async throws {
         try await ProxyBench.run { proxy async throws in
             proxy.bench.publish("/a", length: 5000) { $0.statedLength = .unknown }
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("several ranges past the store are answered with the whole: never two versions under one head")
+    @Test("several ranges that bypass the store are answered with the whole: never two versions under one head")
     func severalRangesWithoutAStore() async throws {
         let origin = CannedOrigin { request in
             let isWhole = request.fields[.range] == nil
@@ -138,7 +138,7 @@ import Testing
         #expect(tags[0] == "\"reprise-67748580-3e8-v1\"")
     }
 
-    @Test("without a strong date nothing stable can be had: the tag names the generation") func tagsOfOneStore()
+    @Test("without a strong date there is no stable tag: it names the generation") func tagsOfOneStore()
         async throws
     {
         try await ProxyBench.run { proxy async throws in

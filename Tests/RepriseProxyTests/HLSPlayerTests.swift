@@ -92,11 +92,11 @@ struct HLSPlayerTests {
                         .file(path: directory.path(of: name)), mediaType: "video/mp2t", etag: "\"\(name)\""),
                     at: "/\(name)")
             }
-            // The encoder writes the playlist with its first segments; before that the origin has none.
+            // The encoder writes the playlist with its first segments; before that the origin has no playlist.
             _ = await encoder.output.wait { $0.contains("out_time=00:00:04") }
             async let playing: Void = Self.play(proxy.server.address + proxy.target("/live.m3u8"), seconds: 6)
             var playlists: Set<String> = []
-            // What the origin had, and when: an answer may be a second old, and ages count whole seconds.
+            // What the origin had, and when; an answer may be a second old, and ages count whole seconds.
             var published: [(at: ContinuousClock.Instant, segment: String)] = []
             var compared = 0
             for count in 1...8 {

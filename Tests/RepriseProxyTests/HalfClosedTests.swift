@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("so does one that waits for an origin")
+    @Test("so does a client that waits for an origin")
     func answeredAfterAWait() async throws {
         try await ProxyBench.run { proxy async throws in
             proxy.bench.publish("/a", length: 1000)
@@ -37,7 +37,7 @@ import Testing
             let client = try RawClient(port: proxy.server.port)
             try await client.get(proxy.target("/a"))
             client.finishSending()
-            // What every client has to ignore, and only the kernel of one that left refuses.
+            // Every client has to ignore it, and only the kernel of a client that has left rejects it.
             #expect(try await client.head().status == 100)
             proxy.bench.origin.release("/a")
             #expect(try await client.head().status == 200)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("a client that left while the origin was waited for is noticed before the origin answers")
+    @Test("a client that leaves while the proxy waits for the origin is noticed before the origin answers")
     func left() async throws {
         try await ProxyBench.run { proxy async throws in
             proxy.bench.publish("/a", length: 1000)

@@ -7,11 +7,11 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// Origins, and clients, whose numbers are near 2^31, 2^53 and 2^63: each costs its own request at most.
+/// Origins and clients with numbers near 2^31, 2^53 and 2^63; each may affect its own request only.
 ///
 /// A trap ends the process and with it every test of the target.
 @Suite(.limit(minutes: 10)) struct HostileOriginTests {
-    /// The caches in which a response has different ways.
+    /// The caches that treat a response differently.
     enum Kind: CaseIterable { case plain, encrypted, shared }
 
     private static let requests: [(method: String, range: String?)] = [
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// Sends a request and reads what comes of its answer, 64 KiB at most.
+    /// Sends a request and reads its answer, 64 KiB at most.
     private static func ask(
         _ proxy: ProxyBench, _ target: String, _ method: String = "GET", range: String?
     ) async throws -> (head: RawClient.Head, body: [UInt8]) {
@@ -56,7 +56,7 @@ import Testing
         return false
     }
 
-    /// Checks what a client was told and given.
+    /// Checks the head and bytes that a client received.
     private static func check(_ answer: (head: RawClient.Head, body: [UInt8]), _ comment: String) {
         let known: Set<Int> = [200, 206, 304, 416, 502, 503, 504]
         #expect(known.contains(answer.head.status), "\(comment): \(answer.head.status)")
@@ -82,7 +82,7 @@ import Testing
         #expect(answer.body == right, "\(comment): wrong bytes")
     }
 
-    /// Checks that everything stored lies where it belongs.
+    /// Checks that all stored bytes are where they belong.
     private static func checkStored(_ proxy: ProxyBench) async throws {
         await proxy.becomeIdle()
         var offline = CacheControl()
@@ -94,14 +94,15 @@ import Testing
             #expect(progress.completeLength ?? 0 <= 1 << 53, "\(entry.key)")
             for span in progress.ranges {
                 #expect(span.lowerBound >= 0 && span.upperBound <= 1 << 53, "\(entry.key): \(span)")
-                // What may not be used without asking is not looked at: nobody else is given it either.
+                // Bytes that must not be used without asking the origin are not checked, because no other reader gets
+                // them either.
                 guard let read = try? await resource.read(.bounded(span), directives: offline) else { continue }
                 #expect(try await read.collect() == TestPattern.bytes(in: span, seed: 1), "\(entry.key): \(span)")
             }
         }
     }
 
-    /// Everybody else is served as ever.
+    /// Checks that other clients are still served.
     private static func checkService(_ proxy: ProxyBench, _ comment: String) async throws {
         let answer = try await ask(proxy, proxy.target("/good.mp4"), range: "bytes=1000-1999")
         #expect(answer.head.status == 206, "\(comment)")
@@ -137,7 +138,7 @@ import Testing
         }
     }
 
-    /// All requests in a plain cache; in the others each in its turn.
+    /// All requests in a plain cache; in the others one of them in turn.
     private static func ask(
         _ proxy: ProxyBench, _ target: String, _ response: HostileResponse, _ kind: Kind, _ index: Int
     ) async throws {
@@ -146,7 +147,7 @@ import Testing
             let request = requests[(index + number) % requests.count]
             let comment = "\(response.field) \(response.number), \(request.method) \(request.range ?? "-"), \(kind)"
             let answer = try await ask(proxy, target, request.method, range: request.range)
-            // What HEAD brings is the origin's own head, handed on.
+            // The answer to HEAD is the origin's own head, passed on.
             if request.method == "GET" { check(answer, comment) }
         }
     }
@@ -173,9 +174,9 @@ import Testing
         }
     }
 
-    // MARK: - What ended the process once
+    // MARK: - Inputs that once ended the process
 
-    /// Answers every request with this 206 and so many chunks of this size.
+    /// Answers every request with this 206 and this many chunks of this size.
     private static func part(_ contentRange: String, chunks: Int, of size: Int) -> HostileOrigin.Answer {
         { _ in
             let head =
@@ -198,7 +199,7 @@ import Testing
     }
 
     @Test(
-        "A part just below 2^63, or 2^53, whose body goes on",
+        "A part just below 2^63, or 2^53, whose body continues",
         arguments: Kind.allCases,
         [
             ("9223372036854775000", "9223372036854775805", "9223372036854775807"),

@@ -8,7 +8,7 @@ import Testing
 
 /// A log whose reader has stopped.
 @Suite(.limit(minutes: 1)) struct LogQueueTests {
-    /// Keeps lines, and waits before the first one until it may go on.
+    /// Records lines, and waits before the first one until it may continue.
     private struct StoppedHandler: LogHandler {
         let gate: DispatchSemaphore
         let lines: Lines
@@ -41,7 +41,7 @@ import Testing
         for number in 0..<10_000 { queue.log(.info, "\(number)", [:]) }
         #expect(lines.isEmpty, "nothing could be written, and no call has waited for it")
         gate.signal()
-        // Those that found room, and one that tells of the others.
+        // The lines that found room, and one that reports the others.
         while lines.all.count < 4096 + 1 { await queue.drain() }
         await queue.drain()
         #expect(lines.all.filter { $0 != "log lines were dropped" } == (0..<4096).map { "\($0)" })

@@ -5,7 +5,7 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// Plays that last for hours and pauses that last for a night, on real sockets: only the clock is moved on by hand.
+/// Plays that last for hours and pauses that last for a night, on real sockets; only the clock is advanced by hand.
 @Suite(.limit(minutes: 2)) struct LongLifeTests {
     private static let length: Int64 = 24 << 20
     private static let step = 64 << 10
@@ -19,7 +19,7 @@ import Testing
             configureProxy: {
                 $0.clock = clock.cacheClock
                 $0.threads = 1
-                // The loop looks at its connections every ten milliseconds.
+                // The loop checks its connections every ten milliseconds.
                 $0.headTimeout = .milliseconds(40)
             },
             configure: { $0.clock = clock.cacheClock }
@@ -29,19 +29,19 @@ import Testing
         }
     }
 
-    /// Lets `time` pass, and returns when the proxy has looked at its connections since: a connection without a request is
-    /// closed then.
+    /// Advances the clock by `time`, and returns when the proxy has checked its connections since, which closes a
+    /// connection without a request.
     private static func pass(_ time: Duration, _ clock: ShiftableClock, _ proxy: ProxyBench) async throws {
         let silent = try RawClient(port: proxy.server.port)
-        // Seen once before the time passes, or it would begin afterwards.
+        // It must be seen once before the time passes, or its time would start afterwards.
         try await silent.send("GET")
         clock.shift(by: time)
-        // In steps of its deadline: it may be seen for the first time only now.
+        // In steps of its deadline, because it may be seen for the first time only now.
         while try await silent.receivesNothing() { clock.shift(by: .milliseconds(40)) }
     }
 
     @Test(
-        "a film of ten hours, read as it plays, is whole: stored or not, kept alive or not",
+        "a film of ten hours, read as it plays, is complete: stored or not, kept alive or not",
         arguments: [true, false], ["keep-alive", "close"])
     func tenHours(isStored: Bool, connection: String) async throws {
         let clock = ShiftableClock()
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "a player that is paused for a night is let go, and goes on with a range", arguments: [true, false])
+        "a player that is paused for a night is disconnected, and continues with a range", arguments: [true, false])
     func night(isStored: Bool) async throws {
         let clock = ShiftableClock()
         try await Self.run(clock) { proxy async throws in
@@ -72,12 +72,12 @@ import Testing
             try await player.get(proxy.target("/film.mp4"))
             #expect(try await player.head().status == 200)
             #expect(try await player.body(Self.step).count == Self.step)
-            // Within ten minutes it may go on.
+            // Within ten minutes it may continue.
             try await Self.pass(.seconds(550), clock, proxy)
             await eventually { proxy.server.connections == 1 }
             for _ in 0..<36 { try await Self.pass(.seconds(1000), clock, proxy) }
             await eventually { proxy.server.connections == 0 }
-            // What the kernel had still comes.
+            // Bytes already in the kernel still arrive.
             let had = try await player.skip(Int(Self.length))
             #expect(had < Int(Self.length) - Self.step)
             let position = Int64(Self.step + had)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("real time: a hit that takes longer than the idle time of two seconds is whole")
+    @Test("real time: a hit that takes longer than the idle time of two seconds is complete")
     func aHitLongerThanTheIdleTime() async throws {
         try await ProxyBench.run(configureProxy: {
             $0.idleTimeout = .seconds(2)
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "a client that takes nothing is let go, hit or miss, kept alive or not",
+        "a client that reads nothing is disconnected, hit or miss, kept alive or not",
         arguments: [true, false], ["keep-alive", "close"])
     func nothingTaken(isStored: Bool, connection: String) async throws {
         try await ProxyBench.run(configureProxy: { $0.stallTimeout = .milliseconds(200) }) { proxy async throws in
@@ -134,8 +134,8 @@ import Testing
             let client = try RawClient(port: proxy.server.port)
             try await client.get(proxy.target("/film.mp4"))
             #expect(try await client.head().length == Int(Self.length))
-            // Its kernel tells ours only now and then that bytes were taken. All in all longer than the ten minutes in which
-            // nothing may be taken.
+            // Its kernel acknowledges bytes only occasionally. In total this takes longer than the ten minutes in which
+            // nothing may be read.
             for _ in 0..<80 {
                 try #require(try await client.skip(14_000) == 14_000)
                 try await Self.pass(.seconds(10), clock, proxy)

@@ -22,7 +22,7 @@ import Testing
         return parts
     }
 
-    @Test("the parts come in the order in which they were asked for, from the store and from the origin")
+    @Test("the parts are sent in the requested order, from the store and from the origin")
     func partsComeInOrder() async throws {
         try await ProxyBench.run { proxy async throws in
             let text = (0..<1000).map { UInt8(ascii: "a") + UInt8($0 % 26) }
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "what would be work for nothing is answered with the whole",
+        "requests that would be wasted work are answered with the whole",
         arguments: [
             "bytes=0-99, 50-149", "bytes=0-, 5-6",
             "bytes=" + (0..<65).map { "\($0 * 2)-\($0 * 2)" }.joined(separator: ","),

@@ -6,7 +6,8 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// Stored responses that leave region by region: what happens to the file, the cache and the client meanwhile.
+/// Stored responses that are sent region by region, and what may happen to the file, the cache and the client during
+/// that.
 @Suite(.limit(minutes: 1)) struct OutgoingHitTests {
     private static let length: Int64 = 24 << 20
 
@@ -19,7 +20,7 @@ import Testing
         try #require(DiskUse.mediaFiles(of: bench.directory.path).first)
     }
 
-    /// A client that has the head and the first bytes of a stored film, and takes no more.
+    /// A client that has read the head and the first bytes of a stored film, and reads no more.
     private static func begin(_ proxy: ProxyBench, _ path: String = "/film.mp4") async throws -> RawClient {
         let client = try RawClient(port: proxy.server.port, receiveBufferSize: 16 << 10)
         try await client.get(proxy.target(path))
@@ -35,7 +36,7 @@ import Testing
             let client = try await Self.begin(proxy)
             let handle = try #require(FileHandle(forWritingAtPath: try Self.file(proxy.bench)))
             try handle.truncate(atOffset: 0)
-            // What is gone is fetched again, or the response ends: never a byte that is wrong, never a loop that spins.
+            // Missing bytes are fetched again, or the response ends: never a wrong byte, never a busy loop.
             let rest = try await client.upTo(Int(Self.length) - 1000)
             #expect(Self.isFilm(rest, 1000..<1000 + Int64(rest.count)))
             let again = try await proxy.get("/film.mp4")
@@ -100,7 +101,7 @@ import Testing
                 guard try Self.drop(path) else {
                     return print("skipped: the file system of \(path) keeps no page out of memory, or cannot tell")
                 }
-                // The look at it may already bring it into memory.
+                // Checking it may already bring it into memory.
                 let small = try await proxy.get("/film.mp4", ["Range: bytes=5000000-5000999"])
                 #expect(Self.isFilm(small.body, 5_000_000..<5_001_000))
                 #expect(try Self.drop(path))
@@ -116,7 +117,7 @@ import Testing
             }
         }
 
-        /// Takes the file at `path` out of the system's memory; false where that cannot be had.
+        /// Drops the file at `path` from the page cache; false if that is impossible.
         private static func drop(_ path: String) throws -> Bool {
             let handle = try #require(FileHandle(forUpdatingAtPath: path))
             let descriptor = handle.fileDescriptor
@@ -125,7 +126,7 @@ import Testing
             }
             let file = try SystemFileSystem().open(path, create: false)
             var byte: UInt8 = 0
-            // Near its end: the look makes the system read ahead from there.
+            // Near its end, because the check makes the system read ahead from there.
             return try withUnsafeMutableBytes(of: &byte) { try file.readResident(into: $0, at: length - 4096) == nil }
         }
     #endif

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RepriseProxy
 
-/// Heads that are handed on as they came.
+/// Heads that are passed on unchanged.
 @Suite(.limit(minutes: 1)) struct PassedResponseTests {
     private func lines(
         _ status: HTTPResponse.Status, _ fields: HTTPFields = [:], to request: String = "GET / HTTP/1.1"
@@ -20,7 +20,7 @@ import Testing
         return String(buffer: response.head).split(separator: "\r\n").map(String.init)
     }
 
-    @Test("a head without Date gets the time at which it came (RFC 9110 §6.6.1)")
+    @Test("a head without Date gets the time of its arrival (RFC 9110 §6.6.1)")
     func date() throws {
         let lines = try lines(.ok)
         #expect(lines.contains("Date: Sun, 06 Nov 1994 08:49:37 GMT"))
@@ -29,7 +29,7 @@ import Testing
         #expect(dated.filter { $0.hasPrefix("Date: ") } == ["Date: Mon, 07 Nov 1994 08:49:37 GMT"])
     }
 
-    @Test("a body without a length goes out in chunks, or ends with the connection (RFC 9112 §6.3)")
+    @Test("a body without a length is sent in chunks, or ends with the connection (RFC 9112 §6.3)")
     func framing() throws {
         #expect(try lines(.ok).contains("Transfer-Encoding: chunked"))
         #expect(try lines(.ok, to: "GET / HTTP/1.0").contains("Connection: close"))

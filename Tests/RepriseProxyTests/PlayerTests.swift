@@ -6,13 +6,13 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// Real players through the proxy: what they play is fetched once, and what they play again is not fetched.
+/// Real players through the proxy: media are fetched once when played, and not fetched when played again.
 @Suite(
     .serialized, .limit(minutes: 5), .playerMedia,
     .enabled(if: Players.ffmpeg != nil, "ffmpeg is not installed; scripts/bootstrap test installs it"))
 struct PlayerTests {
-    /// What the origin sends in a second, and what of it an abort may cost: a write of a fiftieth of a second that the
-    /// origin's kernel has taken and does not send any more.
+    /// The origin's bytes per second, and the bytes an abort may cost: one write of a fiftieth of a second that the
+    /// origin's kernel has accepted and no longer sends.
     private static let rate = 3_000_000
     private static let lostByAnAbort = Int64(rate / 50)
 
@@ -53,7 +53,7 @@ struct PlayerTests {
         #expect(second.bodyBytesSent == first.bodyBytesSent, "the second time costs the origin nothing")
         let aborts = Int64(first.requests.count { $0.outcome == .aborted })
         #expect(first.bytesSentMoreThanOnce <= aborts * lostByAnAbort)
-        // Exactly, what came: every byte that the cache got was new.
+        // Exactly the bytes received: every byte that the cache received was new.
         let cache = player.proxy.bench.cache
         await cache.close()
         #expect(cache.statistics.bytesFetched == cache.storedBytes)
@@ -67,12 +67,12 @@ struct PlayerTests {
         }
     }
 
-    /// Runs `body` with `file` at the origin, unlimited for direct requests and at ``rate`` for the proxy, so that players
-    /// seek to bytes that are not there yet.
+    /// Runs `body` with `file` at the origin, unlimited for direct requests and at ``rate`` for the proxy, so that
+    /// players seek to bytes that have not arrived yet.
     private static func run(_ file: MediaFile, _ body: (Player) async throws -> Void) async throws {
         let path = try await #require(PlayerMedia.current).path(of: file)
-        // The grace period is longer than real players need, because a busy machine runs them slowly. The origin's kernel
-        // holds little, since what it holds counts as sent.
+        // The grace period is longer than real players need, because a busy machine runs them slowly. The origin's
+        // kernel buffers little, because buffered bytes count as sent.
         try await ProxyBench.run(
             sendBufferSize: 16 << 10, configureProxy: { $0.gracePeriod = .milliseconds(300) }
         ) { proxy async throws in
@@ -94,7 +94,7 @@ struct PlayerTests {
         var direct: String { proxy.bench.origin.url("/direct/\(file.rawValue)") }
         var proxied: String { proxy.server.address + proxy.target("/\(file.rawValue)") }
 
-        /// The origin's counters once it sends nothing any more.
+        /// The origin's counters once it no longer sends anything.
         func settled() async -> TestOrigin.PathCounters {
             await proxy.bench.origin.waitUntil { $0.responsesUnderWay == 0 }
             return await proxy.bench.origin.settledSnapshot()["/\(file.rawValue)"]

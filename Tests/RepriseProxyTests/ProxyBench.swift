@@ -6,12 +6,12 @@ import RepriseTesting
 import TestLimits
 import TestSupport
 
-/// A proxy before a ``Bench``.
+/// A proxy in front of a ``Bench``.
 struct ProxyBench {
     let bench: Bench
     let server: ProxyServer
 
-    /// Runs `body` with a fresh proxy, cache and origin.
+    /// Runs `body` with a new proxy, cache and origin.
     static func run(
         sendBufferSize: Int? = nil, client: NIOOrigin = NIOOrigin(),
         configureProxy: (inout ProxyConfiguration) -> Void = { _ in },
@@ -23,7 +23,7 @@ struct ProxyBench {
         }
     }
 
-    /// Runs `body` with another proxy before the same cache.
+    /// Runs `body` with another proxy in front of the same cache.
     func again(
         _ configureProxy: (inout ProxyConfiguration) -> Void, _ body: (ProxyBench) async throws -> Void
     ) async throws {
@@ -45,13 +45,13 @@ struct ProxyBench {
         try result.get()
     }
 
-    /// Returns when no client is being answered, and the cache does nothing for one that has left.
+    /// Returns when no client is being answered, and the cache does nothing for a client that has left.
     func becomeIdle() async {
         await eventually { server.answersUnderWay == 0 }
         await bench.cache.becomeIdle()
     }
 
-    /// What to ask the proxy for to get `path` of the origin.
+    /// The request target at the proxy for `path` of the origin.
     func target(_ path: String) -> String { "/http/127.0.0.1:\(bench.origin.port)\(path)" }
 
     func get(_ path: String, _ fields: [String] = [], method: String = "GET") async throws -> (

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "conditions of HEAD count for what is not stored (RFC 9110 §13.1)",
+        "conditions of HEAD apply to unstored responses (RFC 9110 §13.1)",
         arguments: [
             ("If-Match: \"x\"", 412), ("If-Match: \"v1\"", 200), ("If-None-Match: \"v1\"", 304),
             ("If-None-Match: \"x\"", 200),
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(
-        "addresses that name nothing are 400 with a hint",
+        "invalid addresses are 400 with a hint",
         arguments: [
             "/ftp/example.com/a", "/example.com/a", "/http/", "/http/exa mple/a", "/https/user:pw@host/a",
             "/http/host:99999/a",
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("a file that was cut short meanwhile is fetched again", arguments: [300_000, 20_000])
+    @Test("a file that was truncated is fetched again", arguments: [300_000, 20_000])
     func aFileCutShort(length: Int64) async throws {
         try await ProxyBench.run { proxy async throws in
             proxy.bench.publish("/a", length: length)
@@ -141,7 +141,7 @@ import Testing
     @Test("an origin that is too slow is 504, and asked once (RFC 9110 §15.6.5)")
     func anOriginThatIsTooSlow() async throws {
         var configuration = NIOOrigin.Configuration()
-        // Long enough for the answers that come, on a busy machine too.
+        // Long enough for the other answers, even on a busy machine.
         configuration.responseTimeout = .seconds(2)
         try await ProxyBench.run(client: NIOOrigin(configuration: configuration)) { proxy async throws in
             proxy.bench.publish("/a", length: 300_000)
@@ -154,7 +154,7 @@ import Testing
             #expect(String(decoding: slow.body, as: UTF8.self).contains("within"))
             #expect(try await proxy.get("/a", ["Range: bytes=200000-200099"]).head.status == 504)
             #expect(proxy.bench.origin.snapshot.requestCount == 3)
-            #expect(try await proxy.get("/a", ["Range: bytes=0-99"]).body.count == 100, "what is stored is served")
+            #expect(try await proxy.get("/a", ["Range: bytes=0-99"]).body.count == 100, "stored bytes are served")
         }
     }
 

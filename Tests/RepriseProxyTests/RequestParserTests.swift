@@ -4,7 +4,7 @@ import Testing
 
 @testable import RepriseProxy
 
-/// Request heads: RFC 9112, and what attackers make of it.
+/// Request heads: RFC 9112, and attacks on it.
 @Suite struct RequestParserTests {
     private func parse(_ text: String) throws(Refusal) -> ClientHead? {
         var parser = RequestParser()

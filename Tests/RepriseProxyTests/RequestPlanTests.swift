@@ -7,7 +7,7 @@ import Testing
 @testable import Reprise
 @testable import RepriseProxy
 
-/// What is sent for a request, by what is known of the representation.
+/// The response to a request, by what is known of the representation.
 @Suite("Plans for requests", .limit(minutes: 1)) struct RequestPlanTests {
     private func request(_ fields: String = "", method: String = "GET") throws -> MediaRequest {
         var parser = RequestParser()

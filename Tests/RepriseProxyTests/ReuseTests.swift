@@ -6,9 +6,9 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// When what is stored is used, validated, or replaced: RFC 9111 §4, as a client sees it.
+/// When stored responses are used, validated, or replaced: RFC 9111 §4, as a client sees it.
 @Suite(.limit(minutes: 2)) struct ReuseTests {
-    /// A proxy whose clock the test moves.
+    /// A proxy with a clock that the test advances.
     private struct Site {
         let proxy: ProxyBench
         let clock: ShiftableClock
@@ -56,11 +56,11 @@ import Testing
         func isPattern(_ seed: UInt64 = 1) -> Bool { body == TestPattern.bytes(in: 0..<1000, seed: seed) }
     }
 
-    @Test("Conditions count for what must not be stored, too (RFC 9110 §13.1, §13.1.5)", arguments: [false, true])
+    @Test("Conditions apply to responses that must not be stored (RFC 9110 §13.1, §13.1.5)", arguments: [false, true])
     func conditionsOfUnstoredResponses(isShared: Bool) async throws {
         try await Site.run(isShared: isShared) { site async throws in
             site.publish("no-store", etag: "\"v2\"")
-            // The first request finds out that nothing is stored, the second one knows it.
+            // The first request finds out that nothing is stored; the second one knows it.
             for _ in 0..<2 {
                 let other = try await site.get(["Range: bytes=10-19", "If-Range: \"v1\""])
                 #expect(other.head.status == 200)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("what changed while it was stale is replaced whole (RFC 9111 §4.3.3)")
+    @Test("a stale response that changed is replaced completely (RFC 9111 §4.3.3)")
     func aStaleResponseThatChangedIsReplaced() async throws {
         try await Site.run { site async throws in
             site.publish("max-age=60")
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("a range of what changed while it was stale comes with the same request")
+    @Test("a range of a stale response that changed needs one request")
     func aRangeOfAChangedRepresentationNeedsOneRequest() async throws {
         try await Site.run { site async throws in
             site.publish("max-age=60")
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("a gap of a stale response is asked for with If-Range, which validates the rest (RFC 9110 §13.1.5)")
+    @Test("a hole of a stale response is requested with If-Range, which validates the rest (RFC 9110 §13.1.5)")
     func aGapValidatesWhatIsStored() async throws {
         try await Site.run { site async throws in
             site.publish("max-age=60")
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test("a gap of a stale response that changed starts afresh before a byte was sent")
+    @Test("a hole of a stale response that changed starts a new response before any byte is sent")
     func aGapOfAChangedResponseIsNeverMixed() async throws {
         try await Site.run { site async throws in
             site.publish("max-age=60")
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test("VLC's no-cache with every segment does not empty a private cache's use")
+    @Test("VLC's no-cache with every segment does not defeat a private cache")
     func aPrivateCacheServesMediaOfThisPlayWhateverThePlayerSays() async throws {
         try await Site.run(isShared: false) { site async throws in
             site.publish("max-age=0")
@@ -227,7 +227,7 @@ import Testing
         }
     }
 
-    @Test("a playlist is never staler than its rules allow, in a private cache neither")
+    @Test("a playlist is never staler than its rules allow, even in a private cache")
     func aPlaylistIsValidatedLikeAnythingElse() async throws {
         for (type, path) in [("application/vnd.apple.mpegurl", "/a"), ("audio/mpegurl", "/b"), ("text/plain", "/c")] {
             try await Site.run(isShared: false) { site async throws in
@@ -241,7 +241,7 @@ import Testing
         }
     }
 
-    @Test("no-cache and max-age=0 are stored, and asked about before each use (RFC 9111 §5.2.2.4)")
+    @Test("no-cache and max-age=0 responses are stored, and validated before each use (RFC 9111 §5.2.2.4)")
     func noCacheIsStoredAndAlwaysValidated() async throws {
         for control in ["no-cache", "max-age=0", "no-cache, max-age=600"] {
             try await Site.run { site async throws in
@@ -253,7 +253,7 @@ import Testing
         }
     }
 
-    @Test("a shared cache keeps nothing that is private, and s-maxage is its own (RFC 9111 §5.2.2.7, §5.2.2.10)")
+    @Test("a shared cache stores no private response, and honors s-maxage (RFC 9111 §5.2.2.7, §5.2.2.10)")
     func sharedAndPrivate() async throws {
         for isShared in [true, false] {
             try await Site.run(isShared: isShared) { site async throws in
@@ -269,7 +269,7 @@ import Testing
         }
     }
 
-    @Test("a shared cache keeps a response to Authorization only where that is allowed (RFC 9111 §3.5)")
+    @Test("a shared cache stores a response to Authorization only if that is allowed (RFC 9111 §3.5)")
     func authorization() async throws {
         try await Site.run { site async throws in
             site.publish("max-age=60")
@@ -282,7 +282,7 @@ import Testing
         }
     }
 
-    @Test("stale-while-revalidate is served at once and validated behind it (RFC 5861 §3)")
+    @Test("stale-while-revalidate is served at once and validated in the background (RFC 5861 §3)")
     func staleWhileRevalidate() async throws {
         try await Site.run { site async throws in
             site.publish("max-age=60, stale-while-revalidate=60")
@@ -334,7 +334,7 @@ import Testing
         }
     }
 
-    @Test("a captive portal does not cost what is stored") func captivePortal() async throws {
+    @Test("a captive portal does not replace stored responses") func captivePortal() async throws {
         try await Site.run(isShared: false) { site async throws in
             site.publish("max-age=60")
             _ = try await site.get()
@@ -347,7 +347,7 @@ import Testing
         }
     }
 
-    @Test("offline: what is stored, however stale, and 504 otherwise") func offline() async throws {
+    @Test("offline: stored responses, however stale, and 504 otherwise") func offline() async throws {
         let clock = ShiftableClock()
         try await ProxyBench.run(configure: { $0.clock = clock.cacheClock }) { proxy async throws in
             proxy.bench.publish("/a", length: 1000) { $0.fields[.cacheControl] = "max-age=1" }
@@ -400,7 +400,7 @@ import Testing
         }
     }
 
-    @Test("what must not be stored any more is still played to its end") func noStoreThatComesLater() async throws {
+    @Test("media that may no longer be stored still plays to its end") func noStoreThatComesLater() async throws {
         try await Site.run(isShared: false) { site async throws in
             site.publish("max-age=60")
             _ = try await site.get(["Range: bytes=0-99"])
@@ -411,7 +411,7 @@ import Testing
         }
     }
 
-    @Test("a hole's response is held to the rules of a shared cache too") func privateHoles() async throws {
+    @Test("the rules of a shared cache apply to a hole's response, too") func privateHoles() async throws {
         try await Site.run { site async throws in
             site.publish("public, max-age=60")
             _ = try await site.get(["Range: bytes=0-99"])
@@ -421,7 +421,7 @@ import Testing
         }
     }
 
-    @Test("a playlist that is sent as bytes of no kind is a playlist") func playlistWithoutAType() async throws {
+    @Test("a playlist without a media type is a playlist") func playlistWithoutAType() async throws {
         try await Site.run(isShared: false) { site async throws in
             site.publish("max-age=2", at: "/live.m3u8", type: "application/octet-stream")
             _ = try await site.get([], "/live.m3u8")
@@ -456,7 +456,7 @@ import Testing
     // MARK: - Invalidation, negative answers
 
     @Test(
-        "unsafe methods are passed on and make what is stored stale (RFC 9111 §4.4)",
+        "unsafe methods are passed on and make stored responses stale (RFC 9111 §4.4)",
         arguments: ["POST", "PUT", "DELETE", "PATCH", "M-SEARCH"])
     func unsafeMethodsInvalidate(method: String) async throws {
         try await Site.run { site async throws in
@@ -500,7 +500,7 @@ import Testing
         }
     }
 
-    @Test("an answer without media that has a lifetime answers for it (RFC 9111 §4)", arguments: [404, 410, 403, 503])
+    @Test("an answer without media is reused for its lifetime (RFC 9111 §4)", arguments: [404, 410, 403, 503])
     func negativeAnswers(status: Int) async throws {
         try await Site.run { site async throws in
             site.publish("max-age=60") {
@@ -524,7 +524,7 @@ import Testing
         }
     }
 
-    @Test("HEAD freshens what is stored, or shows that it is no longer current (RFC 9111 §4.3.5)")
+    @Test("HEAD freshens the stored response, or invalidates it (RFC 9111 §4.3.5)")
     func headUpdates() async throws {
         try await Site.run { site async throws in
             site.publish("max-age=60")
@@ -541,7 +541,7 @@ import Testing
 
     // MARK: - Vary
 
-    @Test("each selection by Vary is a response of its own (RFC 9111 §4.1)") func vary() async throws {
+    @Test("each variant is a separate stored response (RFC 9111 §4.1)") func vary() async throws {
         let clock = ShiftableClock()
         try await ProxyBench.run(configure: { $0.clock = clock.cacheClock }) { proxy async throws in
             func publish(_ seed: UInt64) {

@@ -4,7 +4,7 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// An encrypted cache behind the proxy: clients notice nothing, and no sealed byte leaves.
+/// An encrypted cache behind the proxy: clients notice nothing, and no sealed byte is sent.
 @Suite(.limit(minutes: 2)) struct SealedProxyTests {
     private static func run(_ body: (ProxyBench) async throws -> Void) async throws {
         let key = try #require(KeyFile.key(hexadecimal: String(repeating: "0b", count: 32)))
@@ -31,7 +31,7 @@ import Testing
     @Test func aBodyOfUnknownLengthIsServedInPlain() async throws {
         try await Self.run { proxy async throws in
             proxy.bench.publish("/live", length: 300_000) { $0.framing = .chunked }
-            // The first answer is in chunks; the length is known by its end.
+            // The first answer is chunked; the length is known at its end.
             #expect(try await proxy.get("/live").head.fields["transfer-encoding"] == "chunked")
             #expect(try await proxy.get("/live").body == TestPattern.bytes(in: 0..<300_000, seed: 1))
             #expect(proxy.bench.origin.snapshot.requestCount == 1)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What one real player asked for while it played one file, as recorded.
+/// The requests of one real player while it played one file, as recorded.
 struct Trace: Decodable, Sendable, CustomStringConvertible {
     struct Request: Decodable, Sendable {
         let t: Double
@@ -15,14 +15,15 @@ struct Trace: Decodable, Sendable, CustomStringConvertible {
             guard let range, range.hasPrefix("bytes=") else { return 0 }
             return Int64(range.dropFirst(6).prefix { $0 != "-" }) ?? 0
         }
-        /// What the player took, as far as it had asked for it: some origins answered a range with the whole file.
+        /// The bytes that the player read, as far as it had requested them; some origins answered a range with the
+        /// whole file.
         var taken: Range<Int64> {
             guard let last = range.flatMap({ Int64($0.split(separator: "-").last ?? "") }), last >= start else {
                 return start..<start + bytes_taken
             }
             return start..<min(start + bytes_taken, last + 1)
         }
-        /// Whether the player did not take all that it had asked for, of a file of this length.
+        /// Whether the player read less than it had requested, of a file of this length.
         func leavesEarly(_ length: Int64) -> Bool {
             let asked = range?.split(separator: "-").last.flatMap { Int64($0) }.map { $0 + 1 } ?? length
             return aborted || taken.upperBound < min(asked, length)
@@ -36,8 +37,8 @@ struct Trace: Decodable, Sendable, CustomStringConvertible {
 
     var description: String { "\(player) \(file)" }
 
-    /// The traces of this repository, and those in the files that `REPRISE_TRACES` names, separated by colons; of all of
-    /// them only those whose name contains `REPRISE_TRACE`, if that is set.
+    /// The traces of this repository, and those in the files named by `REPRISE_TRACES`, separated by colons; only those
+    /// whose name contains `REPRISE_TRACE`, if that is set.
     static func all() throws -> [Trace] {
         let fixtures = try ["chromium", "ffmpeg", "mpv"].map { player in
             guard
@@ -56,7 +57,7 @@ struct Trace: Decodable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Length of each file: the end of what was read to its end, or a megabyte past what was read of it.
+    /// Length of each file: the end of what was read to its end, or a megabyte more than what was read of it.
     var lengths: [String: Int64] {
         Dictionary(grouping: requests.filter(\.isMedia), by: \.path).mapValues { requests in
             let end = requests.map(\.taken.upperBound).max() ?? 0
@@ -65,7 +66,7 @@ struct Trace: Decodable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Opening and leaving, in the order in which they happened.
+    /// Openings and departures, in the order in which they happened.
     var steps: [(request: Int, isOpening: Bool)] {
         requests.indices.filter { requests[$0].isMedia }
             .flatMap { [(requests[$0].t, $0, true), (requests[$0].t + requests[$0].dur, $0, false)] }

@@ -6,10 +6,11 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// Recorded players, aborts included, replayed through the proxy: what they wanted is fetched once, and only that.
+/// Recorded players, aborts included, replayed through the proxy: bytes that they wanted are fetched once, and only
+/// those.
 ///
-/// Held to ``worstRatio`` is what was sent of the bytes that players took; what leaving pulls besides is stored, and
-/// bounded for itself.
+/// ``worstRatio`` limits the sent bytes relative to those that players read. The bytes pulled by leaving are stored,
+/// and have a separate limit.
 @Suite(.serialized, .limit(minutes: 10)) struct TraceTests {
     @Test func tracesFetchWhatPlayersWantOnceAndNothingTheSecondTime() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -35,7 +36,7 @@ import Testing
                 wanted.map { ($0.key, first[$0.key].distinctBytesSent.byteCount) }
             ) { $1 }.values.reduce(0, +)
             let wantedBytes = wanted.values.reduce(0) { $0 + $1.byteCount }
-            // What an abort still pulls: it is on disk, and costs nothing when it is wanted later.
+            // The bytes that an abort still pulls are on disk, and cost nothing when they are wanted later.
             let pulled = wanted.reduce(Int64(0)) {
                 $0 + first[$1.key].distinctBytesSent.subtracting($1.value).byteCount
             }
@@ -50,11 +51,12 @@ import Testing
             #expect(ratio <= Self.worstRatio || twice <= Self.heldByConnection, "\(trace)")
             #expect(
                 pulled <= leavings * Self.pulledByLeaving + Self.pulledByPauses + wantedBytes / Self.lead, "\(trace)")
-            // Of what left the origin only what a connection held when it was cut is not stored.
+            // Of the bytes that left the origin, only those in a connection when it was cut are not stored.
             #expect(
                 proxy.bench.cache.storedBytes >= sent - leavings * Self.heldByConnection,
                 "\(trace): pulled, but not kept")
-            // A player leaves before the grace period is over; a replay on a busy machine only before a long one is.
+            // A player leaves before the grace period is over; on a busy machine a replay does so only with a longer
+            // one.
             try await proxy.again({ $0.gracePeriod = .seconds(2) }) { proxy async throws in
                 try await Self.replay(trace, proxy)
                 let second = await Self.settled(proxy)
@@ -68,24 +70,25 @@ import Testing
         }
     }
 
-    /// Traces replayed at once.
+    /// Number of traces replayed at the same time.
     private static let atOnce = 8
-    /// What each response of the origin is limited to, in bytes a second, as when the traces were recorded.
+    /// Limit of each response of the origin, in bytes per second, as when the traces were recorded.
     private static let rate = 4 << 20
 
-    /// What a player that leaves before the end of what it asked for may pull, on average: the least lead, and what comes
-    /// in the 10 ms for which its fetch lingers.
+    /// Maximum number of bytes pulled, on average, by a player that leaves before the end of its request: the minimum
+    /// lead, and the bytes that arrive in the 10 ms for which its fetch lingers.
     private static let pulledByLeaving: Int64 = 64 << 10
-    /// What may come besides while the machine is busy with something else.
+    /// Additional bytes that may arrive while the machine is busy with other work.
     private static let pulledByPauses: Int64 = 512 << 10
-    /// A fetch is ahead of its readers by this part of what they have consumed.
+    /// A fetch is ahead of its readers by this fraction of what they have consumed.
     private static let lead: Int64 = 256
-    /// What the origin may send for each byte that was wanted, besides what leaving pulls.
+    /// Bytes that the origin may send for each wanted byte, apart from the bytes pulled by leaving.
     ///
-    /// Twice comes what a connection held when it was cut (sent, but never received) and what lay beyond the place at which
-    /// another fetch took over.
+    /// Sent twice are bytes that were in a connection when it was cut (sent, but never received), and bytes beyond the
+    /// place at which another fetch took over.
     private static let worstRatio = 1.02
-    /// What the kernels hold of a connection, and no fetch can store when it is cut; it counts as sent.
+    /// The bytes of a connection that are in the kernels; they count as sent, but no fetch can store them when it is
+    /// cut.
     private static let heldByConnection: Int64 = 64 << 10
 
     private static func rounded(_ value: Double) -> Double { (value * 1000).rounded() / 1000 }
@@ -94,8 +97,8 @@ import Testing
         Dictionary(grouping: trace.requests.filter(\.isMedia), by: \.path).mapValues { ByteRangeSet($0.map(\.taken)) }
     }
 
-    /// The counters when nothing is under way: no exchange with a client that has left, no fetch that it caused, and no
-    /// response to one.
+    /// The counters when nothing is in progress: no exchange with a client that has left, no fetch that it caused, and
+    /// no response to one.
     private static func settled(_ proxy: ProxyBench) async -> TestOrigin.Snapshot {
         await proxy.becomeIdle()
         let asked = proxy.bench.cache.statistics.originRequests

@@ -6,7 +6,7 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// Fields of requests that no cache key holds must not decide what others get: RFC 9111 §4.1.
+/// Request fields that are not part of a cache key must not affect what others get: RFC 9111 §4.1.
 @Suite(.limit(minutes: 1)) struct UnkeyedFieldTests {
     private static func run(isShared: Bool, _ body: (ProxyBench) async throws -> Void) async throws {
         try await ProxyBench.run(configure: { $0.reuse.isShared = isShared }, body)
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "fields that pass for another address, method or client never go to the origin",
+        "fields that pretend to be another address, method or client never go to the origin",
         arguments: [
             "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-For", "X-Forwarded-Anything", "Forwarded",
             "X-Original-URL",
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("a shared cache stores nothing that a field without a key may have made")
+    @Test("a shared cache stores no response that an unkeyed field may have changed")
     func unkeyedFieldsAreNotStored() async throws {
         try await Self.run(isShared: true) { proxy async throws in
             proxy.bench.publish("/a", length: 10) { $0.fields = [.cacheControl: "max-age=60"] }
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("a stored response is validated and completed without them") func validation() async throws {
+    @Test("a stored response is validated and completed without unkeyed fields") func validation() async throws {
         let clock = ShiftableClock()
         try await ProxyBench.run(
             configureProxy: { $0.clock = clock.cacheClock },

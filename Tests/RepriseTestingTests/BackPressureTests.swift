@@ -8,7 +8,7 @@ import Testing
 struct BackPressureTests {
     private static let size: Int64 = 64 << 20
 
-    /// The bytes sent once they have not changed for many turns of the origin's event loop.
+    /// The number of bytes sent once it has not changed for many turns of the origin's event loop.
     private func settled(_ origin: TestOrigin) async -> Int64 {
         var last: Int64 = -1
         var turns = 0

@@ -31,7 +31,7 @@ struct BrokenConnectionTests {
         }
     }
 
-    @Test("A body that is not longer than the cut comes whole")
+    @Test("A body that is not longer than the cut is complete")
     func notTruncated() async throws {
         try await withClient(.init { $0.truncateAfter = 1000 }) { origin, client async throws in
             #expect(try await client.fetch("/a").isComplete)
@@ -73,7 +73,7 @@ struct BrokenConnectionTests {
         }
     }
 
-    @Test("What is not HTTP gets 400 and the end of the connection")
+    @Test("Input that is not HTTP gets 400, and the connection closes")
     func garbage() async throws {
         try await withClient { _, client in
             try await client.send("HELLO\r\n\r\n")

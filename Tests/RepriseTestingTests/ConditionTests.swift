@@ -32,7 +32,7 @@ struct ConditionTests {
     }
 
     @Test(
-        "If-Range lets a range through only under exactly our strong validator (RFC 9110 §13.1.5)",
+        "If-Range allows a range only under exactly the strong validator (RFC 9110 §13.1.5)",
         arguments: [
             (tag, 206), (date, 206), ("\"v2\"", 200), ("W/\(tag)", 200), (after, 200), (before, 200),
         ])

@@ -47,7 +47,7 @@ struct CounterTests {
         }
     }
 
-    @Test("The log has what was asked and what was answered")
+    @Test("The log records requests and answers")
     func log() async throws {
         try await withClient { origin, client in
             _ = try await client.fetch("/a?b=c", ["Range: bytes=-10", "X-Test: 1"])

@@ -52,7 +52,7 @@ struct FramingTests {
         }
     }
 
-    @Test("Content-Length can promise more than comes")
+    @Test("Content-Length can promise more bytes than are sent")
     func wrongContentLength() async throws {
         let personality = TestOrigin.Personality {
             $0.statedContentLength = 1500
@@ -66,7 +66,7 @@ struct FramingTests {
         }
     }
 
-    @Test("More bytes can come than Content-Length says")
+    @Test("More bytes can be sent than Content-Length says")
     func surplus() async throws {
         let personality = TestOrigin.Personality {
             $0.surplusBytes = 20

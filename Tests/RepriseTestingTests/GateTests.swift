@@ -31,7 +31,7 @@ struct GateTests {
         }
     }
 
-    @Test("Several offsets are let go one by one")
+    @Test("Several offsets are released one by one")
     func severalOffsets() async throws {
         try await withClient { origin, client in
             for offset in [200, 400, 600] as [Int64] { origin.hold("/a", at: offset) }
@@ -68,7 +68,7 @@ struct GateTests {
         }
     }
 
-    @Test("A client that leaves while it is held is counted with the bytes it got")
+    @Test("A client that leaves during a hold is counted with the bytes it received")
     func abortWhileHeld() async throws {
         try await withClient { origin, client in
             origin.hold("/a", at: 100)

@@ -32,7 +32,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("A temporary directory is empty, its own, and gone when it is let go")
+    @Test("A temporary directory is empty, its own, and removed when it is released")
     func temporaryDirectory() throws {
         var first: TemporaryDirectory? = try TemporaryDirectory()
         let second = try TemporaryDirectory()

@@ -32,7 +32,7 @@ struct LyingRangeTests {
         #expect(try await fetch { $0.statedLength = .wrong(4711) }["Content-Range"] == "bytes 100-199/4711")
     }
 
-    @Test("A bent range is named truthfully")
+    @Test("A changed range is named correctly")
     func bentRanges() async throws {
         let later = try await fetch { $0.shiftsStartBy = 50 }
         #expect(later["Content-Range"] == "bytes 150-249/1000")
@@ -45,7 +45,7 @@ struct LyingRangeTests {
         #expect(longer.body == expected(100..<230))
     }
 
-    @Test("A bent range stays within the representation and has at least one byte")
+    @Test("A changed range stays within the representation and has at least one byte")
     func bentRangesAreClipped() async throws {
         #expect(try await fetch { $0.longerThanAsked = 5000 }["Content-Range"] == "bytes 100-999/1000")
         #expect(try await fetch { $0.shorterThanAsked = 5000 }["Content-Range"] == "bytes 100-100/1000")

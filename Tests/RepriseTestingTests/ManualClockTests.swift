@@ -21,7 +21,7 @@ struct ManualClockTests {
         #expect(try await sleeper.value == .seconds(10))
     }
 
-    @Test("A deadline that has come does not sleep")
+    @Test("A deadline that has passed does not sleep")
     func past() async throws {
         clock.advance(by: .seconds(5))
         try await clock.sleep(until: .init(offset: .seconds(5)))
@@ -48,7 +48,7 @@ struct ManualClockTests {
         #expect(woken.withLock { $0 } == [1, 3, 2, 0])
     }
 
-    @Test("A cancelled sleeper throws and is forgotten")
+    @Test("A cancelled sleeper throws and is removed")
     func cancellation() async throws {
         let sleeper = Task { [clock] in try await clock.sleep(for: .seconds(1)) }
         await clock.waitForSleepers(1)

@@ -123,7 +123,7 @@ struct RangeTests {
         }
     }
 
-    @Test("What is not there, cannot be read or is no method of ours gets 404, 500 or 405")
+    @Test("Missing or unreadable resources and unsupported methods get 404, 500 or 405")
     func refusals() async throws {
         try await withClient { origin, client in
             origin.set(.init(.file(path: "/nowhere/at/all")), at: "/unreadable")

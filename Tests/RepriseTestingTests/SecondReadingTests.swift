@@ -4,7 +4,7 @@ import Testing
 
 @testable import RepriseTesting
 
-/// The origin reads and writes HTTP with code of its own; here it meets the library's.
+/// The origin reads and writes HTTP with its own code; these tests compare it with the library's.
 @Suite(.limit(minutes: 1))
 struct SecondReadingTests {
     @Test("Both readings of Range agree on generated fields (RFC 9110 §14.2)")

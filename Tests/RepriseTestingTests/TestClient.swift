@@ -4,7 +4,7 @@ import Locks
 
 @testable import RepriseTesting
 
-/// A client that sends what it is told and keeps every byte that comes, so that tests see the wire.
+/// A client that sends exactly what it is given and keeps every received byte, so that tests see the wire.
 final class TestClient: Sendable {
     enum Connection: Sendable {
         case open
@@ -25,7 +25,7 @@ final class TestClient: Sendable {
         self.inbox = inbox
     }
 
-    /// Connects; a client with `reads: false` never takes a byte out of its socket.
+    /// Connects; a client with `reads: false` never reads from its socket.
     static func connect(
         to origin: TestOrigin, reads: Bool = true, receiveBufferSize: Int? = nil
     ) async throws -> TestClient {
@@ -53,13 +53,13 @@ final class TestClient: Sendable {
         try await send(lines + "\r\n\r\n")
     }
 
-    /// Sends a request and takes its whole response out of the inbox.
+    /// Sends a request and takes its complete response out of the inbox.
     func fetch(_ path: String, method: String = "GET", _ fields: [String] = []) async throws -> WireResponse {
         try await request(path, method: method, fields)
         return try await response(to: method)
     }
 
-    /// Takes the next whole response out of the inbox; throws if the connection ends before its head is complete.
+    /// Takes the next complete response out of the inbox; throws if the connection ends before its head is complete.
     func response(to method: String = "GET") async throws -> WireResponse {
         let inbox = await wait { inbox in
             WireResponse.take(from: inbox.bytes, isHead: method == "HEAD", isOver: inbox.connection != .open) != nil
@@ -69,12 +69,12 @@ final class TestClient: Sendable {
             let (response, rest) = WireResponse.take(
                 from: inbox.bytes, isHead: method == "HEAD", isOver: inbox.connection != .open)
         else { throw WireResponse.Missing(connection: inbox.connection) }
-        // More may have come since.
+        // More may have arrived since.
         self.inbox.update { $0.bytes.removeFirst(inbox.bytes.count - rest.count) }
         return response
     }
 
-    /// Waits until `condition` is true of what has come.
+    /// Waits until `condition` is true of the received bytes.
     @discardableResult
     func wait(until condition: (Inbox) -> Bool) async -> Inbox {
         while true {

@@ -27,7 +27,7 @@ struct TimingTests {
         }
     }
 
-    @Test("A paced body takes its time and comes in small slices")
+    @Test("A paced body is sent over time in small slices")
     func pacing() async throws {
         let personality = TestOrigin.Personality {
             $0.bytesPerSecond = 10_000
@@ -42,7 +42,7 @@ struct TimingTests {
         }
     }
 
-    @Test("Nothing more comes after a stall until it is released")
+    @Test("Nothing more is sent after a stall until it is released")
     func stall() async throws {
         try await withClient(.init { $0.stallAfter = 250 }) { origin, client in
             try await client.request("/a")
@@ -54,7 +54,7 @@ struct TimingTests {
         }
     }
 
-    @Test("Each response stalls anew")
+    @Test("Each response stalls again")
     func stallAgain() async throws {
         try await withClient(.init { $0.stallAfter = 250 }) { origin, client in
             for round in 1...3 {

@@ -1,4 +1,4 @@
-/// A response as it came, taken apart by a strict reader of its own.
+/// A response as received, parsed by a separate strict parser.
 struct WireResponse: Sendable {
     struct Missing: Error {
         let connection: TestClient.Connection
@@ -17,9 +17,9 @@ struct WireResponse: Sendable {
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 
-    /// Takes the first response from `bytes`, or returns `nil` if more must come.
+    /// Takes the first response from `bytes`; `nil` if more bytes are needed.
     ///
-    /// If the connection is over, a body that was cut off is taken as it is.
+    /// If the connection has ended, a truncated body is taken as it is.
     static func take(from bytes: [UInt8], isHead: Bool, isOver: Bool) -> (WireResponse, rest: [UInt8])? {
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { return nil }
         let lines = String(decoding: bytes[..<(end - 4)], as: UTF8.self).split(
@@ -55,7 +55,7 @@ struct WireResponse: Sendable {
             }
         }
 
-        /// The body and its length on the wire, `nil` if it was cut off; nothing if more must come.
+        /// The body and its length on the wire, `nil` if it was truncated; nothing if more bytes are needed.
         func body(of bytes: [UInt8], isOver: Bool) -> (body: [UInt8], length: Int?)? {
             switch self {
             case .length(let length):

@@ -10,11 +10,11 @@ import Testing
 
 @testable import Reprise
 
-/// What a program may pass, and what the disk may hold: calls that throw never trap.
+/// Arguments from a program and numbers from the disk: calls that throw never trap.
 @Suite(.limit(minutes: 2)) struct ArgumentTests {
     private static func pattern(_ range: Range<Int64>) -> [UInt8] { TestPattern.bytes(in: range, seed: 1) }
 
-    /// What a resource is when it is asked for.
+    /// What is known of a resource when it is read.
     enum Knowledge: CaseIterable { case unknown, stored, lengthUnknown, notStorable }
 
     private static let impossible: [RangeSpec] = [
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("Ranges that no request can say are refused, and the origin is not asked", arguments: Knowledge.allCases)
+    @Test("Ranges that no request can express are refused without asking the origin", arguments: Knowledge.allCases)
     func impossibleRanges(knowledge: Knowledge) async throws {
         try await Self.run(knowledge) { bench, resource in
             let requests = bench.origin.snapshot.requestCount
@@ -104,7 +104,7 @@ import Testing
     func anyLimitOpensACache(limit: Int64) async throws {
         try await Bench.run { bench async throws in
             bench.publish("/a", length: 100_000)
-            // Of unknown length, so that nothing is refused before it comes.
+            // Of unknown length, so that nothing is refused before it arrives.
             bench.publish("/b", length: 100_000) { $0.framing = .chunked }
             _ = try await bench.bytes("/a")
             let configure: (inout MediaCache.Configuration) -> Void = {
@@ -122,12 +122,12 @@ import Testing
         }
     }
 
-    @Test("Surplus behind a declared part is never stored")
+    @Test("Surplus after a declared part is never stored")
     func surplusIsNeverStored() async throws {
         try await Bench.run { bench async throws in
             bench.publish("/a", length: 100_000)
             _ = try await bench.bytes("/a", .bounded(0..<10_000))
-            // The part that fills the hole ends before the hole does, and its body does not.
+            // The part that fills the hole ends before the hole does, but its body does not.
             bench.publish("/a", length: 100_000) {
                 $0.framing = .chunked
                 $0.surplusBytes = 30_000
@@ -158,7 +158,7 @@ import Testing
     // MARK: - Numbers of the disk
 
     @Test(
-        "A record whose length is beyond 2^53 is none",
+        "A record whose length is beyond 2^53 is ignored",
         arguments: [(1 << 53, true), ((1 << 53) + 1, false), (.max, false)])
     func recordedLengths(length: Int64, isValid: Bool) throws {
         let codec = RecordCodec(vault: nil)
@@ -180,7 +180,7 @@ import Testing
         }
         let crossing = Chunk(start: .largestPosition - 10, length: 11, checksum: 1)
         #expect([Chunk](packed: [crossing].packed, block: last).isEmpty)
-        // What is read can be used: nothing behind it overflows.
+        // The result is usable: no later computation overflows.
         let ledger = ChunkLedger(blocks: [last: [end]])
         #expect(ledger.ranges.bounds?.upperBound == .largestPosition)
         #expect(Allocation(ledger.ranges).usage.allocated == Allocation.blockSize)
@@ -190,7 +190,7 @@ import Testing
         #expect(machine.extents(freeing: 1, leased: []) == [extent])
     }
 
-    @Test("A file that was made very long from outside is trimmed all the same")
+    @Test("A file that was extended from outside is still trimmed")
     func veryLongFilesAreTrimmed() async throws {
         let disk = FaultyDisk()
         try await Bench.run { bench async throws in

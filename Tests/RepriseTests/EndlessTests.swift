@@ -4,7 +4,7 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// A body without end, as live streams have: read as far as wanted, kept within the limit, left without a trace.
+/// A body without end, as in live streams: read as far as wanted, kept within the limit, left without a trace.
 @Suite(.limit(minutes: 2)) struct EndlessTests {
     /// Less than what is read, and none at all.
     @Test(arguments: [3_000_000, 9_000_000, nil] as [Int64?])
@@ -24,7 +24,7 @@ import Testing
             read.cancel()
             await bench.cache.becomeIdle()
             let sent = await bench.origin.waitUntil { $0.responsesUnderWay == 0 }
-            // The origin got no further ahead of the reader than a lead and what the kernels hold.
+            // The origin got no further ahead of the reader than a lead and the contents of the kernels.
             #expect(sent.bodyBytesSent < position + Self.mostAhead)
             let allocated = bench.cache.allocatedBytes
             #expect(allocated.media + allocated.index <= (limit ?? .max / 2) + Self.excess)
@@ -34,6 +34,6 @@ import Testing
 
     private static let wanted: Int64 = 5_000_000
     private static let mostAhead: Int64 = 8 << 20
-    /// By what a limit may be exceeded.
+    /// By how much a limit may be exceeded.
     private static let excess: Int64 = 1 << 20
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Reprise
 
-/// One cache per directory and process; what is not one user's stays apart; nothing is written after the end.
+/// One cache per directory and process; data of different users stays apart; nothing is written after the end.
 @Suite(.limit(minutes: 2)) struct OpenCacheTests {
     private static let film = "http://origin/film.mp4"
     private static let bytes = TestPattern.bytes(in: 0..<100_000, seed: 1)
@@ -25,7 +25,7 @@ import Testing
         async let other = MediaCache.open(directory: link, origin: Self.honest)
         let caches = try await [one, other]
         #expect(caches[0] === caches[1])
-        // It ends with the last of those who opened it.
+        // It closes with the last of its users.
         await caches[0].close()
         #expect(try await caches[1].resource(for: Self.film).read().collect() == Self.bytes)
         await caches[1].close()
@@ -91,7 +91,7 @@ import Testing
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         var configuration = MediaCache.Configuration()
-        // Far longer than this test may take: what is to be recorded then keeps nothing.
+        // Far longer than this test may take: waiting for a batch would be noticed.
         configuration.recordDelay = .seconds(3600)
         for limit in 50_000_000..<50_000_020 as Range<Int64> {
             // Another limit than that of a cache that is still open would be refused.
@@ -100,7 +100,7 @@ import Testing
                 directory: directory.path, origin: Self.honest, configuration: configuration)
             #expect(try await cache.resource(for: Self.film).read().collect() == Self.bytes)
         }
-        // Another process may have it then, too.
+        // Another process may use it then, too.
         await eventually { (try? DirectoryLock(directory: directory.path, in: SystemFileSystem())) != nil }
         let inspector = try CacheInspector(directory: directory.path)
         #expect(try inspector.entries().map(\.storedBytes) == [100_000], "what was noted is recorded")
@@ -119,7 +119,7 @@ import Testing
         await origin.wasAsked(1)
         await cache.close()
         mayAnswer.happen()
-        // Its bytes, past the store, or an error: both are right.
+        // Its bytes, without storing them, or an error: both are right.
         if case .success(let bytes) = await read.result { #expect(bytes == Self.bytes) }
         #expect(DiskUse.mediaFiles(of: directory.path).isEmpty)
     }

@@ -2,7 +2,7 @@ import Foundation
 import TestLimits
 import Testing
 
-/// Apple refuses an app whose libraries call certain functions and do not say why.
+/// Apple rejects an app whose libraries call certain functions without declaring why.
 @Suite("The privacy manifest", .limit(minutes: 1))
 struct PrivacyManifestTests {
     /// Functions and properties of Apple's list of required reason APIs, by category.

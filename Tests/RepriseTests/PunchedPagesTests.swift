@@ -8,16 +8,16 @@
 
     @Suite(.limit(minutes: 1))
     struct PunchedPagesTests {
-        /// Where the device reads ahead by 2 MiB and more (`read_ahead_kb`), the system has pages of 2 MiB; elsewhere this
+        /// If the device reads ahead by 2 MiB and more (`read_ahead_kb`), the system has pages of 2 MiB; otherwise this
         /// test cannot fail.
-        @Test("What a pipe or socket has of a data file stays as it is when its extent is given back")
+        @Test("Bytes of a data file in a pipe or socket are unchanged when their extent is punched")
         func pagesUnderWay() throws {
             let directory = try TemporaryDirectory()
             let file = try DataFile(path: directory.path(of: "data"), create: true, in: SystemFileSystem())
             let extent = GenerationMachine.extent
             let descriptor = try file.open().descriptor
             let bytes = TestPattern.bytes(in: 0..<4 * extent, seed: 1)
-            // A reader that comes near holes: the system reads ahead into them.
+            // A reader near holes makes the system read ahead into them.
             try [UInt8](1...1).withUnsafeBytes { try file.write($0, at: 64 * extent) }
             for part in 0..<128 { _ = try file.read(at: Int64(part) * extent / 8, count: Int(extent / 8)) }
             try bytes.withUnsafeBytes { bytes in

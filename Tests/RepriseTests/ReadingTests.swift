@@ -150,7 +150,7 @@ import Testing
             #expect(bench.cache.storedBytes == 0)
             bench.publish("/a", length: 1000)
             if status != 403 {
-                // A player that asks again at once does not reach the origin.
+                // A player that retries at once does not reach the origin.
                 let again = await #expect(throws: RepriseError.self) { try await bench.bytes("/a") }
                 #expect(again?.refusal?.age != nil)
                 clock.shift(by: .seconds(5))

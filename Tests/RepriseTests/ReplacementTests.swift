@@ -7,26 +7,27 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// The origin changes its file between and during plays of ten readers at once: no reader ever gets bytes of two versions.
+/// The origin changes its file between and during plays of ten concurrent readers: no reader ever gets bytes of two
+/// versions.
 @Suite(.limit(minutes: 10)) struct ReplacementTests {
-    /// How the origin tells its versions apart.
+    /// How the origin distinguishes its versions.
     enum Telling: String, CaseIterable, Sendable { case strongTag, weakTag, date, nothing }
 
-    /// For each way of telling, so that there are 1,000 in all; `REPRISE_REPLACEMENT_ROUNDS` runs more.
+    /// For each way of distinguishing, so that there are 1,000 in all; `REPRISE_REPLACEMENT_ROUNDS` runs more.
     private static let rounds =
         ProcessInfo.processInfo.environment["REPRISE_REPLACEMENT_ROUNDS"].flatMap { Int($0) } ?? 250
     private static let readers = 10
     private static let length: Int64 = 40_000
-    /// Of so many rounds one flips while a body is held in the middle.
+    /// In one of this many rounds the file changes while a body is held in the middle.
     private static let heldShare = 4
 
-    /// What a round showed of a change.
+    /// The observed effects of a change.
     private struct Play {
         let bench: Bench
         let telling: Telling
         var random = SeededGenerator(seed: 7)
         var version: UInt64 = 1
-        /// Readers that were told that the file changed under them, in rounds with a held body.
+        /// Readers that found that the file changed, in rounds with a held body.
         var cutInHeldRounds = 0
     }
 
@@ -47,19 +48,20 @@ import Testing
                 } else {
                     try await Self.flipAtRandom(&play, round)
                 }
-                // A new play: what is stored has to be asked about.
+                // A new play: stored bytes have to be validated.
                 if round % 2 == 0 { clock.shift(by: .seconds(100_000)) }
             }
             await bench.cache.close()
             let replaced = await events.count { if case .generationReplaced = $0 { true } else { false } }
             print("replacement, \(telling): \(replaced) replaced, \(play.cutInHeldRounds) held readers told")
             if telling == .strongTag || telling == .date {
-                // In each held round the flip hits a reader: its response says that the file is another one.
+                // In each held round the change affects a reader: its response shows that the file is a different one.
                 #expect(play.cutInHeldRounds >= Self.rounds / Self.heldShare)
                 #expect(replaced >= Self.rounds / Self.heldShare)
             } else if telling == .weakTag {
-                // No request asks about what is stored, but another response shows the change; the held reader is told
-                // unless its rest comes before that. Where nothing tells, everybody goes on with the response that he has.
+                // No request validates the stored bytes, but another response shows the change; the held reader fails
+                // unless its rest arrives before that. If nothing shows the change, every reader continues with its
+                // response.
                 #expect(play.cutInHeldRounds > 0)
             }
         }
@@ -72,7 +74,7 @@ import Testing
         }
     }
 
-    /// Readers begin, and the origin changes its file up to twice while they read, wherever that meets them.
+    /// Readers begin, and the origin changes its file up to twice while they read, at random moments.
     private static func flipAtRandom(_ play: inout Play, _ round: Int) async throws {
         let resource = try play.bench.cache.resource(for: play.bench.origin.url("/film"))
         let ranges = ranges(&play.random)
@@ -94,7 +96,7 @@ import Testing
         }
     }
 
-    /// A body stops in the middle; then the file changes, others ask for what lies behind it, and the body goes on.
+    /// A body stops in the middle; then the file changes, others request bytes behind it, and the body continues.
     private static func flipUnderHeldBody(_ play: inout Play, _ round: Int) async throws {
         let origin = play.bench.origin
         let resource = try play.bench.cache.resource(for: origin.url("/film"))
@@ -134,7 +136,7 @@ import Testing
                 personality: TestOrigin.Personality { $0.weakETag = telling == .weakTag }), at: "/film")
     }
 
-    /// Reads to the end; returns whether the reader was told that the origin changed under it.
+    /// Reads to the end; returns whether the reader found that the origin changed during the read.
     private static func isCut(
         _ open: @Sendable () async throws -> MediaRead, oldest: UInt64, newest: UInt64, _ round: Int
     ) async throws -> Bool {
@@ -148,7 +150,7 @@ import Testing
         } catch let error as RepriseError where error.code == .validatorChanged {
             isCut = true
         }
-        // What was stored in this play may be served on: versions before this round's first are possible.
+        // Bytes stored in this play may still be served, so versions before this round's first are possible.
         let earliest = oldest > 12 ? oldest - 12 : 1
         let isOfOne = (earliest...newest).contains { version in
             bytes == TestPattern.bytes(in: start..<start + Int64(bytes.count), seed: version)

@@ -7,7 +7,7 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// What survives, what is evicted, what happens when the disk is not what it was.
+/// What survives, what is evicted, and what happens when the disk has changed.
 @Suite(.limit(minutes: 2)) struct StoreTests {
     private static func pattern(_ range: Range<Int64>) -> [UInt8] { TestPattern.bytes(in: range, seed: 1) }
 

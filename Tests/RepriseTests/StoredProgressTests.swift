@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("what is stored of a selection by Vary is what its request fields name (RFC 9111 §4.1)")
+    @Test("the progress of a variant is selected by its request fields (RFC 9111 §4.1)")
     func selections() async throws {
         try await Bench.run { bench async throws in
             bench.publish("/a", length: 10_000) { $0.fields = [.vary: "Accept-Language"] }

@@ -128,7 +128,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("A client that is let go lets its session go", arguments: [true, false])
+    @Test("A client that is released releases its session", arguments: [true, false])
     func aClientThatIsLetGoLetsItsSessionGo(_ isShutDown: Bool) async throws {
         let origin = try await TestOrigin.start()
         origin.set(resource(1_000), at: "/a")

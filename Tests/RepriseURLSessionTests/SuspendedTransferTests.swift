@@ -13,7 +13,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// A task that notes what it is told and goes on receiving for as long as a test likes.
+/// A task that records the calls it gets and keeps receiving for as long as a test likes.
 private final class HeedlessTask: TransferTask {
     enum Call: Equatable { case resume, suspend, cancel }
 
@@ -36,7 +36,7 @@ struct SuspendedTransferTests {
     private let bounds = BufferBounds(
         suspendsAbove: 1000, resumesBelow: 200, mostAfterSuspension: 5000, longestSuspension: .seconds(10))
 
-    /// A transfer whose head has come.
+    /// A transfer whose head has arrived.
     private func begin() async throws -> Transfer {
         let transfer = Transfer(
             task, for: OriginRequest(url: try ResourceURL("https://example.com/a")), queue: queue,
@@ -62,7 +62,7 @@ struct SuspendedTransferTests {
         queue.sync { transfer.receive(Data(repeating: 7, count: count)) }
     }
 
-    /// Takes what is there; returns its length, and how it ended.
+    /// Takes the buffered bytes; returns their length, and how the body ended.
     private func drain(_ transfer: Transfer) async -> (count: Int, code: RepriseError.Code?) {
         var count = 0
         let code = await failureCode { while let data = try await transfer.next() { count += data.count } }

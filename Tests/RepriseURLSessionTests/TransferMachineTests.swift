@@ -56,7 +56,7 @@ struct TransferMachineTests {
         _ = machine.received(piece(1))
         #expect(machine.adjustFlow(now: .zero) == .suspend)
         #expect(machine.adjustFlow(now: .zero) == nil)
-        _ = machine.received(piece(30))  // was on its way
+        _ = machine.received(piece(30))  // was in transit
         #expect(machine.adjustFlow(now: .zero) == nil)
         _ = machine.take()
         #expect(machine.adjustFlow(now: .zero) == .resume)
@@ -148,7 +148,7 @@ struct TransferMachineTests {
         #expect(machine.cancel(byTask: false) == false)
         #expect(machine.received(piece(4)) == nil)
         #expect(machine.finished(.failed(RepriseError(.originBodyTruncated, ""))) == nil)
-        #expect(machine.received(piece(5)) == nil)  // after the end: not for anybody
+        #expect(machine.received(piece(5)) == nil)  // after the end: not delivered
         #expect(machine.take() == .piece(piece(3)))
         #expect(machine.take() == .piece(piece(4)))
         #expect(machine.take() == .ending(.cancelled(byTask: false)))

@@ -60,7 +60,7 @@ struct URLSessionOriginTests {
         }
     }
 
-    @Test("A challenge that nobody can answer is a 401 like any other (RFC 9110 §11.6.1)")
+    @Test("A challenge that cannot be answered is a 401 like any other (RFC 9110 §11.6.1)")
     func aChallengeIsHandedBack() async throws {
         try await withOrigin { origin, client in
             origin.set(
@@ -184,7 +184,7 @@ struct URLSessionOriginTests {
             origin.set(resource(500_000_000), at: "/a")
             let body = try await client.get(origin.url("/a")).body
             try await body.waitUntilBuffered(1 << 20)
-            // Whatever is sent meanwhile, the origin gets stuck long before the end.
+            // Whatever is sent in the meantime, the origin gets stuck long before the end.
             let whole = try await client.get(origin.url("/a"), [.range: "bytes=0-9999999"]).body.bytes()
             #expect(whole.count == 10_000_000)
             let sent = await origin.settledSnapshot().requests.first?.bodyBytesSent ?? 0

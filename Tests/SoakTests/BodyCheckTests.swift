@@ -12,7 +12,7 @@ struct BodyCheckTests {
         TestPattern.bytes(in: range, seed: file.representations(language: language)[version].seed)
     }
 
-    /// The check after these pieces of the file in English, from 10 on.
+    /// The check after these pieces of the file in English, from offset 10 on.
     private func check(_ pieces: [[UInt8]]) -> BodyCheck {
         var check = BodyCheck(from: 10, candidates: file.representations(language: 0))
         for piece in pieces { piece.withUnsafeBytes { check.take($0) } }
@@ -24,7 +24,7 @@ struct BodyCheckTests {
         file.change(length: 99_000, at: 2)
     }
 
-    @Test("Bytes of one version fit it, whatever their pieces", arguments: 0...2)
+    @Test("Bytes of one version match it, however they are split", arguments: 0...2)
     func whole(version: Int) {
         let check = check([
             bytes(10..<11, version: version), bytes(11..<40_000, version: version),
@@ -60,7 +60,7 @@ struct BodyCheckTests {
         #expect(check([bytes(10..<99_000, version: 2), bytes(99_000..<99_001, version: 2)]).wrongBytes == 1)
     }
 
-    @Test("Parts of one version in their order are right; another version, another order or a foreign range is not")
+    @Test("Parts of one version in order are right; another version, order or range is not")
     func parts() {
         func problem(_ versions: [Int], _ sent: [Range<Int64>]) -> String? {
             var body: [UInt8] = []

@@ -76,7 +76,7 @@ struct FaultyOriginTests {
         #expect(!faults(share: 1).contains(.none))
     }
 
-    @Test("A body that is cut off is no excuse where a strong validator lets the cache go on")
+    @Test("A body that is cut off is no excuse if a strong validator allows the cache to continue")
     func excuses() {
         #expect(!Fault.close(after: 0.5).mayBreak(.strong))
         #expect(!Fault.reset(after: 0.5).mayBreak(.dated))

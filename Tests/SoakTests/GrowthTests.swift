@@ -10,7 +10,7 @@ struct GrowthTests {
         try #require(Growth(samples, share: 0.1, amount: 4)).isGrowth
     }
 
-    @Test("Noise around a level is no growth", arguments: UInt64(1)...20)
+    @Test("Noise around a level is not growth", arguments: UInt64(1)...20)
     func noise(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         #expect(try !isGrowth((0..<720).map { _ in 60 + .random(in: -8...8, using: &random) }))
@@ -22,22 +22,22 @@ struct GrowthTests {
         #expect(try isGrowth((0..<720).map { 60 + Double($0) / 20 + .random(in: -4...4, using: &random) }))
     }
 
-    @Test("A rise at the beginning, which levels off, is no growth")
+    @Test("A rise at the beginning, which levels off, is not growth")
     func plateau() throws {
         #expect(try !isGrowth((0..<720).map { min(60, 30 + Double($0) / 4) }))
     }
 
-    @Test("One peak is no growth, wherever it is", arguments: [0, 200, 400, 600])
+    @Test("One peak is not growth, wherever it is", arguments: [0, 200, 400, 600])
     func peak(start: Int) throws {
         #expect(try !isGrowth((0..<720).map { (start..<start + 20).contains($0) ? 90 : 60 }))
     }
 
-    @Test("What grows by less than the allowance is no growth")
+    @Test("Growth below the allowance is not growth")
     func allowance() throws {
         #expect(try !isGrowth((0..<720).map { 60 + Double($0) / 100 }))
     }
 
-    @Test("A few samples say nothing")
+    @Test("A few samples are inconclusive")
     func few() {
         #expect(Growth([1, 2, 4, 8], share: 0, amount: 0) == nil)
     }

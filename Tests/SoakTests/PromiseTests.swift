@@ -11,7 +11,7 @@ struct PromiseTests {
         Ask(file: file, wanted: wanted, condition: condition, tag: TagBook.Tag(text: "\"t\"", version: version))
     }
 
-    /// The versions that an answer may have; `nil` if it promises no bytes, and "wrong" as `[]`.
+    /// The versions that an answer may have; `nil` if it promises no bytes, and `[]` if it is wrong.
     private func versions(_ head: String, _ ask: Ask) -> [Int]? {
         switch Promise(MessageReader.Head(head), to: ask, representations: file.representations(language: 0)) {
         case .bytes(_, let candidates), .parts(_, let candidates): candidates.map(\.version)
@@ -22,7 +22,7 @@ struct PromiseTests {
 
     init() { file.change(length: 1200, at: 1) }
 
-    @Test("A 206 is of the versions that its Content-Range fits")
+    @Test("A 206 belongs to the versions that its Content-Range matches")
     func partial() {
         let head = "HTTP/1.1 206 -\r\nContent-Range: bytes 10-19/1200"
         #expect(versions(head, ask(.bounded(10..<20))) == [1])
@@ -42,7 +42,7 @@ struct PromiseTests {
         #expect(versions(short, ask(.bounded(10..<20))) == [])
     }
 
-    @Test("A 206 under If-Range is of the version that the tag named (RFC 9110 §13.1.5)")
+    @Test("A 206 under If-Range belongs to the version named by the tag (RFC 9110 §13.1.5)")
     func ifRange() {
         let head = "HTTP/1.1 206 -\r\nContent-Range: bytes 10-19/1200"
         #expect(versions(head, ask(.bounded(10..<20), .ifRange, version: 1)) == [1])

@@ -21,7 +21,7 @@ struct ProvenanceTests {
         #expect(provenance(bytes) == "bytes of \(file.path) version 1 from \(start) on")
     }
 
-    @Test("Zeros are called zeros, and what no file has is shown")
+    @Test("Zeros are called zeros, and foreign bytes are shown")
     func others() {
         #expect(provenance([UInt8](repeating: 0, count: 40)) == "zeros")
         #expect(provenance([UInt8](repeating: 7, count: 40)).hasPrefix("of no file, 0 zeros, beginning with 7 7"))

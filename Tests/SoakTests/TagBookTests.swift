@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.limit(minutes: 1))
 struct TagBookTests {
-    @Test("A tag that stands for a second version is found; one of another file or language is another tag")
+    @Test("A tag for a second version is found; a tag of another file or language is a different tag")
     func versions() {
         let book = TagBook()
         #expect(book.note(TagBook.Tag(text: "\"a\"", version: 1), file: 1, language: 0) == nil)

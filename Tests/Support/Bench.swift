@@ -4,13 +4,13 @@ public import RepriseHTTPClient
 public import RepriseTesting
 import TestLimits
 
-/// A cache in a directory of its own, before a real loopback origin.
+/// A cache in its own directory, with a real loopback origin.
 public final class Bench: Sendable {
     /// The origin.
     public let origin: TestOrigin
-    /// The client that the cache asks it with.
+    /// The client through which the cache asks the origin.
     public let client: NIOOrigin
-    /// Where the cache lies.
+    /// The directory of the cache.
     public let directory: TemporaryDirectory
     /// The cache.
     public let cache: MediaCache
@@ -22,7 +22,7 @@ public final class Bench: Sendable {
         self.cache = cache
     }
 
-    /// Runs `body` with a fresh cache and takes everything down afterwards.
+    /// Runs `body` with a new cache and takes everything down afterwards.
     public static func run(
         sendBufferSize: Int? = nil, isStoring: Bool = true, client: NIOOrigin = NIOOrigin(),
         configure: (inout MediaCache.Configuration) -> Void = { _ in },
@@ -49,7 +49,7 @@ public final class Bench: Sendable {
         try result.get()
     }
 
-    /// Closes this cache and opens another one in its directory, for the time of `body`.
+    /// Closes this cache and opens another one in its directory, for the duration of `body`.
     public func reopened(
         configure: (inout MediaCache.Configuration) -> Void = { _ in }, _ body: (MediaCache) async throws -> Void
     ) async throws {
@@ -96,7 +96,7 @@ extension MediaRead {
         return bytes
     }
 
-    /// Reads to the end without looking at the bytes; returns their number.
+    /// Reads to the end without examining the bytes; returns their number.
     public func drain() async throws -> Int64 {
         var count: Int64 = 0
         while let piece = try await next() { count += Int64(piece.count) }

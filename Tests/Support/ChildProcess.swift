@@ -4,10 +4,10 @@ import Locks
 
 // Apple's other systems start no programs.
 #if os(macOS) || os(Linux)
-    /// Another program under a time limit, with everything that it writes.
+    /// Another program under a time limit, with its output.
     ///
-    /// A program that still runs when its time is over is killed, so that every wait here ends. Blocking reads have threads
-    /// of their own.
+    /// A program that still runs when its time is up is killed, so that every wait here ends. Blocking reads run on
+    /// their own threads.
     public final class ChildProcess: Sendable {
         /// How a program ended.
         public enum Exit: Sendable, Hashable {
@@ -15,11 +15,11 @@ import Locks
             case status(Int32)
             /// This signal ended it.
             case signal(Int32)
-            /// It was killed because its time was over.
+            /// It was killed because its time was up.
             case overTime
         }
 
-        /// What a program left behind.
+        /// The result of a program.
         public struct Outcome: Sendable, CustomStringConvertible {
             /// How it ended.
             public let exit: Exit
@@ -38,9 +38,9 @@ import Locks
             var waiters: [CheckedContinuation<Exit, Never>] = []
         }
 
-        /// What the program writes to standard output.
+        /// The program's standard output.
         public let output: Transcript
-        /// What the program writes to standard error.
+        /// The program's standard error.
         public let errors: Transcript
         /// The program's process number.
         public let identifier: Int32
@@ -59,7 +59,7 @@ import Locks
             limit: Duration = .seconds(60)
         ) throws {
             let (outputPipe, errorPipe) = (Pipe(), Pipe())
-            // This process's ends: only when the program has closed its own do the readers come to an end.
+            // This process's ends: the readers reach the end only when the program has closed its own.
             defer {
                 try? outputPipe.fileHandleForWriting.close()
                 try? errorPipe.fileHandleForWriting.close()
@@ -99,7 +99,7 @@ import Locks
             }
         }
 
-        /// Waits for the end of the program and of all that it wrote.
+        /// Waits for the end of the program and of its output.
         ///
         /// Kills it if the task is cancelled.
         public func outcome() async -> Outcome {
@@ -120,7 +120,7 @@ import Locks
         private func waitForEnd() {
             Spawn.waitWithoutReaping(identifier)
             let (exit, waiters) = state.withLock { state in
-                // Under the lock, so that no signal goes to whoever gets the number next.
+                // Under the lock, so that no signal is sent to another process that gets the number next.
                 let status = Spawn.wait(for: identifier)
                 let exit: Exit =
                     state.isOverTime ? .overTime : status.isSignal ? .signal(status.number) : .status(status.number)

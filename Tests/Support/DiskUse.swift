@@ -1,9 +1,9 @@
 package import Foundation
 import Reprise
 
-/// What a directory occupies, as `du` counts it.
+/// Disk usage of a directory, as `du` counts it.
 package enum DiskUse {
-    /// Bytes of the blocks of all files under `path`; files that vanish meanwhile count nothing.
+    /// Bytes of the blocks of all files under `path`; files that vanish during the count are ignored.
     package static func bytes(under path: String) -> Int64 {
         let disk = SystemFileSystem()
         let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
@@ -20,7 +20,8 @@ package enum DiskUse {
         return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory.boolValue
     }
 
-    /// The least of several looks: files come and go during one, so that a look may count what was never there together.
+    /// The minimum of several counts: files change during one, so that a count may include files that never existed at
+    /// the same time.
     package static func bytes(under path: String, unless isPlausible: (Int64) -> Bool) -> Int64 {
         var least = bytes(under: path)
         for _ in 0..<5 where !isPlausible(least) { least = min(least, bytes(under: path)) }

@@ -1,15 +1,15 @@
 import Locks
 public import Reprise
 
-/// Everything that a cache tells from now on.
+/// All events of a cache from now on.
 public final class EventLog: Sendable {
     private let events: AsyncStream<CacheEvent>
     private let seen = Mutex<[CacheEvent]>([])
 
-    /// Listens to `cache`.
+    /// Subscribes to `cache`.
     public init(_ cache: MediaCache) { events = cache.events() }
 
-    /// Waits for the first event from now on that `condition` picks.
+    /// Waits for the first event from now on that satisfies `condition`.
     public func first(_ condition: (CacheEvent) -> Bool) async -> CacheEvent? {
         for await event in events {
             seen.withLock { $0.append(event) }
@@ -18,7 +18,7 @@ public final class EventLog: Sendable {
         return nil
     }
 
-    /// Everything until the cache is closed.
+    /// All events until the cache is closed.
     public func all() async -> [CacheEvent] {
         for await event in events { seen.withLock { $0.append(event) } }
         return seen.withLock { $0 }

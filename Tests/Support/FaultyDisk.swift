@@ -13,9 +13,9 @@ package final class FaultyDisk: FileSystem {
     package enum Fault: Sendable {
         /// It fails with this `errno`.
         case error(Int32)
-        /// It takes at most so many bytes.
+        /// It writes at most this many bytes.
         case short(Int)
-        /// It is reported done and does not happen.
+        /// It is reported as done but does not happen.
         case lost
     }
 
@@ -46,7 +46,7 @@ package final class FaultyDisk: FileSystem {
 
     package init() {}
 
-    /// What each write suffers; its argument counts data-file writes from 1.
+    /// Sets the fault of each write; the argument counts data-file writes from 1.
     package func setFault(_ fault: @escaping @Sendable (Int) -> Fault?) {
         state.withLock { state in
             state.writes = 0
@@ -54,35 +54,35 @@ package final class FaultyDisk: FileSystem {
         }
     }
 
-    /// Every listing of a folder of data files fails with this `errno`; `nil` = none does.
+    /// Makes every listing of a folder of data files fail with this `errno`; `nil` for none.
     package func setNamesError(_ error: Int32?) { state.withLock { $0.namesError = error } }
 
-    /// What each read of a data file that begins at some offset fails with; `nil` = it does not.
+    /// Sets the error of each read of a data file by its offset; `nil` for none.
     package func setReadError(_ error: (@Sendable (Int64) -> Int32?)?) { state.withLock { $0.readError = error } }
 
-    /// Every opening or creation of a data file fails with this `errno`, with EROFS only those for writing; `nil` = none
-    /// does.
+    /// Makes every opening or creation of a data file fail with this `errno`, with EROFS only those for writing; `nil`
+    /// for none.
     package func setOpenError(_ error: Int32?) { state.withLock { $0.openError = error } }
 
-    /// What the disk says is free; `nil` = the truth.
+    /// Sets the reported free space; `nil` for the real one.
     package func setFreeBytes(_ bytes: (@Sendable () -> Int64)?) { state.withLock { $0.freeBytes = bytes } }
 
-    /// What every open file says of itself; `nil` = the truth.
+    /// Sets the reported status of every open file; `nil` for the real one.
     package func setOpenFileStatus(_ status: FileStatus?) { state.withLock { $0.openFileStatus = status } }
 
-    /// Holes cannot be punched, as on exFAT.
+    /// Makes punching holes fail, as on exFAT.
     package func forbidPunching() { state.withLock { $0.canPunch = false } }
 
-    /// Keeps what each write overwrites, so that ``cutPower(_:)`` can take it back.
+    /// Records the bytes that each write overwrites, so that ``cutPower(_:)`` can restore them.
     package func keepJournal() { state.withLock { $0.keepsJournal = true } }
 
-    /// Data files that are open now.
+    /// Number of data files that are open now.
     package var openFiles: Int { state.withLock { $0.openFiles } }
 
-    /// Data-file writes so far.
+    /// Number of data-file writes so far.
     package var writeCount: Int { state.withLock { $0.writes } }
 
-    /// Takes back the writes of pages of 4 KiB that `isLost` picks by their number: what had not reached the disk.
+    /// Undoes the writes of 4 KiB pages selected by `isLost`, as if they had not reached the disk.
     ///
     /// Returns how many pages were lost. The cache must be closed.
     package func cutPower(_ isLost: (Int) -> Bool) throws -> Int {
@@ -94,7 +94,7 @@ package final class FaultyDisk: FileSystem {
             while offset < write.count {
                 let end = min(write.count, Int(((write.offset + Int64(offset)) / 4096 + 1) * 4096 - write.offset))
                 if isLost(number) {
-                    // Gone files took their pages with them.
+                    // Removed files took their pages with them.
                     if let file = try? real.open(write.path, create: false) {
                         try write.before[offset..<end].withUnsafeBytes { bytes in
                             _ = try file.write(bytes, at: write.offset + Int64(offset))

@@ -1,9 +1,10 @@
 import Dispatch
 import Foundation
 
-/// A client on a plain socket: sends exactly what it is told, reads exactly as much as it is told, leaves when it likes.
+/// A client on a plain socket: sends exactly what it is given, reads exactly as much as requested, and leaves at any
+/// time.
 ///
-/// Blocking calls run on a queue of their own. One caller at a time.
+/// Blocking calls run on a separate queue. One caller at a time.
 public final class RawClient: Sendable {
     /// A response's head.
     public struct Head: Sendable {
@@ -11,11 +12,11 @@ public final class RawClient: Sendable {
         public let status: Int
         /// The fields by lower-case name.
         public let fields: [String: String]
-        /// Content-Length, where there is one.
+        /// Content-Length, if there is one.
         public var length: Int? { fields["content-length"].flatMap { Int($0) } }
     }
 
-    /// What went wrong.
+    /// The cause of a failure.
     public enum Failure: Error { case connect(Int32), closed, malformed(String) }
 
     private let descriptor: Int32
@@ -102,7 +103,7 @@ public final class RawClient: Sendable {
         return bytes
     }
 
-    /// Reads `count` bytes, fewer if the connection ends before.
+    /// Reads `count` bytes; fewer if the connection ends before.
     public func upTo(_ count: Int) async throws -> [UInt8] {
         try await run { [descriptor] in
             var bytes = [UInt8](repeating: 0, count: count)
@@ -118,7 +119,7 @@ public final class RawClient: Sendable {
         }
     }
 
-    /// Reads and drops `count` bytes; returns how many came.
+    /// Reads and discards `count` bytes; returns how many were received.
     public func skip(_ count: Int) async throws -> Int {
         try await run { [descriptor] in
             var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -132,7 +133,7 @@ public final class RawClient: Sendable {
         }
     }
 
-    /// Sends as much of `text` as the kernel takes without waiting; returns how many bytes that is.
+    /// Sends as much of `text` as the kernel accepts without waiting; returns the number of bytes.
     public func sendAvailable(_ text: String) async throws -> Int {
         try await run { [descriptor] in
             let bytes = Array(text.utf8)
@@ -148,7 +149,7 @@ public final class RawClient: Sendable {
         }
     }
 
-    /// Whether the connection is open and nothing comes within 10 ms.
+    /// Whether the connection is open and nothing arrives within 10 ms.
     public func receivesNothing() async throws -> Bool {
         try await run { [descriptor] in
             var events = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -156,7 +157,7 @@ public final class RawClient: Sendable {
         }
     }
 
-    /// Whether the kernel takes more within `milliseconds`; false too if the connection is gone.
+    /// Whether the kernel accepts more within `milliseconds`; false also if the connection is closed.
     public func canSend(within milliseconds: Int32) async throws -> Bool {
         try await run { [descriptor] in
             var events = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
@@ -164,13 +165,13 @@ public final class RawClient: Sendable {
         }
     }
 
-    /// Says that no further request comes; answers can still be read.
+    /// Shuts down sending; answers can still be read.
     public func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Ends the connection now; the kernel tells the other side.
+    /// Closes the connection now; the kernel notifies the peer.
     public func disconnect() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// One exchange on a connection of its own.
+    /// One exchange on a separate connection.
     public static func exchange(
         port: Int, _ target: String, _ fields: [String] = [], method: String = "GET"
     ) async throws -> (head: Head, body: [UInt8]) {

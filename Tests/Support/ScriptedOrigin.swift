@@ -4,9 +4,9 @@ public import Reprise
 import RepriseTesting
 import TestLimits
 
-/// An origin that a closure plays; it notes what it is asked.
+/// An origin implemented by a closure; it records its requests.
 public final class ScriptedOrigin: Origin {
-    /// What the closure answers.
+    /// The closure's answer.
     public struct Answer: Sendable {
         /// The status code.
         public var status: Int
@@ -14,10 +14,10 @@ public final class ScriptedOrigin: Origin {
         public var fields: HTTPFields
         /// The whole body, as it is declared.
         public var body: [UInt8]
-        /// The body breaks off after so many bytes; `nil` = it does not.
+        /// The body breaks off after this many bytes; `nil` if it does not.
         public var breaksAfter: Int?
 
-        /// An answer; without a length, unless `fields` have one.
+        /// Creates an answer; without a length, unless `fields` have one.
         public init(_ status: Int, _ fields: HTTPFields = [:], body: [UInt8] = [], breaksAfter: Int? = nil) {
             self.status = status
             self.fields = fields
@@ -25,7 +25,7 @@ public final class ScriptedOrigin: Origin {
             self.breaksAfter = breaksAfter
         }
 
-        /// The answer of an honest origin with media of pattern bytes to a request with this Range.
+        /// An honest origin's answer, with media of pattern bytes, to a request with this Range.
         public static func media(_ request: OriginRequest, _ bytes: [UInt8], _ more: HTTPFields = [:]) -> Answer {
             var fields: HTTPFields = [
                 .contentType: "video/mp4", .eTag: "\"v1\"", .acceptRanges: "bytes", .contentLength: "\(bytes.count)",
@@ -44,13 +44,13 @@ public final class ScriptedOrigin: Origin {
     private let answer: @Sendable (OriginRequest, Int) async throws -> Answer
     private let asked = Mutex<[OriginRequest]>([])
 
-    /// `answer` gets each request and its number, from 1.
+    /// `answer` is called with each request and its number, from 1.
     public init(_ answer: @escaping @Sendable (OriginRequest, Int) async throws -> Answer) { self.answer = answer }
 
-    /// What it was asked so far.
+    /// The requests so far.
     public var requests: [OriginRequest] { asked.withLock { $0 } }
 
-    /// Runs `body` with a fresh cache before this origin and takes it down afterwards.
+    /// Runs `body` with a new cache for this origin and takes it down afterwards.
     public func run(
         configure: (inout MediaCache.Configuration) -> Void = { _ in }, _ body: (MediaCache) async throws -> Void
     ) async throws {
@@ -78,7 +78,7 @@ public final class ScriptedOrigin: Origin {
         return OriginResponse(head: head, url: request.url, body: ScriptedBody(answer))
     }
 
-    /// Returns when it was asked for the `count`th time.
+    /// Returns after the `count`th request.
     public func wasAsked(_ count: Int) async {
         await eventually { requests.count >= count }
     }
@@ -120,7 +120,7 @@ private final class ScriptedBody: OriginBody {
     }
 }
 
-/// Something that happens once, and that tasks wait for.
+/// A one-time event that tasks wait for.
 public final class Happening: Sendable {
     private struct State {
         var hasHappened = false
@@ -129,10 +129,10 @@ public final class Happening: Sendable {
 
     private let state = Mutex(State())
 
-    /// It has not happened yet.
+    /// Creates an event that has not happened yet.
     public init() {}
 
-    /// It happens.
+    /// Reports the event.
     public func happen() {
         let waiters = state.withLock { state in
             state.hasHappened = true

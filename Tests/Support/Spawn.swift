@@ -7,21 +7,22 @@ import Foundation
 
 // Apple's other systems start no programs.
 #if os(macOS) || os(Linux)
-    /// Starts programs that have nothing of this process but what they are given.
+    /// Starts programs that inherit only what they are given.
     ///
-    /// Not by Foundation's `Process`: in Swift 6.3 on Linux each start of one reads past the end of a directory entry, and
-    /// one in some hundreds dies of it (swift-corelibs-foundation #5472).
+    /// Does not use Foundation's `Process`: in Swift 6.3 on Linux each start reads past the end of a directory entry,
+    /// and one in some hundreds crashes because of it (swift-corelibs-foundation #5472).
     public enum Spawn {
         /// Runs the program at `executable` to its end, without its output; returns its exit status.
         ///
-        /// Throws `POSIXError` when it cannot be started. A program that a signal ends has 128 more than its number.
+        /// Throws `POSIXError` when it cannot be started. A program ended by a signal has status 128 plus the signal's
+        /// number.
         public static func run(_ executable: String, _ arguments: [String]) throws -> Int32 {
             let identifier = try start(executable, arguments, output: nil, errors: nil)
             let status = wait(for: identifier)
             return status.isSignal ? 128 + status.number : status.number
         }
 
-        /// Starts a program; what it writes goes to the given descriptors, or nowhere.
+        /// Starts a program; its output goes to the given descriptors, or nowhere.
         static func start(
             _ executable: String, _ arguments: [String], environment: [String: String]? = nil, output: Int32?,
             errors: Int32?
@@ -50,7 +51,7 @@ import Foundation
             }
             try check(reprise_spawn_close_from(&actions, 3))
 
-            // A thread's mask, and signals that this process ignores, would go on to the program.
+            // The program would inherit a thread's mask, and signals that this process ignores.
             var none = sigset_t()
             var all = sigset_t()
             sigemptyset(&none)
@@ -60,8 +61,8 @@ import Foundation
             try check(posix_spawnattr_setflags(&attributes, Int16(flags)))
 
             var environment = environment ?? ProcessInfo.processInfo.environment
-            // A program that crashes ends at once. Swift's backtracer would outlive it where a test kills the program, and
-            // keep its output open.
+            // A program that crashes ends at once. Swift's backtracer would outlive it when a test kills the program,
+            // and would keep its output open.
             environment["SWIFT_BACKTRACE"] = environment["SWIFT_BACKTRACE"] ?? "enable=no"
             let words = ([executable] + arguments).map { strdup($0) }
             let variables = environment.map { strdup("\($0.key)=\($0.value)") }
@@ -71,19 +72,19 @@ import Foundation
             return identifier
         }
 
-        /// Waits for the end of a program, which stays in the table of processes until ``wait(for:)``: its number is not
-        /// given to another one before.
+        /// Waits for the end of a program, which stays in the process table until ``wait(for:)``, so that its number is
+        /// not reused before.
         static func waitWithoutReaping(_ identifier: pid_t) {
             var information = siginfo_t()
             while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
         }
 
-        /// Waits for the end of a program and takes it out of the table of processes: its exit status, or the signal that
-        /// ended it.
+        /// Waits for the end of a program and removes it from the process table; returns its exit status, or the signal
+        /// that ended it.
         static func wait(for identifier: pid_t) -> (number: Int32, isSignal: Bool) {
             var status: Int32 = 0
             while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
-            // The layout that all these systems share; their macros do not come into Swift.
+            // The layout shared by all these systems; Swift does not import their macros.
             let signal = status & 0x7f
             return signal == 0 ? (status >> 8 & 0xff, false) : (signal, true)
         }

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Locks
 
-/// What a program writes to a pipe, kept from its first byte.
+/// The output of a program on a pipe, kept from its first byte.
 public final class Transcript: Sendable {
     private struct State {
         var bytes: [UInt8] = []
@@ -12,11 +12,11 @@ public final class Transcript: Sendable {
 
     private let state = Mutex(State())
 
-    /// Reads `pipe` to its end on a thread of its own.
+    /// Reads `pipe` to its end on a separate thread.
     init(_ pipe: FileHandle) {
         Thread.detachNewThread { [self] in
             while true {
-                // Blocks until there is something; nothing means that the other end is closed.
+                // Blocks until there is data; no data means that the other end is closed.
                 let data = pipe.availableData
                 let waiters = state.withLock { state in
                     state.bytes += data
@@ -30,10 +30,10 @@ public final class Transcript: Sendable {
         }
     }
 
-    /// What was written so far.
+    /// The output so far.
     public var text: String { state.withLock { String(decoding: $0.bytes, as: UTF8.self) } }
 
-    /// Waits until `condition` is true of all that was written, or until the pipe is closed; returns what was written.
+    /// Waits until `condition` is true of the output, or until the pipe is closed; returns the output.
     @discardableResult
     public func wait(until condition: (String) -> Bool) async -> String {
         while true {
@@ -44,7 +44,7 @@ public final class Transcript: Sendable {
         }
     }
 
-    /// Waits until the pipe is closed; returns all that was written.
+    /// Waits until the pipe is closed; returns the output.
     public func complete() async -> String {
         while true {
             let (count, isComplete) = state.withLock { ($0.bytes.count, $0.isComplete) }

@@ -1,10 +1,10 @@
 public import HTTPTypes
 
 extension CacheStatus {
-    /// The list with this member at its end, where the cache closest to the user stands (RFC 9211 §2).
+    /// The list with this member at its end, which is the position of the cache closest to the user (RFC 9211 §2).
     ///
-    /// `list` is what came from the origin. One with an open quote, or of more than 8 KiB, is dropped: nobody could read
-    /// what follows it.
+    /// `list` is the origin's list. A list with an open quote, or of more than 8 KiB, is dropped, because a member
+    /// after it could not be read.
     public func appended(to list: String?) -> String {
         guard let list, Self.isAppendable(list) else { return description }
         return "\(list), \(description)"
@@ -24,7 +24,7 @@ extension CacheStatus {
 }
 
 extension HTTPFields {
-    /// Appends `status` to the Cache-Status list, whose earlier members are those of caches nearer to the origin.
+    /// Appends `status` to the Cache-Status list, whose earlier members belong to caches nearer to the origin.
     public mutating func append(_ status: CacheStatus) {
         guard let name = HTTPField.Name("Cache-Status") else { return }
         self[name] = status.appended(to: self[name])

@@ -10,32 +10,32 @@ public struct CacheStatus: Sendable, Hashable {
         case uriMiss = "uri-miss"
         /// Something is stored for the URL, but not for these request fields.
         case varyMiss = "vary-miss"
-        /// Nothing that is stored fits.
+        /// No stored response matches.
         case miss
-        /// What is stored is fresh, but the request's directives did not allow its use.
+        /// The stored response is fresh, but the request's directives did not allow its use.
         case request
-        /// What is stored is stale.
+        /// The stored response is stale.
         case stale
-        /// Some of the bytes are stored, but not all that were asked for.
+        /// Some of the requested bytes are stored, but not all.
         case partial
     }
 
-    /// What became of the request.
+    /// How the request was handled.
     public enum Handling: Sendable, Hashable {
         /// Answered from the store, without the origin.
         case hit
-        /// Answered without store or origin: neither was to be asked, or had what was wanted.
+        /// Answered without store or origin: neither was allowed, or neither had the response.
         case unanswered
-        /// Sent to the origin, which answered with `status` where that is worth telling.
+        /// Sent to the origin, which answered with `status`, if that is worth reporting.
         case forwarded(ForwardReason, status: Int? = nil)
     }
 
     /// The name of this cache in the list.
     public static let cacheName = "reprise"
-    /// Longest ``detail`` that is printed, in characters.
+    /// Maximum length of ``detail`` when printed, in characters.
     static let longestDetail = 256
 
-    /// What became of the request.
+    /// How the request was handled.
     public var handling: Handling
     /// Whether the response of the origin was stored.
     public var isStored: Bool
@@ -43,7 +43,7 @@ public struct CacheStatus: Sendable, Hashable {
     public var isCollapsed: Bool
     /// Seconds of freshness left; negative if stale.
     public var timeToLive: Int64?
-    /// More, for people; anything but visible ASCII and spaces is printed as `?`.
+    /// Details for people; anything but visible ASCII and spaces is printed as `?`.
     public var detail: String?
 
     /// Creates a member of the list.
@@ -82,7 +82,7 @@ extension CacheStatus: CustomStringConvertible {
         min(max(number, -999_999_999_999_999), 999_999_999_999_999)
     }
 
-    /// A token where the text is one, else a string (RFC 9651 §3.3.3, §3.3.4).
+    /// A token if the text is one, otherwise a string (RFC 9651 §3.3.3, §3.3.4).
     private static func structured(_ text: String) -> String {
         let bytes = text.unicodeScalars.prefix(longestDetail).map { scalar in
             UInt8(exactly: scalar.value).flatMap { 0x20...0x7E ~= $0 ? $0 : nil } ?? UInt8(ascii: "?")

@@ -3,8 +3,8 @@ public import HTTPTypes
 extension HTTPFields {
     /// The fields that belong to the message rather than to one connection (RFC 9110 §7.6.1).
     ///
-    /// Left out are Connection and every field that it names, Keep-Alive, Proxy-Connection, TE, Trailer,
-    /// Transfer-Encoding, Upgrade, and the proxy authentication fields, which RFC 9111 §3.1 forbids to store.
+    /// Excludes Connection and every field that it names, Keep-Alive, Proxy-Connection, TE, Trailer, Transfer-Encoding,
+    /// Upgrade, and the proxy authentication fields, which RFC 9111 §3.1 forbids storing.
     public var endToEnd: HTTPFields {
         var dropped = Self.hopByHop
         for value in self[values: .connection] {

@@ -1,4 +1,4 @@
-/// The part of a Content-Type that decides, without parameters (RFC 9110 §8.3.1).
+/// The essence of a Content-Type, without parameters (RFC 9110 §8.3.1).
 package struct MediaType: Equatable {
     /// `type/subtype` in lower case.
     package let essence: String
@@ -12,7 +12,8 @@ package struct MediaType: Equatable {
 
     var isHTML: Bool { essence == "text/html" || essence == "application/xhtml+xml" }
 
-    /// Audio, video or bytes of no declared kind, which is how many servers send media; never a playlist.
+    /// Whether this is audio, video, or bytes of no declared kind, which many servers use for media; false for a
+    /// playlist.
     package var isMedia: Bool {
         if Self.playlists.contains(essence) { return false }
         return essence.hasPrefix("audio/") || essence.hasPrefix("video/") || Self.containers.contains(essence)

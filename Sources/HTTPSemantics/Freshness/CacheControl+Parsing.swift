@@ -6,11 +6,11 @@ extension CacheControl {
         self.init(fields[.cacheControl] ?? "")
     }
 
-    /// Parses a field value; whatever cannot be understood is passed over.
+    /// Parses a field value, ignoring anything that cannot be understood.
     ///
-    /// Names are compared without case; arguments may be tokens or quoted strings. Of a repeated time the first counts,
-    /// and a time that is not delta-seconds counts as 0, that is, as stale (RFC 9111 §4.2.1). A value over 8 KiB counts
-    /// as `no-store`: what is restrictive in it cannot be known.
+    /// Names are compared case-insensitively; arguments may be tokens or quoted strings. If a time is repeated, the
+    /// first counts, and a time that is not delta-seconds counts as 0, that is, as stale (RFC 9111 §4.2.1). A value
+    /// over 8 KiB counts as `no-store`, because its restrictions cannot be known.
     public init(_ value: String) {
         self.init()
         guard var scanner = FieldScanner(value) else {
@@ -30,7 +30,7 @@ extension CacheControl {
 
     /// The argument after `=`: `nil` if there is none, empty if it is invalid.
     private static func argument(_ scanner: inout FieldScanner) -> String? {
-        // White space around "=" is not in the grammar, but means only one thing.
+        // White space around "=" is not in the grammar, but its meaning is unambiguous.
         var ahead = scanner
         ahead.skipWhitespace()
         guard ahead.skip("=") else { return nil }
@@ -75,7 +75,7 @@ extension CacheControl {
         argument.flatMap { seconds($0) } ?? 0
     }
 
-    /// With field names the directive concerns these; without any, or with none that is valid, the whole response.
+    /// With field names the directive applies to these fields only; with no valid name, to the whole response.
     private static func qualify(_ flag: inout Bool, _ fields: inout [String], _ argument: String?) {
         var names: [String] = []
         if let argument, var scanner = FieldScanner(argument) {

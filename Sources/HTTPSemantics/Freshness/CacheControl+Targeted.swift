@@ -1,13 +1,13 @@
 public import HTTPTypes
 
 extension CacheControl {
-    /// The directives that count for this cache: in a shared one those of CDN-Cache-Control, where that is there and valid
-    /// (RFC 9213 §2.1), else those of Cache-Control.
+    /// The directives that apply to this cache: in a shared cache those of CDN-Cache-Control if it is present and valid
+    /// (RFC 9213 §2.1), otherwise those of Cache-Control.
     public init(_ fields: HTTPFields, isShared: Bool) {
         self = (isShared ? Self.targeted(fields) : nil) ?? CacheControl(fields)
     }
 
-    /// The directives of CDN-Cache-Control; `nil` where it is missing, empty or no valid dictionary (RFC 9651 §3.2).
+    /// The directives of CDN-Cache-Control; `nil` if it is missing, empty or not a valid dictionary (RFC 9651 §3.2).
     static func targeted(_ fields: HTTPFields) -> CacheControl? {
         guard let name = HTTPField.Name("CDN-Cache-Control"), let value = fields[name],
             let members = StructuredDictionary(value)?.members, !members.isEmpty
@@ -38,14 +38,14 @@ extension CacheControl {
     private static func clamped(_ seconds: Int64) -> Int64 { min(max(0, seconds), longestTime) }
 }
 
-/// A dictionary of structured fields (RFC 9651 §3.2), as far as Cache-Control needs it: of the values only integers and
-/// booleans are kept, the others merely checked.
+/// A dictionary of structured fields (RFC 9651 §3.2), as far as Cache-Control needs it: integer and boolean values are
+/// kept, others only checked.
 struct StructuredDictionary {
     enum Value: Equatable { case integer(Int64), boolean(Bool), other }
 
     private(set) var members: [String: Value] = [:]
 
-    /// `nil` for anything that the grammar does not allow: such a field counts as absent.
+    /// `nil` if the text violates the grammar; such a field counts as absent.
     init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         Self.skip(&rest, " ")

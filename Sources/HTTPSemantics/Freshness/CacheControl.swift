@@ -2,31 +2,32 @@
 ///
 /// Times are delta-seconds, at most ``longestTime``. `nil` means that the directive is absent.
 public struct CacheControl: Sendable, Hashable {
-    /// Where larger delta-seconds end up: 2^31 (RFC 9111 §1.2.2).
+    /// Upper bound of delta-seconds, to which larger values are clamped: 2^31 (RFC 9111 §1.2.2).
     public static let longestTime: Int64 = 1 << 31
 
     /// How stale a response a request accepts (RFC 9111 §5.2.1.2).
     public enum MaxStale: Sendable, Hashable {
         /// Of any age.
         case any
-        /// At most so many seconds beyond its lifetime.
+        /// At most this many seconds beyond its lifetime.
         case seconds(Int64)
     }
 
-    /// `max-age`: seconds from the response's making during which it is fresh.
+    /// `max-age`: seconds from the response's generation during which it is fresh.
     public var maxAge: Int64?
-    /// `s-maxage`: the same for shared caches, which it also keeps from serving stale.
+    /// `s-maxage`: the same for shared caches, which also must not serve the response stale.
     public var sharedMaxAge: Int64?
-    /// `stale-while-revalidate`: seconds beyond freshness in which it may be served while it is validated (RFC 5861 §3).
+    /// `stale-while-revalidate`: seconds beyond freshness in which it may be served while it is validated (RFC 5861
+    /// §3).
     public var staleWhileRevalidate: Int64?
     /// `stale-if-error`: seconds beyond freshness in which it may be served if the origin fails (RFC 5861 §4).
     public var staleIfError: Int64?
     /// `max-stale` of a request.
     public var maxStale: MaxStale?
-    /// `min-fresh` of a request: seconds for which the response must yet be fresh.
+    /// `min-fresh` of a request: seconds for which the response must still be fresh.
     public var minFresh: Int64?
 
-    /// `no-store`: keep nothing of it.
+    /// `no-store`: store nothing of it.
     public var noStore = false
     /// `no-cache` without field names: validate before every use.
     public var noCache = false

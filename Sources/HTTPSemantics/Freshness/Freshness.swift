@@ -2,16 +2,16 @@ public import HTTPTypes
 
 /// How long a stored response may be used without asking the origin (RFC 9111 §4.2).
 ///
-/// Computed once from the stored fields and times; the clock is the caller's.
+/// Computed once from the stored fields and times; the caller supplies the current time.
 public struct Freshness: Sendable, Hashable {
-    /// Longest lifetime that is guessed where the origin gave none: one day, in seconds.
+    /// Longest heuristic lifetime of a response without an explicit one: one day, in seconds.
     public static let longestHeuristicLifetime: Int64 = 86_400
 
-    /// Seconds for which the response is fresh, counted from its making (RFC 9111 §4.2.1); 0 if it never is.
+    /// Seconds for which the response is fresh, from its generation (RFC 9111 §4.2.1); 0 if it never is.
     public let lifetime: Int64
     /// Whether ``lifetime`` is a guess from Last-Modified (RFC 9111 §4.2.2).
     public let isHeuristic: Bool
-    /// Whether the origin itself gave the lifetime, be it 0 (RFC 9111 §4.2.1).
+    /// Whether the origin itself gave the lifetime, even 0 (RFC 9111 §4.2.1).
     public let hasExplicitLifetime: Bool
     /// Whether every use needs validation: `no-cache` (RFC 9111 §5.2.2.4).
     public let requiresValidation: Bool
@@ -24,16 +24,16 @@ public struct Freshness: Sendable, Hashable {
     /// Whether it needs no validation while fresh, not even when the user reloads (RFC 8246).
     public let isImmutable: Bool
 
-    /// The age that the response already had when it came, in seconds (`corrected_initial_age`, RFC 9111 §4.2.3).
+    /// The age that the response already had when it arrived, in seconds (`corrected_initial_age`, RFC 9111 §4.2.3).
     public let initialAge: Int64
-    /// When the response came.
+    /// When the response arrived.
     public let responseTime: HTTPDate
 
     /// Computes freshness from a stored response.
     ///
     /// - Parameters:
     ///   - fields: The response's fields.
-    ///   - requestTime: When the request left, by the cache's clock.
+    ///   - requestTime: When the request was sent, by the cache's clock.
     ///   - responseTime: When the response came, by the same clock; stands in for a missing Date.
     ///   - isShared: Whether the cache serves several users; then `s-maxage` and `proxy-revalidate` count.
     ///   - guess: Seconds to assume where the origin says nothing and there is no Last-Modified to guess from
@@ -58,14 +58,14 @@ public struct Freshness: Sendable, Hashable {
         self.responseTime = responseTime
     }
 
-    /// Seconds since the response was made or last validated at the origin (RFC 9111 §4.2.3).
+    /// Seconds since the response was generated or last validated at the origin (RFC 9111 §4.2.3).
     ///
-    /// A clock that was set back makes it no younger than it was when it came.
+    /// A clock that was set back does not make it younger than it was on arrival.
     public func currentAge(now: HTTPDate) -> Int64 {
         initialAge + max(0, now.seconds(since: responseTime))
     }
 
-    /// The moment at which its lifetime ends; that of its making or earlier if it never is fresh.
+    /// The moment at which its lifetime ends; the moment of its generation or earlier if it is never fresh.
     public var freshUntil: HTTPDate {
         HTTPDate(secondsSince1970: responseTime.secondsSince1970 + (requiresValidation ? 0 : lifetime) - initialAge)
     }
@@ -86,20 +86,21 @@ public struct Freshness: Sendable, Hashable {
     ) -> Int64? {
         if isShared, let seconds = control.sharedMaxAge { return seconds }
         if let seconds = control.maxAge { return seconds }
-        // Where CDN-Cache-Control counts, Expires does not (RFC 9213 §2.1).
+        // Where CDN-Cache-Control applies, Expires does not (RFC 9213 §2.1).
         if isShared, CacheControl.targeted(fields) != nil { return nil }
         guard let expires = fields[values: .expires].first else { return nil }
-        // An invalid date, `0` above all, means that it has expired (RFC 9111 §5.3).
+        // An invalid date, such as the common `0`, means that it has expired (RFC 9111 §5.3).
         return HTTPDate(expires, now: date).map { max(0, $0.seconds(since: date)) } ?? 0
     }
 
-    /// A tenth of the time for which the representation had not changed (RFC 9111 §4.2.2).
+    /// A tenth of the time for which the representation had been unchanged (RFC 9111 §4.2.2).
     private static func heuristicLifetime(_ fields: HTTPFields, date: HTTPDate) -> Int64? {
         guard let modified = fields[.lastModified].flatMap({ HTTPDate($0, now: date) }) else { return nil }
         return min(max(0, date.seconds(since: modified)) / 10, longestHeuristicLifetime)
     }
 
-    /// `Pragma: no-cache` in a response has no meaning of its own (RFC 9111 §5.4); a guess should not go against it.
+    /// `Pragma: no-cache` in a response has no specified meaning (RFC 9111 §5.4), but a heuristic should not contradict
+    /// it.
     private static func hasPragmaNoCache(_ fields: HTTPFields) -> Bool {
         fields[.cacheControl] == nil
             && fields.contains { $0.name.canonicalName == "pragma" && $0.value.lowercased().contains("no-cache") }
@@ -113,7 +114,7 @@ public struct Freshness: Sendable, Hashable {
         return max(apparentAge, age(fields) + responseDelay)
     }
 
-    /// The Age field; of a list the first value, and 0 if that is invalid (RFC 9111 §5.1).
+    /// The Age field: the first value of a list, and 0 if that is invalid (RFC 9111 §5.1).
     private static func age(_ fields: HTTPFields) -> Int64 {
         guard let value = fields[values: .age].first, var scanner = FieldScanner(value),
             let number = Decimal(scanning: &scanner)

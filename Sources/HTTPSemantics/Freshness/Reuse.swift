@@ -1,10 +1,10 @@
-/// What a stored response may be used for (RFC 9111 §4).
+/// How a stored response may be used (RFC 9111 §4).
 public enum Reuse: Sendable, Hashable {
     /// It is fresh enough: answer with it.
     case serve
     /// It is stale, but the request accepts that (`max-stale`): answer with it.
     case serveStale
-    /// Answer with it and validate it at the same time (RFC 5861 §3).
+    /// Answer with it and validate it in the background (RFC 5861 §3).
     case serveAndRevalidate
     /// Ask the origin first.
     case validate(CacheStatus.ForwardReason)
@@ -23,7 +23,7 @@ extension Freshness {
     /// - Returns: What to do with it.
     public func reuse(for request: CacheControl, now: HTTPDate, obeysRequest: Bool, isConfirmed: Bool) -> Reuse {
         var directives = obeysRequest ? request : CacheControl()
-        // A reload of what does not change asks for nothing (RFC 8246 §2); `no-cache` is more than a reload.
+        // Reloading an immutable response asks for nothing (RFC 8246 §2); `no-cache` is more than a reload.
         if isImmutable, directives.maxAge == 0, isFresh(now: now) { directives.maxAge = nil }
         if isConfirmed && !(directives.noCache || directives.maxAge != nil || directives.minFresh != nil) {
             return .serve

@@ -1,18 +1,18 @@
 public import HTTPTypes
 
-/// Which fields of the request selected a response (RFC 9111 §4.1).
+/// Which request fields selected a response (RFC 9111 §4.1).
 public struct Vary: Sendable, Hashable {
-    /// Lower-case names, sorted, each once.
+    /// Lower-case names, sorted, without duplicates.
     public let names: [String]
 
-    /// The fields of this name and no others.
+    /// Creates a value with these field names.
     public init(names: some Sequence<String>) {
         self.names = Set(names.map { $0.lowercased() }).sorted()
     }
 
-    /// Reads the Vary fields of a response; empty where there are none, `nil` for `*`, or what cannot be parsed.
+    /// Reads the Vary fields of a response; empty if there are none, `nil` for `*` or a value that cannot be parsed.
     ///
-    /// Accept-Encoding is left out: this cache always asks for `identity`.
+    /// Accept-Encoding is left out, because this cache always asks for `identity`.
     public init?(_ fields: HTTPFields) {
         var names: [String] = []
         for value in fields[values: .vary] {
@@ -30,13 +30,13 @@ public struct Vary: Sendable, Hashable {
     /// Whether every request selects the same response.
     public var isEmpty: Bool { names.isEmpty }
 
-    /// The fields of both.
+    /// The field names of both.
     public func union(_ other: Vary) -> Vary { Vary(names: names + other.names) }
 
-    /// The part of a cache key that tells requests with different values apart; the same for values that differ only in
-    /// white space around commas.
+    /// The part of a cache key that distinguishes requests with different values; the same for values that differ only
+    /// in white space around commas.
     ///
-    /// Lengths stand before the values, so that no value can imitate another's end.
+    /// Values are preceded by their lengths, so that no value can imitate another's end.
     public func selection(_ request: HTTPFields) -> String {
         names.map { name in
             guard let field = HTTPField.Name(name), request[field] != nil else { return "\(name)=-" }

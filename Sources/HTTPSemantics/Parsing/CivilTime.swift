@@ -1,4 +1,4 @@
-/// A date and time of the proleptic Gregorian calendar, UTC, converted by arithmetic alone.
+/// A date and time of the proleptic Gregorian calendar in UTC, converted by arithmetic alone.
 struct CivilTime {
     static let weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
     static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -18,7 +18,7 @@ struct CivilTime {
         (hour, minute, second) = time
     }
 
-    /// The fields of a moment within the years that `HTTPDate` allows.
+    /// The calendar fields of a moment within the years that `HTTPDate` allows.
     ///
     /// Days are counted from 0000-03-01, so that a leap day is the last of its year; 400 years are 146,097 days.
     init(secondsSince1970: Int64) {
@@ -50,7 +50,7 @@ struct CivilTime {
         return Int64(daysSince1970) * 86_400 + Int64(hour * 3_600 + minute * 60 + second)
     }
 
-    /// Whether this moment comes before `other` once both are thought to be in one year.
+    /// Whether this moment precedes `other` if both are placed in the same year.
     func precedesWithinYear(_ other: CivilTime) -> Bool {
         [month, day, hour, minute, second]
             .lexicographicallyPrecedes([other.month, other.day, other.hour, other.minute, other.second])

@@ -1,15 +1,15 @@
-/// Reads a field value byte by byte; whatever the bytes, no step traps.
+/// Reads a field value byte by byte; no step traps, whatever the bytes.
 ///
-/// White space around the value is dropped (RFC 9110 §5.5). Every step that fails leaves the position where it was,
-/// unless its comment says otherwise.
+/// White space around the value is dropped (RFC 9110 §5.5). A step that fails leaves the position unchanged, unless its
+/// comment says otherwise.
 struct FieldScanner {
-    /// Longest value that any parser here looks at, in bytes: above what servers accept for a whole header line.
+    /// Longest value that any parser here accepts, in bytes: above what servers accept for a whole header line.
     static let longestValue = 8192
 
     private let bytes: [UInt8]
     private(set) var position = 0
 
-    /// Nothing for a value longer than ``longestValue``.
+    /// `nil` for a value longer than ``longestValue``.
     init?(_ value: String) {
         guard value.utf8.count <= Self.longestValue else { return nil }
         let untrimmed = Array(value.utf8)
@@ -22,14 +22,14 @@ struct FieldScanner {
 
     var next: UInt8? { isAtEnd ? nil : bytes[position] }
 
-    /// Takes the next byte, if there is one.
+    /// Consumes the next byte, if there is one.
     mutating func take() -> UInt8? {
         guard let byte = next else { return nil }
         position += 1
         return byte
     }
 
-    /// Passes `literal`, compared byte by byte, and says whether it stood there.
+    /// Consumes `literal`, compared byte by byte, and returns whether it was there.
     mutating func skip(_ literal: StaticString) -> Bool {
         let length = literal.utf8CodeUnitCount
         guard length <= bytes.count - position else { return false }
@@ -38,17 +38,17 @@ struct FieldScanner {
         return matches
     }
 
-    /// Passes bytes up to, not including, the first `byte`, or to the end.
+    /// Skips bytes up to, not including, the first `byte`, or to the end.
     mutating func skip(to byte: UInt8) {
         position = bytes[position...].firstIndex(of: byte) ?? bytes.count
     }
 
-    /// Passes optional white space (RFC 9110 §5.6.3).
+    /// Skips optional white space (RFC 9110 §5.6.3).
     mutating func skipWhitespace() {
         while let byte = next, Self.isWhitespace(byte) { position += 1 }
     }
 
-    /// The longest run of bytes that satisfies `predicate`, as text; nothing if it is empty.
+    /// Consumes the longest run of bytes that satisfy `predicate`; `nil` if it is empty.
     mutating func run(where predicate: (UInt8) -> Bool) -> ArraySlice<UInt8>? {
         let start = position
         while let byte = next, predicate(byte) { position += 1 }
@@ -78,9 +78,9 @@ struct FieldScanner {
         return nil
     }
 
-    /// A comma-separated list whose empty elements are passed over, up to the end of the value (RFC 9110 §5.6.1.2).
+    /// A comma-separated list, ignoring empty elements, up to the end of the value (RFC 9110 §5.6.1.2).
     ///
-    /// `element` reads one element and says whether it was valid; the first that is not ends the list with `false`.
+    /// `element` reads one element and returns whether it was valid; the first invalid one ends the list with `false`.
     mutating func list(_ element: (inout FieldScanner) -> Bool) -> Bool {
         while true {
             skipWhitespace()

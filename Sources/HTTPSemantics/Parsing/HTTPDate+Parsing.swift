@@ -1,9 +1,10 @@
 extension HTTPDate {
     /// Parses any of the three forms of RFC 9110 §5.6.7: IMF-fixdate, RFC 850 and asctime; `nil` for anything else.
     ///
-    /// Names may come in any case: recipients ought to be lenient with dates. The day of the week is not compared with the date. A 60th second counts as the next
-    /// minute's first. The two-digit year of an RFC 850 date is read relative to `now`, as the latest year with these
-    /// digits that is not more than 50 years ahead; without `now`, 70 to 99 are 19xx and 00 to 69 are 20xx.
+    /// Names are compared case-insensitively, because recipients ought to be lenient with dates. The day of the week is
+    /// not compared with the date. A 60th second counts as the next minute's first. The two-digit year of an RFC 850
+    /// date is interpreted relative to `now`, as the latest year with these digits that is not more than 50 years
+    /// ahead; without `now`, 70 to 99 are 19xx and 00 to 69 are 20xx.
     public init?(_ value: String, now: HTTPDate? = nil) {
         guard let scanner = FieldScanner(value),
             let civil = Self.imfFixdate(scanner) ?? Self.rfc850(scanner, now: now) ?? Self.asctime(scanner),

@@ -3,7 +3,7 @@ public struct HTTPDate: Sendable, Hashable {
     /// Seconds since 1970-01-01T00:00:00Z, negative before.
     public let secondsSince1970: Int64
 
-    /// A moment in seconds since 1970, clamped to what an HTTP-date can say (years 0 to 9999).
+    /// Creates a moment, clamped to the range of an HTTP-date (years 0 to 9999).
     public init(secondsSince1970: Int64) {
         self.secondsSince1970 = min(max(secondsSince1970, Self.earliest), Self.latest)
     }

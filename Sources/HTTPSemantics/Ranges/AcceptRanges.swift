@@ -1,13 +1,13 @@
-/// The value of an Accept-Ranges field: which range units the origin answers (RFC 9110 §14.3).
+/// The value of an Accept-Ranges field: which range units the origin supports (RFC 9110 §14.3).
 public enum AcceptRanges: Sendable, Hashable {
-    /// Bytes, perhaps other units too.
+    /// Bytes, and possibly other units.
     case bytes
-    /// `none`: do not bother to ask for a part.
+    /// `none`: range requests are not supported.
     case unsupported
-    /// Only units that nobody here knows, in lower case.
+    /// Only unknown units, in lower case.
     case other([String])
 
-    /// Parses a field value, whose case does not matter; `nil` if it names no unit, is invalid or over 8 KiB.
+    /// Parses a field value, case-insensitively; `nil` if it names no unit, is invalid or over 8 KiB.
     public init?(_ value: String) {
         guard var scanner = FieldScanner(value) else { return nil }
         var units: [String] = []
@@ -26,7 +26,7 @@ public enum AcceptRanges: Sendable, Hashable {
         }
     }
 
-    /// Whether byte ranges are answered; `nil` if the field does not tell.
+    /// Whether byte ranges are supported; `nil` if the field does not say.
     public var supportsBytes: Bool? {
         switch self {
         case .bytes: true

@@ -1,14 +1,14 @@
 /// The value of a Content-Range field in bytes (RFC 9110 §14.4).
 public enum ContentRange: Sendable, Hashable {
-    /// The body holds these bytes of a representation of `completeLength` bytes; `nil` for the `*` of `bytes 0-9/*`.
+    /// The body contains these bytes of a representation of `completeLength` bytes; `nil` for the `*` of `bytes 0-9/*`.
     case satisfied(Range<Int64>, completeLength: Int64?)
     /// `bytes */N` of a 416: no byte was selected, and the representation is this long.
     case unsatisfied(completeLength: Int64)
 
     /// Parses a field value; `nil` if it is invalid, in another unit or over 8 KiB.
     ///
-    /// Invalid are a last position below the first and a complete length that is not above the last position (RFC 9110
-    /// §14.4), and numbers above 2^53: no file is that large. The unit's case does not matter.
+    /// A last position below the first, a complete length not above the last position (RFC 9110 §14.4), and numbers
+    /// above 2^53 are invalid: no file is that large. The unit is compared case-insensitively.
     public init?(_ value: String) {
         guard var scanner = FieldScanner(value), let unit = scanner.token(), unit.lowercased() == "bytes",
             scanner.run(where: { $0 == UInt8(ascii: " ") }) != nil,

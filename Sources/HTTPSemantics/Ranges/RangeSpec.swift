@@ -1,10 +1,10 @@
-/// One part of a representation as a client asks for it, before its length is known (RFC 9110 §14.1.2).
+/// One part of a representation as requested by a client, before its length is known (RFC 9110 §14.1.2).
 public enum RangeSpec: Sendable, Hashable {
     /// From the lower bound up to, not including, the upper one: `0-499` is `.bounded(0..<500)`.
     case bounded(Range<Int64>)
     /// From this offset to the end: `500-`.
     case from(Int64)
-    /// The last bytes, this many: `-500`.
+    /// The last bytes, up to this many: `-500`.
     case suffix(Int64)
 
     /// The bytes that the spec selects from a representation of `completeLength` bytes, or `nil` if it selects none.
@@ -34,8 +34,8 @@ public enum RangeSpec: Sendable, Hashable {
         }
     }
 
-    /// The same spec with its numbers clipped to 2^53, beyond which no representation reaches; `nil` if it is empty or
-    /// negative, so that no Range field can say it.
+    /// The same spec with its numbers clipped to 2^53, which no representation exceeds; `nil` if it is empty or
+    /// negative, so that no Range field can express it.
     package var clipped: RangeSpec? {
         guard isPrintable else { return nil }
         switch self {
@@ -49,8 +49,8 @@ public enum RangeSpec: Sendable, Hashable {
 
     /// Reads `first-last`, `first-` or `-length`.
     ///
-    /// The largest end is 2^53, exclusive; a larger last position means the same (RFC 9110 §14.1.2). A first position that
-    /// large lies beyond every representation, hence `.from(1 << 53)`, which nothing satisfies.
+    /// The largest end is 2^53, exclusive; a larger last position means the same (RFC 9110 §14.1.2). A first position
+    /// that large lies beyond every representation, hence `.from(1 << 53)`, which nothing satisfies.
     init?(scanning scanner: inout FieldScanner) {
         guard let first = Decimal(scanning: &scanner) else {
             guard scanner.skip("-"), let length = Decimal(scanning: &scanner) else { return nil }

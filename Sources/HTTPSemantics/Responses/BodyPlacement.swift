@@ -1,12 +1,12 @@
-/// Where the bytes of a response's body lie in the representation.
+/// Where the bytes of a response's body belong in the representation.
 public struct BodyPlacement: Sendable, Hashable {
     /// Offset of the body's first byte.
     public var start: Int64
-    /// Offset after the body's last byte, as declared; `nil` if only the end of the body will tell.
+    /// Offset after the body's last byte, as declared; `nil` if only the end of the body shows it.
     public var end: Int64?
     /// Complete length of the representation, from this response or from the generation that it continues.
     public var completeLength: Int64?
-    /// Whether the origin answers ranges, as far as this response shows it; `nil` if it does not.
+    /// Whether the origin supports range requests, as far as this response shows; `nil` if unknown.
     public var rangesSupported: Bool?
 
     /// Creates a placement.

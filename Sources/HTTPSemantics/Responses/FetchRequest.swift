@@ -1,12 +1,12 @@
-/// What matters of a request to the origin when its response is judged.
+/// The properties of a request to the origin that matter for judging its response.
 public struct FetchRequest: Sendable, Hashable {
-    /// The range as it was sent, or `nil` if the whole representation was asked for.
+    /// The range as sent, or `nil` if the whole representation was requested.
     public var range: RangeSpec?
-    /// Whether If-Range went with it.
+    /// Whether the request carried If-Range.
     public var sentIfRange: Bool
-    /// Whether If-None-Match or If-Modified-Since went with it.
+    /// Whether the request carried If-None-Match or If-Modified-Since.
     public var sentCondition: Bool
-    /// Whether only audio or video makes sense as an answer; then a page of HTML is no answer.
+    /// Whether only audio or video makes sense as an answer, so that an HTML page doesn't.
     public var expectsMedia: Bool
 
     /// Creates a request; by default one for the whole representation, without conditions.

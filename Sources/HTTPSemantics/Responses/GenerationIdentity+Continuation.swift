@@ -1,7 +1,7 @@
 extension GenerationIdentity {
     /// Why a response with these properties does not continue the generation; `nil` if it does.
     ///
-    /// `confirmed` says that the origin answered 206 to an If-Range, and so has itself compared the validator.
+    /// `confirmed` says that the origin answered 206 to an If-Range, and so compared the validator itself.
     package func change(
         to response: GenerationIdentity, policy: GenerationPolicy, confirmed: Bool = false
     ) -> GenerationChange? {
@@ -16,7 +16,7 @@ extension GenerationIdentity {
         return policy == .lengthAndDate && sharesLengthAndDate(with: response) ? nil : .noStrongValidator
     }
 
-    /// Whether both sides name different states, rather than too little.
+    /// Whether both sides name different states, rather than merely too little.
     package func contradicts(_ other: Validators) -> Bool {
         if let tag = validators.etag, let otherTag = other.etag { return !tag.weaklyMatches(otherTag) }
         if let date = validators.lastModified, let otherDate = other.lastModified { return date != otherDate }
@@ -28,7 +28,7 @@ extension GenerationIdentity {
         return tag.stronglyMatches(other)
     }
 
-    /// A 206 to an If-Range with a date may leave Last-Modified out, but never an entity tag (RFC 9110 §15.3.7).
+    /// A 206 response to an If-Range with a date may omit Last-Modified, but never an entity tag (RFC 9110 §15.3.7).
     private func isDateConfirmed(by response: GenerationIdentity) -> Bool {
         validators.etag == nil && validators.isLastModifiedStrong && response.validators.etag == nil
             && response.validators.lastModified == nil

@@ -1,20 +1,20 @@
 package import HTTPTypes
 
 extension GenerationIdentity {
-    /// What a 200 response to HEAD tells about a stored response (RFC 9111 §4.3.5).
+    /// What a 200 response to HEAD means for a stored response (RFC 9111 §4.3.5).
     package enum HeadVerdict: Sendable, Hashable {
-        /// It speaks of the same representation: its fields replace the stored ones.
+        /// It describes the same representation: its fields replace the stored ones.
         case freshens
-        /// It speaks of another one: what is stored is stale.
+        /// It describes another representation: the stored response is stale.
         case contradicts
-        /// It cannot be told of what it speaks.
+        /// It is unclear which representation it describes.
         case tellsNothing
     }
 
     /// Judges the fields of a 200 response to HEAD.
     ///
-    /// Every validator that it names must be stored, and match. One that names none tells nothing, but for a shared cache
-    /// and a stored response without validators: there the length must be the same. A page in place of media is that of a
+    /// Every validator in it must be stored, and match. Fields without a validator mean nothing, except in a shared
+    /// cache for a stored response without validators, if the length is the same. A page in place of media comes from a
     /// captive portal or a log-in.
     package func verdict(ofHead fields: HTTPFields, isShared: Bool) -> HeadVerdict {
         if MediaType(fields[.contentType])?.isHTML == true, MediaType(mediaType)?.isHTML != true {

@@ -1,4 +1,4 @@
-/// What is known of the representation whose bytes are stored; every response is checked against it.
+/// The identity of the representation whose bytes are stored; every response is checked against it.
 public struct GenerationIdentity: Sendable, Hashable {
     /// Entity tag, Last-Modified and Date of the response that began it.
     public var validators: Validators
@@ -6,7 +6,7 @@ public struct GenerationIdentity: Sendable, Hashable {
     public var completeLength: Int64?
     /// Media type as the origin gave it, with or without parameters; `nil` if it gave none.
     public var mediaType: String?
-    /// Host that answered, after redirects; `nil` if nobody recorded it.
+    /// Host that answered, after redirects; `nil` if it was not recorded.
     public var finalHost: String?
 
     /// Creates an identity from its parts.

@@ -4,6 +4,6 @@ public enum GenerationPolicy: Sendable, Hashable {
     case strict
     /// Also if Last-Modified is unchanged and at least a second before both Dates, and the complete length is the same.
     case lengthAndDate
-    /// Always, unless the complete length differs: the app vouches that the key names one unchanging representation.
+    /// Always, unless the complete length differs: the app guarantees that the key names one unchanging representation.
     case immutable
 }

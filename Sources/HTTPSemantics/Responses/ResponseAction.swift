@@ -1,22 +1,22 @@
-/// What to do with a response, as ``validate(_:against:policy:response:finalHost:storage:)`` decides it.
+/// What to do with a response, as decided by ``validate(_:against:policy:response:finalHost:storage:)``.
 public enum ResponseAction: Sendable, Hashable {
     /// The body continues the generation.
     case fill(BodyPlacement)
-    /// The body begins a generation of its own; nothing stored so far belongs to it.
+    /// The body begins a new generation; no stored bytes belong to it.
     case newGeneration(BodyPlacement, GenerationChange)
     /// 304: the stored bytes are current; freshen their fields.
     case notModified
-    /// 416 that agrees with what is known: the range lies beyond the representation, of this length.
+    /// A 416 that agrees with the known length: the range lies beyond the representation.
     case unsatisfiable(completeLength: Int64?)
-    /// The stored generation is out of date, and this response has no body to begin the next one with.
+    /// The stored generation is out of date, and this response has no body to begin the next one.
     case generationChanged(GenerationChange)
-    /// 416 that tells nothing or contradicts itself: ask once more, without Range.
+    /// A 416 without information, or one that contradicts itself: ask once more, without Range.
     case retryWithoutRange
     /// A body for the client that must not be stored.
     case passThrough(PassThroughReason)
     /// An error or a redirect for the client; never stored as media.
     case refusal
-    /// A response that breaks the protocol; its body is not usable at all.
+    /// A response that violates the protocol; its body is unusable.
     case reject(RejectionReason)
 }
 
@@ -38,29 +38,30 @@ public enum GenerationChange: Sendable, Hashable {
 
 /// Why a usable response must not be stored.
 public enum PassThroughReason: Sendable, Hashable {
-    /// Content-Encoding other than `identity`: offsets would count coded bytes (RFC 9110 §8.4).
+    /// Content-Encoding other than `identity`: offsets would count encoded bytes (RFC 9110 §8.4).
     case contentEncoding
     /// `Vary: *` (RFC 9111 §4.1).
     case varyAny
-    /// `no-store`, and the policy honours it (RFC 9111 §5.2.2.5).
+    /// `no-store`, and the policy honors it (RFC 9111 §5.2.2.5).
     case noStore
     /// `private`, and the cache is shared (RFC 9111 §5.2.2.7).
     case isPrivate
-    /// The request carried Authorization, the cache is shared, and nothing allows to store the response (RFC 9111 §3.5).
+    /// The request carried Authorization, the cache is shared, and nothing allows storing the response (RFC 9111 §3.5).
     case authorization
-    /// The request carried fields that no key holds, the cache is shared, and Vary does not name them (RFC 9111 §4.1).
+    /// The request carried fields that are not part of any key, the cache is shared, and Vary does not name them (RFC
+    /// 9111 §4.1).
     case unkeyedFields
     /// ICY metadata lies between the media bytes.
     case icyMetadata
     /// HTML where media was expected: a captive portal or an error page with status 200.
     case unexpectedHTML
-    /// No byte with status 200 where media was expected.
+    /// No bytes with status 200 where media was expected.
     case emptyBody
     /// A successful status other than 200 and 206.
     case unexpectedStatus
 }
 
-/// How a response breaks the protocol.
+/// How a response violates the protocol.
 public enum RejectionReason: Sendable, Hashable {
     /// 206 to a request without Range (RFC 9110 §15.3.7).
     case unrequestedPartialContent
@@ -68,7 +69,7 @@ public enum RejectionReason: Sendable, Hashable {
     case invalidContentRange
     /// multipart/byteranges to a request for one range (RFC 9110 §15.3.7.2).
     case multipart
-    /// 206 that does not begin where asked, with no validator to vouch for its own offsets.
+    /// 206 that does not begin where requested, without a validator to vouch for its own offsets.
     case wrongStart
     /// Content-Length is invalid or differs from what Content-Range declares (RFC 9110 §8.6, §15.3.7.1).
     case contentLength

@@ -1,12 +1,12 @@
 import HTTPTypes
 
-/// How long a response says its body is (RFC 9110 §8.6, RFC 9112 §6.3).
+/// How long a response declares its body to be (RFC 9110 §8.6, RFC 9112 §6.3).
 enum ResponseFraming {
     /// Content-Length, in bytes.
     case declared(Int64)
     /// Chunked, or ended by the connection.
     case open
-    /// A Content-Length that is no number, is above 2^53, or comes in different values.
+    /// A Content-Length that is not a number, is above 2^53, or has different values.
     case invalid
 
     /// Reads both fields: Transfer-Encoding overrides Content-Length, which may be repeated with the same value.
@@ -19,7 +19,7 @@ enum ResponseFraming {
     }
 }
 
-/// The value of Content-Length in bytes; `nil` if it is no number, above 2^53, or a list of different ones.
+/// The value of Content-Length in bytes; `nil` if it is not a number, above 2^53, or a list of different ones.
 ///
 /// A list of equal numbers counts as that number (RFC 9110 §8.6).
 package func contentLength(_ value: String) -> Int64? {

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// One response under judgement; a method per status code that needs more than a line.
+/// The validation of one response, with a method per status code that needs more than a line.
 struct ResponseValidation {
     let request: FetchRequest
     let generation: GenerationIdentity?
@@ -11,7 +11,7 @@ struct ResponseValidation {
 
     private var fields: HTTPFields { response.headerFields }
 
-    /// 200: the whole representation, whatever was asked (RFC 9110 §15.3.1).
+    /// 200: the whole representation, whatever was requested (RFC 9110 §15.3.1).
     func ok() -> ResponseAction {
         let length: Int64?
         switch ResponseFraming(fields) {
@@ -30,7 +30,7 @@ struct ResponseValidation {
         return .fill(placement)
     }
 
-    /// 206: the part that Content-Range names (RFC 9110 §15.3.7).
+    /// 206: the part named by Content-Range (RFC 9110 §15.3.7).
     func partialContent() -> ResponseAction {
         guard let asked = request.range else { return .reject(.unrequestedPartialContent) }
         if MediaType(fields[.contentType])?.isMultipartByteRanges == true { return .reject(.multipart) }
@@ -45,7 +45,8 @@ struct ResponseValidation {
         var change = change(completeLength: declaredLength, confirmed: request.sentIfRange)
         if let known = generation?.completeLength, range.upperBound > known { change = .lengthChanged }
         let length = declaredLength ?? (change == nil ? generation?.completeLength : nil)
-        // A shared cache hands on what its clients can judge by Content-Range; a player's would break.
+        // Clients of a shared cache can judge a part by its Content-Range; a player would fail on another part than it
+        // asked for.
         guard
             isPlaced(range, asAskedBy: asked, completeLength: length, continues: change == nil)
                 || storage.isShared && generation == nil
@@ -56,14 +57,14 @@ struct ResponseValidation {
         return change.map { .newGeneration(placement, $0) } ?? .fill(placement)
     }
 
-    /// 304: only an answer to a condition, and only about the state that the condition named (RFC 9111 §4.3.4).
+    /// 304: valid only as an answer to a condition, and only about the state named by the condition (RFC 9111 §4.3.4).
     func notModified() -> ResponseAction {
         guard request.sentCondition else { return .reject(.unrequestedNotModified) }
         guard let generation else { return .refusal }
         return generation.contradicts(Validators(fields)) ? .generationChanged(.validatorChanged) : .notModified
     }
 
-    /// 416: `*/N` tells the current length (RFC 9110 §15.5.17).
+    /// 416: `*/N` states the current length (RFC 9110 §15.5.17).
     func rangeNotSatisfiable() -> ResponseAction {
         guard let asked = request.range else { return .refusal }
         if let generation, generation.contradicts(Validators(etag: Validators(fields).etag)), policy != .immutable {
@@ -85,10 +86,10 @@ struct ResponseValidation {
         return generation.change(to: current, policy: policy, confirmed: confirmed)
     }
 
-    /// Whether a part may be taken at its own word.
+    /// Whether a part may be placed where its Content-Range says.
     ///
-    /// It may if it begins where asked. If it begins earlier and covers the place, its validator must vouch for it;
-    /// where nothing is stored, nothing can be mixed up.
+    /// It may if it begins where requested. If it begins earlier and covers the requested position, its validator must
+    /// vouch for it; if nothing is stored, nothing can be mixed up.
     private func isPlaced(
         _ range: Range<Int64>, asAskedBy asked: RangeSpec, completeLength: Int64?, continues: Bool
     ) -> Bool {
@@ -104,7 +105,8 @@ struct ResponseValidation {
         return range.lowerBound == start || range.contains(start) && (continues || generation == nil)
     }
 
-    /// A 200 to a Range says that ranges are ignored, unless If-Range made it so or the whole was asked for.
+    /// A 200 response to a Range request means that ranges are ignored, unless If-Range caused it or the whole was
+    /// requested.
     private func rangesSupported(completeLength: Int64?, continues: Bool) -> Bool? {
         let declared = fields[.acceptRanges].flatMap { AcceptRanges($0)?.supportsBytes }
         guard let asked = request.range else { return declared }
@@ -113,7 +115,7 @@ struct ResponseValidation {
         return isWhole && declared == true
     }
 
-    /// What forbids to store the body; HTML is allowed where the validator proves that it always was the content.
+    /// Why the body must not be stored; HTML is allowed if the validator proves that it always was the content.
     private func passThroughReason(continues: Bool) -> PassThroughReason? {
         if fields[values: .contentEncoding].contains(where: { !isIdentity($0) }), !isCodedText {
             return .contentEncoding
@@ -125,13 +127,13 @@ struct ResponseValidation {
         return isUnexpectedHTML(continues: continues) ? .unexpectedHTML : nil
     }
 
-    /// Text that came whole may be kept as it is coded: nobody seeks in it.
+    /// Text that arrived whole may be stored in its content coding, because nothing seeks in it.
     private var isCodedText: Bool {
         guard response.status.code == 200, let type = MediaType(fields[.contentType]) else { return false }
         return !type.isMedia && !request.expectsMedia
     }
 
-    /// Whether media is what was asked for, is stored or is said to have come.
+    /// Whether media was requested, is stored, or is declared.
     private var isOfMedia: Bool {
         if let stored = generation?.mediaType { return MediaType(stored)?.isMedia ?? false }
         return request.expectsMedia || MediaType(fields[.contentType])?.isMedia ?? false

@@ -2,16 +2,16 @@ public import HTTPTypes
 
 /// Decides what a response means for the stored generation of the resource.
 ///
-/// A pure function: the same arguments give the same action. It looks at the head only; that the body is as long as
-/// declared is the reader's to check. Follow redirects before: a 3xx that arrives here is final.
+/// A pure function: the same arguments give the same action. It looks at the head only; the caller checks that the body
+/// is as long as declared. Follow redirects first: a 3xx that arrives here is final.
 ///
 /// - Parameters:
-///   - request: What was asked.
-///   - generation: What is stored, or `nil` if nothing is.
+///   - request: The request that was sent.
+///   - generation: The stored generation, or `nil` if there is none.
 ///   - policy: When bytes of different responses may be joined.
-///   - response: Status and fields as they came.
+///   - response: Status and fields as received.
 ///   - finalHost: Host that answered, after redirects; `nil` leaves it unchecked.
-///   - storage: Which restrictions on storing are kept.
+///   - storage: Which restrictions on storing are honored.
 /// - Returns: The action; ``ResponseAction/fill(_:)`` only where the body belongs to `generation`.
 public func validate(
     _ request: FetchRequest, against generation: GenerationIdentity?, policy: GenerationPolicy,
@@ -27,7 +27,7 @@ public func validate(
     case 412: return generation == nil ? .refusal : .generationChanged(.preconditionFailed)
     case 416: return validation.rangeNotSatisfiable()
     case 200..<300: return .passThrough(.unexpectedStatus)
-    // What lies beyond the five classes is taken for an error of the origin (RFC 9110 §15).
+    // A status beyond the five classes is treated as an error of the origin (RFC 9110 §15).
     case 300..<1000: return .refusal
     default: return .reject(.invalidStatus)
     }

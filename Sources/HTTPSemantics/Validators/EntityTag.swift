@@ -1,17 +1,17 @@
-/// A name that the origin gives to one state of a representation (RFC 9110 §8.8.3).
+/// A name given by the origin to one state of a representation (RFC 9110 §8.8.3).
 ///
-/// Two tags are equal if their bytes are, weakness included. Whether they *match* is another question: see
+/// Two tags are equal if their bytes and their weakness are. Whether they *match* is a different question: see
 /// ``stronglyMatches(_:)`` and ``weaklyMatches(_:)``.
 public struct EntityTag: Sendable {
     /// The text between the quotes; opaque, compared byte by byte.
     public let opaqueTag: String
-    /// Whether it carries the prefix `W/`: equivalent content, perhaps not the same bytes.
+    /// Whether it has the prefix `W/`: equivalent content, but possibly different bytes.
     public let isWeak: Bool
 
-    /// A tag from its parts; `nil` if `opaqueTag` holds a byte that a tag may not.
+    /// Creates a tag from its parts; `nil` if `opaqueTag` contains a character that is not allowed.
     ///
-    /// Not allowed are quotes, spaces and control characters. U+FFFD is refused too: it stands where a field value was
-    /// no UTF-8, and there two different tags would look the same.
+    /// Quotes, spaces and control characters are not allowed. U+FFFD is rejected too: it replaces bytes that are not
+    /// UTF-8, so two different tags would look the same.
     public init?(opaqueTag: String, isWeak: Bool = false) {
         guard opaqueTag.utf8.allSatisfy(Self.isTagCharacter),
             !opaqueTag.unicodeScalars.contains("\u{FFFD}")
@@ -20,7 +20,7 @@ public struct EntityTag: Sendable {
         self.isWeak = isWeak
     }
 
-    /// Parses a field value that is one tag; `nil` for anything else, unquoted tags and `w/` among it.
+    /// Parses a field value that is one tag; `nil` for anything else, including unquoted tags and `w/`.
     public init?(_ value: String) {
         guard var scanner = FieldScanner(value), let tag = Self(scanning: &scanner), scanner.isAtEnd else { return nil }
         self = tag
@@ -50,7 +50,7 @@ public struct EntityTag: Sendable {
     }
 }
 
-// String compares by canonical equivalence; tags by their bytes.
+// String compares by canonical equivalence; tags compare by their bytes.
 extension EntityTag: Hashable {
     /// Whether both have the same bytes and the same weakness; not one of the RFC's two comparisons.
     public static func == (lhs: EntityTag, rhs: EntityTag) -> Bool {

@@ -7,7 +7,7 @@ public enum EntityTagCondition: Sendable, Hashable {
 
     /// Parses a field value; `nil` if it is neither `*` nor a list of tags, or over 8 KiB.
     ///
-    /// Empty list elements are passed over (RFC 9110 §5.6.1.2); one invalid tag makes the whole value invalid.
+    /// Empty list elements are ignored (RFC 9110 §5.6.1.2); one invalid tag makes the whole value invalid.
     public init?(_ value: String) {
         guard var scanner = FieldScanner(value) else { return nil }
         if scanner.skip("*") {
@@ -25,14 +25,14 @@ public enum EntityTagCondition: Sendable, Hashable {
         self = .tags(tags)
     }
 
-    /// Whether `tag` is among the tags by strong comparison, as If-Match asks (RFC 9110 §13.1.1).
+    /// Whether `tag` matches one of the tags by strong comparison, as required for If-Match (RFC 9110 §13.1.1).
     ///
     /// `*` matches whenever a representation `exists`, with or without a tag.
     public func stronglyMatches(_ tag: EntityTag?, exists: Bool) -> Bool {
         matches(tag, exists: exists) { $0.stronglyMatches($1) }
     }
 
-    /// Whether `tag` is among the tags by weak comparison, as If-None-Match asks (RFC 9110 §13.1.2).
+    /// Whether `tag` matches one of the tags by weak comparison, as required for If-None-Match (RFC 9110 §13.1.2).
     ///
     /// `*` matches whenever a representation `exists`, with or without a tag.
     public func weaklyMatches(_ tag: EntityTag?, exists: Bool) -> Bool {

@@ -1,4 +1,4 @@
-/// The value of an If-Range field: honour the Range only if the representation is unchanged (RFC 9110 §13.1.5).
+/// The value of an If-Range field: honor Range only if the representation is unchanged (RFC 9110 §13.1.5).
 public enum IfRange: Sendable, Hashable {
     /// Unchanged if the current entity tag matches by strong comparison.
     case entityTag(EntityTag)
@@ -7,7 +7,7 @@ public enum IfRange: Sendable, Hashable {
 
     /// Parses a field value; `nil` if it is neither an entity tag nor a date.
     ///
-    /// A weak tag parses, so that it can be answered, but never matches. `now` serves two-digit years: see
+    /// A weak tag is parsed, so that it can be answered, but never matches. `now` is used for two-digit years: see
     /// ``HTTPDate/init(_:now:)``.
     public init?(_ value: String, now: HTTPDate? = nil) {
         if let tag = EntityTag(value) {

@@ -1,8 +1,8 @@
 public import HTTPTypes
 
-/// What the preconditions of a client's request come to (RFC 9110 §13.2.2).
+/// The result of a client's preconditions (RFC 9110 §13.2.2).
 public enum PreconditionResult: Sendable, Hashable {
-    /// Answer the request; with the selected range if `rangeApplies`, else in full.
+    /// Answer the request: with the selected range if `rangeApplies`, otherwise in full.
     case proceed(rangeApplies: Bool)
     /// Answer 304.
     case notModified
@@ -12,15 +12,15 @@ public enum PreconditionResult: Sendable, Hashable {
 
 /// Evaluates the preconditions of a client's request in the order of RFC 9110 §13.2.2.
 ///
-/// If-Match compares strongly, If-None-Match weakly; a tag condition takes the place of the date condition beside it. A
-/// tag condition that cannot be parsed names no tag: If-Match then fails, If-None-Match holds. A date that cannot be
-/// parsed is ignored, as is If-Unmodified-Since where the representation has no modification date. An If-Range that cannot be parsed
-/// does not match. `rangeApplies` says nothing about whether the range is satisfiable.
+/// If-Match compares strongly, If-None-Match weakly; a tag condition overrides the date condition beside it. A tag
+/// condition that cannot be parsed names no tag: If-Match then fails, If-None-Match holds. A date that cannot be parsed
+/// is ignored, as is If-Unmodified-Since if the representation has no modification date. An If-Range that cannot be
+/// parsed does not match. `rangeApplies` does not say whether the range is satisfiable.
 ///
 /// - Parameters:
 ///   - request: The request's fields.
-///   - method: The request's method; Range and If-Range mean something for GET only (§14.2).
-///   - validators: Those of the stored response that would be the answer.
+///   - method: The request's method; Range and If-Range apply to GET only (§14.2).
+///   - validators: Those of the stored response that would be sent.
 ///   - exists: Whether there is a current representation at all.
 ///   - now: For two-digit years: see ``HTTPDate/init(_:now:)``.
 /// - Returns: How to answer.
@@ -41,7 +41,7 @@ public func evaluatePreconditions(
             return isRead ? .notModified : .preconditionFailed
         }
     } else if isRead, let limit = request[.ifModifiedSince].flatMap({ HTTPDate($0, now: now) }) {
-        // Without a modification date that of the response stands in (RFC 9111 §4.3.2).
+        // Without a modification date, the date of the response is used instead (RFC 9111 §4.3.2).
         if let modified = validators.lastModified ?? validators.date, modified <= limit { return .notModified }
     }
     guard method == .get, let range = request[.range], RangeField(range) != nil else {

@@ -1,12 +1,12 @@
 public import HTTPTypes
 
-/// What tells one state of a representation from another (RFC 9110 §8.8).
+/// The fields that distinguish one state of a representation from another (RFC 9110 §8.8).
 public struct Validators: Sendable, Hashable {
     /// The entity tag, weak or strong; `nil` if absent or invalid.
     public var etag: EntityTag?
     /// When the origin believes the representation was last changed; `nil` if absent or invalid.
     public var lastModified: HTTPDate?
-    /// When the response was made; decides whether ``lastModified`` is strong.
+    /// When the response was generated; decides whether ``lastModified`` is strong.
     public var date: HTTPDate?
 
     /// Creates validators from their parts.
@@ -16,7 +16,7 @@ public struct Validators: Sendable, Hashable {
         self.date = date
     }
 
-    /// Reads ETag, Last-Modified and Date; a field that is invalid or there twice counts as absent.
+    /// Reads ETag, Last-Modified and Date; an invalid or repeated field counts as absent.
     public init(_ fields: HTTPFields) {
         date = fields[.date].flatMap { HTTPDate($0) }
         etag = fields[.eTag].flatMap { EntityTag($0) }
@@ -28,16 +28,16 @@ public struct Validators: Sendable, Hashable {
         etag.flatMap { $0.isWeak ? nil : $0 }
     }
 
-    /// Whether Last-Modified may stand for the exact bytes: Date is at least one second later (RFC 9110 §8.8.2.2).
+    /// Whether Last-Modified identifies the exact bytes: Date is at least one second later (RFC 9110 §8.8.2.2).
     public var isLastModifiedStrong: Bool {
         guard let lastModified, let date else { return false }
         return date.seconds(since: lastModified) >= 1
     }
 
-    /// What to send in If-Range: the strong entity tag, else the strong date, else nothing.
+    /// The value to send in If-Range: the strong entity tag, otherwise the strong date; `nil` if there is neither.
     ///
-    /// A representation with a weak tag has neither: a weak tag must not be sent, and a date only if there is no tag
-    /// (RFC 9110 §13.1.5).
+    /// `nil` for a representation with a weak tag: a weak tag must not be sent, and a date only if there is no tag (RFC
+    /// 9110 §13.1.5).
     public var ifRangeValue: String? {
         if let etag { return etag.isWeak ? nil : etag.description }
         return isLastModifiedStrong ? lastModified?.description : nil
@@ -45,8 +45,8 @@ public struct Validators: Sendable, Hashable {
 
     /// Whether both carry the same strong validator, so that their bytes may be joined (RFC 9110 §15.3.7.3).
     ///
-    /// Where either has a strong tag, the tags decide. Otherwise the dates do, strong on both sides; tags that are there
-    /// must then match weakly.
+    /// If either has a strong tag, the tags decide. Otherwise the dates decide, and must be strong on both sides; tags,
+    /// if present, must then match weakly.
     public func stronglyMatches(_ other: Validators) -> Bool {
         switch (etag, other.etag) {
         case (let tag?, let otherTag?) where !tag.isWeak || !otherTag.isWeak:
@@ -60,11 +60,11 @@ public struct Validators: Sendable, Hashable {
         }
     }
 
-    /// A strong entity tag that every cache makes alike for one representation: of its strong modification date, its length,
-    /// and its weak tag if it has one.
+    /// A strong entity tag that every cache derives alike for one representation: from its strong modification date,
+    /// its length, and its weak tag if it has one.
     ///
-    /// `nil` where the date is not strong, or the length unknown: then nothing here tells two representations apart for
-    /// certain (RFC 9110 §8.8.1, §8.8.2.2).
+    /// `nil` if the date is not strong or the length is unknown: nothing then distinguishes two representations
+    /// reliably (RFC 9110 §8.8.1, §8.8.2.2).
     package func tagOfStrongDate(completeLength: Int64?) -> EntityTag? {
         guard isLastModifiedStrong, let lastModified, let completeLength else { return nil }
         let date = String(lastModified.secondsSince1970, radix: 16)

@@ -1,12 +1,12 @@
 import ByteRanges
 import Locks
 
-/// What one generation occupies: which blocks of its file hold something, so that each is charged once, and how many bytes
-/// of media.
+/// Disk usage of one generation: which blocks of its file hold something, so that each is charged once, and how many
+/// bytes of media.
 ///
 /// The lock is a leaf.
 final class Allocation: Sendable {
-    /// The file system's unit, in bytes: 4 KiB on ext4, XFS, Btrfs, tmpfs and APFS.
+    /// The file system's block size, in bytes: 4 KiB on ext4, XFS, Btrfs, tmpfs and APFS.
     static let blockSize: Int64 = 4096
 
     private struct State {
@@ -17,7 +17,7 @@ final class Allocation: Sendable {
 
     private let state: Mutex<State>
 
-    /// The blocks that hold `stored`.
+    /// Charges the blocks that contain `stored`.
     init(_ stored: ByteRangeSet) {
         var state = State(stored: stored.byteCount)
         for span in stored { state.blocks.insert(Self.outward(span)) }
@@ -26,7 +26,7 @@ final class Allocation: Sendable {
 
     var usage: Usage { state.withLock { Usage(allocated: $0.blocks.byteCount, stored: $0.stored) } }
 
-    /// Charges the blocks of `range` that are not charged yet; returns them, none once closed.
+    /// Charges the blocks of `range` that are not charged yet, and returns them; returns none once closed.
     func claim(_ range: Range<Int64>) -> [Range<Int64>] {
         state.withLock { state in
             guard !state.isClosed else { return [] }
@@ -37,7 +37,7 @@ final class Allocation: Sendable {
         }
     }
 
-    /// Gives up blocks; returns how many bytes of them were charged.
+    /// Discharges blocks and returns how many of their bytes were charged.
     @discardableResult
     func discharge(_ ranges: [Range<Int64>]) -> Int64 {
         state.withLock { state in
@@ -48,7 +48,7 @@ final class Allocation: Sendable {
         }
     }
 
-    /// So many bytes of media more, or less; false once closed.
+    /// Adds to the number of media bytes, or subtracts from it; false once closed.
     func noteStored(_ bytes: Int64) -> Bool {
         state.withLock { state in
             guard !state.isClosed else { return false }
@@ -57,7 +57,7 @@ final class Allocation: Sendable {
         }
     }
 
-    /// The generation is removed: what it occupied is given back by whoever removes it, once.
+    /// Closes the allocation of a removed generation; the first caller gets the usage to release.
     func close() -> Usage {
         state.withLock { state in
             guard !state.isClosed else { return Usage() }

@@ -1,6 +1,7 @@
-/// Makes room: whole entries in the order of an ``EvictionPolicy``, then extents of those in use; never what is leased or kept.
+/// Makes room by evicting whole entries in the order of an ``EvictionPolicy``, then extents of entries in use; never leased
+/// or retained bytes.
 ///
-/// An actor so that one search at a time runs, however many fetches need room.
+/// An actor, so that only one search runs at a time, however many fetches need room.
 actor Evictor {
     private let policy: EvictionPolicy
     private let catalogue: Catalogue
@@ -17,24 +18,24 @@ actor Evictor {
         self.clock = clock
     }
 
-    /// Entries looked at per query.
+    /// Number of entries examined per query.
     private static let page = 16
-    /// Least that an extent eviction gives back at once: its record is a transaction.
+    /// Minimum number of bytes freed at once from an entry in use, because each time costs a transaction.
     private static let extentBatch: Int64 = 8 << 20
 
-    /// What the evictor asks the engine to do.
+    /// What the evictor asks of the engine.
     struct Hands: Sendable {
-        /// Removes entries that nobody uses; returns those that are in use.
+        /// Removes unused entries; returns those that are in use.
         let remove: @Sendable ([Catalogue.Candidate]) async -> [Catalogue.Candidate]
-        /// Gives extents of an entry in use back, about so many bytes.
+        /// Frees about this many bytes from an entry in use.
         let shrink: @Sendable (Catalogue.Candidate, Int64) async -> Void
     }
 
-    /// Reserves `bytes`, evicting through `hands` as needed.
+    /// Reserves `bytes`, evicting as needed.
     ///
     /// False when nothing more can be evicted.
     func reserve(_ bytes: Int64, _ hands: Hands) async -> Bool {
-        // An actor alone lets another search in at each wait.
+        // An actor is reentrant: without this, another search could start at each await.
         let previous = last
         let task = Task(executorPreference: DiskExecutor.shared) {
             _ = await previous?.value
@@ -49,11 +50,11 @@ actor Evictor {
         guard bytes <= quota.limit else { return false }
         await recorder.flush()
         _ = try? await catalogue.releaseExpired(before: clock.now())
-        // What eviction cannot cure costs nobody what is stored.
+        // If eviction cannot free enough, evict nothing.
         guard quota.shortage(bytes) <= evictableBytes else { return false }
         var inUse: [Catalogue.Candidate] = []
         while let page = try? catalogue.candidates(by: policy, limit: Self.page, offset: inUse.count), !page.isEmpty {
-            // As many at once as seem enough: one transaction.
+            // A group large enough to free the shortage is removed in one transaction.
             var rest = page[...]
             while let first = rest.first {
                 var group = [first]
@@ -75,12 +76,13 @@ actor Evictor {
         return quota.reserve(bytes)
     }
 
-    /// What is not kept: the most that eviction can give back.
+    /// Bytes that are neither pinned nor downloads: the most that eviction can free.
     private var evictableBytes: Int64 {
         max(0, quota.usage.allocated - ((try? catalogue.heldUsage())?.allocated ?? 0))
     }
 
-    /// Evicts about `bytes`, whatever the limit says: the disk is full; nothing where `least` cannot be had.
+    /// Evicts about `bytes` regardless of the limit, because the disk is full; evicts nothing if `least` cannot be
+    /// freed.
     func makeRoom(_ bytes: Int64, atLeast least: Int64, _ hands: Hands) async {
         await recorder.flush()
         guard evictableBytes >= least else { return }
@@ -93,7 +95,8 @@ actor Evictor {
         }
     }
 
-    /// Removes what was last used before `date`, or entries in the order of the policy until at most `size` bytes are occupied.
+    /// Removes entries last used before `date`, or entries in the order of the policy until at most `size` bytes are
+    /// occupied.
     func prune(before date: Double?, size: Int64?, _ hands: Hands) async {
         await recorder.flush()
         _ = try? await catalogue.releaseExpired(before: clock.now())

@@ -1,18 +1,18 @@
 import ByteRanges
 import Locks
 
-/// Giving room back from a generation that is in use.
+/// Evicts parts of a generation that is in use.
 extension GenerationCore {
-    /// Gives about `bytes` of extents back: first their records, then their bytes.
+    /// Frees about `bytes`: first their records, then their blocks.
     ///
-    /// One call at a time: the evictor sees to that.
+    /// Must not be called concurrently; the evictor ensures that.
     func shrink(by bytes: Int64) async {
-        // What cannot be given back is not thrown away.
+        // Keep stored bytes whose blocks cannot be freed.
         guard !store.cannotPunch.withLock({ $0 }), let openFile = try? file.open() else { return }
         defer { withExtendedLifetime(openFile) {} }
         let victims = state.withLock { state in
             let victims = state.machine.extents(freeing: bytes, leased: file.leases.ranges)
-            // Under the same lock under which leases are taken and holes found: nobody reads or writes there now.
+            // Leases are taken and holes found under the same lock, so nothing reads or writes there now.
             state.machine.evict(victims)
             punches.close(victims)
             return victims

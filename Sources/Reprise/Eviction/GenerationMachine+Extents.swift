@@ -1,18 +1,18 @@
 import ByteRanges
 
-/// Which parts of a generation in use go first when room is needed.
+/// Decides which parts of a generation in use are evicted first.
 extension GenerationMachine {
-    /// What is given back at once: whole rows of the catalogue, blocks of the file system and pages of the system's memory.
+    /// The unit of eviction: whole rows of the index, whole blocks of the file system, whole pages of memory.
     ///
-    /// A page that a hole covers in part is emptied where it lies, also while a socket still has it, and the client gets
-    /// zeros. One that it covers as a whole is left to the socket as it was. Pages of files are as large as the system reads
-    /// ahead, up to `SystemFileSystem.largestPage`.
+    /// Punching a hole zeros a page that it covers partially, even while a socket still refers to it, and the client
+    /// would get zeros. A page that is covered as a whole stays intact for the socket. Page-cache pages are as large as
+    /// the system's read-ahead, up to `SystemFileSystem.largestPage`.
     static let extent: Int64 = max(ChunkLedger.blockSize, SystemFileSystem.largestPage)
-    /// What a reader is about to read, from the byte that it has consumed on.
+    /// What a reader is about to read, from its first unconsumed byte on.
     static let readerWindow: Int64 = 2 << 20
 
     private enum Rank: Int {
-        /// Stored, but no reader of this process took any of it.
+        /// Stored, but not read by any reader of this process.
         case speculative
         /// Behind every reader.
         case played
@@ -21,8 +21,8 @@ extension GenerationMachine {
         case ends
     }
 
-    /// Extents with at least `bytes` stored bytes, the least useful first; never one that is leased, that a reader is about
-    /// to read or a fetch to write.
+    /// Extents with at least `bytes` stored bytes, least useful first; never one that is leased, that a reader is about
+    /// to read, or that a fetch is about to write.
     func extents(freeing bytes: Int64, leased: [Range<Int64>]) -> [Range<Int64>] {
         let needed =
             leased + readers.values.map { $0.consumed..<$0.delivered + Self.readerWindow }
@@ -33,7 +33,7 @@ extension GenerationMachine {
             let stored = self.stored.spans(in: extent).reduce(0) { $0 + $1.upperBound - $1.lowerBound }
             candidates.append((rank(extent, behind), extent, stored))
         }
-        // What was played longest ago lies furthest back; of the rest the furthest ahead is needed last.
+        // Among played extents the first was played longest ago; among the others the last is needed last.
         candidates.sort { one, other in
             guard one.rank == other.rank else { return one.rank.rawValue < other.rank.rawValue }
             return one.rank == .played
@@ -46,7 +46,7 @@ extension GenerationMachine {
         }.map(\.extent)
     }
 
-    /// Forgets the bytes of `extents`.
+    /// Removes the bytes of `extents` from the stored ranges.
     mutating func evict(_ extents: [Range<Int64>]) {
         for extent in extents {
             stored.remove(extent)

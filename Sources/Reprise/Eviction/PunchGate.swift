@@ -1,6 +1,6 @@
 import Locks
 
-/// Keeps writers off a range whose bytes are being given back: what they wrote meanwhile would be lost.
+/// Blocks writers from a range whose blocks are being freed; bytes written during that time would be lost.
 ///
 /// The lock is a leaf.
 final class PunchGate: Sendable {
@@ -11,10 +11,10 @@ final class PunchGate: Sendable {
 
     private let state = Mutex(State())
 
-    /// From now on nobody writes in `ranges`.
+    /// Blocks writing in `ranges` from now on.
     func close(_ ranges: [Range<Int64>]) { state.withLock { $0.ranges += ranges } }
 
-    /// All ranges may be written again.
+    /// Allows writing everywhere again.
     func open() {
         let waiters = state.withLock { state in
             state.ranges = []

@@ -1,6 +1,6 @@
 import Locks
 
-/// Room on the disk against the limit: a reservation before each write, not a janitor after it.
+/// Disk usage against the limit: room is reserved before each write, not reclaimed after it.
 ///
 /// Counts the file system's blocks. The lock is a leaf.
 final class Quota: Sendable {
@@ -11,19 +11,19 @@ final class Quota: Sendable {
         var limit: Int64
         var usage: Usage
         var indexBytes: Int64 = 0
-        /// Bytes that may be reserved before the disk's free space is asked for again.
+        /// Bytes that may be reserved before the disk's free space is checked again.
         var allowance: Int64 = 0
     }
 
     private let state: Mutex<State>
 
-    /// Part of the index that is not charged: with it, directory and limit differ by less than 1 MiB, and small limits
-    /// still hold media.
+    /// Part of the index that is not charged: with it, the directory exceeds the limit by less than 1 MiB, and small
+    /// limits still leave room for media.
     static let uncharged: Int64 = 768 << 10
-    /// How often the disk's free space is looked at, in reserved bytes.
+    /// How often the disk's free space is checked, in reserved bytes.
     private static let probeInterval: Int64 = 1 << 20
 
-    /// `floor` bytes of the disk stay free, as `freeBytes` tells.
+    /// Creates a quota that leaves `floor` bytes of the disk free, as reported by `freeBytes`.
     init(limit: Int64, used: Usage, floor: Int64 = 0, freeBytes: @escaping @Sendable () -> Int64? = { nil }) {
         self.floor = floor
         self.freeBytes = freeBytes
@@ -38,7 +38,7 @@ final class Quota: Sendable {
 
     var usage: Usage { state.withLock { $0.usage } }
 
-    /// Takes `bytes` of room if they fit.
+    /// Reserves `bytes` if they fit.
     func reserve(_ bytes: Int64) -> Bool {
         let needsProbe = floor > 0 && state.withLock { $0.allowance < bytes }
         let free = needsProbe ? freeBytes() : nil
@@ -54,7 +54,7 @@ final class Quota: Sendable {
         }
     }
 
-    /// Bytes that must go before `bytes` fit under the limit, and on the disk.
+    /// Bytes to evict before `bytes` fit under the limit and on the disk.
     func shortage(_ bytes: Int64) -> Int64 {
         let onDisk = diskShortage(bytes)?.missing ?? 0
         return state.withLock { state in
@@ -62,16 +62,16 @@ final class Quota: Sendable {
         }
     }
 
-    /// What the disk lacks for `bytes`, if it does: other files than this cache's fill it.
+    /// How much room the disk lacks for `bytes`, if any, because files other than this cache's fill it.
     func diskShortage(_ bytes: Int64) -> (missing: Int64, free: Int64, floor: Int64)? {
         guard floor > 0, let free = freeBytes(), free - floor < bytes else { return nil }
         return (bytes - (free - floor), free, floor)
     }
 
-    /// Gives room back that was reserved in vain, or whose media are counted separately.
+    /// Releases room that was reserved in vain, or whose media are counted separately.
     func release(allocated bytes: Int64) { release(Usage(allocated: bytes)) }
 
-    /// Gives back what something occupied.
+    /// Releases what something occupied.
     func release(_ usage: Usage) {
         state.withLock { state in
             state.usage.allocated = max(0, state.usage.allocated - usage.allocated)
@@ -80,10 +80,10 @@ final class Quota: Sendable {
         }
     }
 
-    /// `bytes` of media were written into room that is reserved.
+    /// Counts `bytes` of media written into reserved room.
     func noteStored(_ bytes: Int64) { state.withLock { $0.usage.stored += bytes } }
 
-    /// Something occupies `usage`, and not `counted` as was thought.
+    /// Corrects a usage that was wrongly counted as `counted`.
     func correct(from counted: Usage, to usage: Usage) {
         state.withLock { state in
             state.usage.allocated = max(0, state.usage.allocated + usage.allocated - counted.allocated)
@@ -91,7 +91,7 @@ final class Quota: Sendable {
         }
     }
 
-    /// The index has this size now.
+    /// Updates the size of the index.
     func setIndexBytes(_ bytes: Int64) { state.withLock { $0.indexBytes = bytes } }
 
     var indexBytes: Int64 { state.withLock { $0.indexBytes } }

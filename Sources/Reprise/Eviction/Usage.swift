@@ -1,9 +1,9 @@
-/// What something occupies: bytes on the disk, in the file system's blocks, and bytes of media among them.
+/// Disk usage: bytes in the file system's blocks, and bytes of media among them.
 struct Usage: Sendable, Equatable {
     var allocated: Int64 = 0
     var stored: Int64 = 0
 
-    /// No disk is larger (a petabyte); a damaged number must not overflow a sum.
+    /// Upper bound of a size (a petabyte); a damaged number must not overflow a sum.
     static let most: Int64 = 1 << 50
 
     static func + (one: Usage, other: Usage) -> Usage {

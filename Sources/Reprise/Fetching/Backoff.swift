@@ -1,16 +1,16 @@
-/// How long an origin is left alone that refused without telling how long that holds.
+/// Decides how long requests to a failing origin are suppressed when its response does not say so.
 enum Backoff {
-    /// Longest pause after a failure: one that has recovered is asked again a second later.
+    /// Longest pause after a failure, so that an origin that has recovered is asked again a second later.
     private static let longest = Duration.seconds(1)
     /// Pause after the first failure; doubles with each further one.
     private static let first = Duration.milliseconds(250)
 
-    /// Whether the origin fails, and asking it all the time would make that worse.
+    /// Whether this status means that the origin is failing, so that repeated requests would make it worse.
     static func isFailure(_ code: Int) -> Bool { [500, 502, 503, 504].contains(code) }
 
-    /// How long the same request is not sent again after this status, which came for `failures` times in a row.
+    /// How long the same request is suppressed after this status, which was received `failures` times in a row.
     ///
-    /// `nil` for not at all: so always after a failure in a shared cache, whose clients decide themselves.
+    /// `nil` for no pause; always `nil` after a failure in a shared cache, whose clients decide for themselves.
     static func pause(after code: Int, failures: Int, of url: ResourceURL, _ policy: ReusePolicy) -> Duration? {
         switch code {
         case 404, 410: url.namesPlaylist ? min(longest, policy.negativeLifetime) : policy.negativeLifetime

@@ -1,14 +1,14 @@
 import HTTPSemantics
 
-/// Where the bytes of a body lie in the representation, as they come.
+/// Tracks where the bytes of a body belong in the representation as they arrive.
 ///
-/// Pure. A body may bring more bytes than its head declared: this surplus has no place and is dropped.
+/// Pure. A body may contain more bytes than its head declared; the surplus is dropped.
 struct BodyCursor: Sendable {
     /// Offset of the next byte; never beyond ``end``.
     private(set) var position: Int64
-    /// Offset after the last byte, as declared; `nil` if only the end of the body will tell.
+    /// Offset after the last byte, as declared; `nil` if only the end of the body shows it.
     let end: Int64?
-    /// Whether bytes came after the declared end.
+    /// Whether bytes arrived after the declared end.
     private(set) var hasSurplus = false
 
     init(start: Int64, end: Int64?) {
@@ -19,7 +19,7 @@ struct BodyCursor: Sendable {
     /// Whether declared bytes are missing.
     var isShort: Bool { position < end ?? 0 }
 
-    /// The place of the next `count` bytes, of which the first are meant if they are more than have one.
+    /// Advances over the next `count` bytes and returns their range; bytes beyond the declared end are not part of it.
     ///
     /// Throws `originMisbehaved` for a body of undeclared length that goes beyond 2^53.
     mutating func advance(by count: Int) throws(RepriseError) -> Range<Int64> {

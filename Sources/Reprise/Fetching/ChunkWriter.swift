@@ -1,10 +1,10 @@
 import Foundation
 
-/// Writes a fetch's bytes to the data file and keeps what proves them: checksums, or seals.
+/// Writes a fetch's bytes to the data file and records what verifies them: checksums or seals.
 struct ChunkWriter {
     let core: GenerationCore
     private let fetch: GenerationMachine.FetchID
-    /// Body bytes that came in, wanted or not.
+    /// Body bytes received, wanted or not.
     var received: Int64 = 0
     /// The rest of the body is a reader's.
     var isHandedOver = false
@@ -17,7 +17,7 @@ struct ChunkWriter {
 
     /// Writes `part` of `chunk`, whose first byte lies at `start` in the representation.
     ///
-    /// After an error the same call may be made again.
+    /// After an error the same call may be repeated.
     mutating func write(_ chunk: any ByteChunk, at start: Int64, part: Range<Int64>) throws(RepriseError) {
         let result: Result<[Chunk], RepriseError> = chunk.withUnsafeBytes { bytes in
             let lower = Int(part.lowerBound - start)
@@ -33,13 +33,13 @@ struct ChunkWriter {
         record(try result.get())
     }
 
-    /// Ends the open chunk: the download stopped.
+    /// Ends the open chunk because the download stopped.
     mutating func finish() throws(RepriseError) {
         guard let sealer = core.sealer else { return record(cutter.finish().map { [$0] } ?? []) }
         try sealTail(sealer)
     }
 
-    /// What is not written yet will not be.
+    /// Discards bytes that are not written yet.
     func abandon() {
         guard let tail = core.tails[fetch] else { return }
         core.unpublish(tail.start..<tail.end)
@@ -56,11 +56,11 @@ struct ChunkWriter {
 
     /// Appends `bytes` to the tail and seals what reaches a boundary.
     ///
-    /// Chunks are recorded here one by one, so that an error loses none.
+    /// Chunks are recorded one by one, so that an error loses none.
     private func seal(
         _ bytes: UnsafeRawBufferPointer, _ part: Range<Int64>, _ sealer: ChunkSealer
     ) throws(RepriseError) -> [Chunk] {
-        // A second try finds in the tail what the first one put there.
+        // A second attempt finds the bytes that the first one appended to the tail.
         var position = part.lowerBound
         if let end = core.tails[fetch]?.end, part.lowerBound <= end, end <= part.upperBound { position = end }
         while true {

@@ -1,18 +1,18 @@
 import ByteRanges
 import Locks
 
-/// Fetches what is to be whole until it is, two at a time.
+/// Downloads resources until they are complete, two at a time.
 ///
 /// The lock is a leaf.
 final class Downloads: Sendable {
-    /// Downloads that run at once: more would take the bandwidth from what is being played.
+    /// Downloads that run at once; more would take bandwidth from playback.
     private static let width = 2
 
     private weak let engine: Engine?
     private struct State {
-        /// All that have not ended, those among them that were cancelled.
+        /// All downloads that have not ended, including canceled ones.
         var tasks: [UInt64: Task<Void, Never>] = [:]
-        /// The task that counts for each key: one that was cancelled may end long after the next has begun.
+        /// The current task for each key; a canceled one may end long after the next has begun.
         var current: [CacheKey: UInt64] = [:]
         var waiting: [(key: CacheKey, request: OriginRequest)] = []
         var lastNumber: UInt64 = 0
@@ -23,7 +23,7 @@ final class Downloads: Sendable {
 
     init(engine: Engine) { self.engine = engine }
 
-    /// Goes on with what an earlier process began and did not end.
+    /// Resumes the downloads that an earlier process began and did not finish.
     func resume(_ store: Store) {
         let task = Task(executorPreference: DiskExecutor.shared) { [weak self] in
             do throws(RepriseError) {
@@ -37,7 +37,7 @@ final class Downloads: Sendable {
         state.withLock { $0.resumption = task }
     }
 
-    /// Fetches what is missing of `key`, unless that is under way.
+    /// Fetches the missing bytes of `key`, unless that is under way.
     func start(_ key: CacheKey, _ request: OriginRequest) {
         state.withLock { state in
             guard !state.isStopped, state.current[key] == nil, !state.waiting.contains(where: { $0.key == key }) else {
@@ -86,7 +86,7 @@ final class Downloads: Sendable {
         for task in tasks { task.cancel() }
     }
 
-    /// Ends all, keeping what has arrived.
+    /// Ends all downloads and keeps the bytes that have arrived.
     func stop() async {
         cancel()
         let tasks = state.withLock { Array($0.tasks.values) + ($0.resumption.map { [$0] } ?? []) }
@@ -99,15 +99,15 @@ final class Downloads: Sendable {
             try await Self.fetch(key, request, engine)
             engine.journal.tell(.downloadEnded(key, error: nil))
         } catch is CancellationError {
-            // Released, or the cache closes: what arrived is kept.
+            // Released, or the cache is closing: bytes that arrived are kept.
         } catch {
             engine.journal.tell(.downloadEnded(key, error: error as? RepriseError))
         }
     }
 
-    /// Reads all of it, which fetches what is missing.
+    /// Reads the whole representation, which fetches the missing bytes.
     ///
-    /// Throws as soon as it turns out that it cannot be stored: nobody else wants the bytes.
+    /// Throws as soon as it turns out that the bytes cannot be stored: no reader needs them.
     private static func fetch(_ key: CacheKey, _ request: OriginRequest, _ engine: Engine) async throws {
         guard let store = engine.store else { throw RepriseError(.storageUnavailable, "There is no store.") }
         let core = try engine.resource(key)
@@ -137,7 +137,7 @@ final class Downloads: Sendable {
             range: 0..<length)
     }
 
-    /// Why the bytes go past the store.
+    /// Why the bytes bypass the store.
     private static func bypassed(_ read: MediaRead, _ store: Store) -> RepriseError {
         let reason = store.refusal(of: read.information.completeLength)
         if let failure = store.breaker.reason { return RepriseError(.storageUnavailable, reason ?? failure) }

@@ -2,14 +2,14 @@ import HTTPSemantics
 import HTTPTypes
 
 extension OriginRequest {
-    /// Whether the origin is asked the same by `other`: for the same URL with the same fields, whatever the range.
+    /// Whether `other` asks the origin for the same: the same URL with the same fields, whatever the range.
     ///
-    /// Fields that the engine itself sets do not count.
+    /// Fields that the engine itself sets are ignored.
     func asksTheSame(as other: OriginRequest) -> Bool {
         url == other.url && networkPolicy == other.networkPolicy && ownFields == other.ownFields
     }
 
-    /// Whether both carry the same credentials, of the kinds that HTTP knows.
+    /// Whether both carry the same credentials, of the kinds defined by HTTP.
     func hasCredentials(of other: OriginRequest) -> Bool {
         [HTTPField.Name.authorization, .proxyAuthorization, .cookie].allSatisfy {
             fields[values: $0] == other.fields[values: $0]
@@ -30,14 +30,14 @@ extension OriginRequest {
 }
 
 extension RepriseError {
-    /// Says nothing of the origin's will: another range may be had.
+    /// Whether the error concerns one range only, so that another range may still be available.
     var isOfOneRange: Bool { code == .rangeNotSatisfiable || code == .notStored }
 
-    /// Whether this error, to which `asked` came, is that of a reader who would have asked `other`.
+    /// Whether this error, received for `asked`, also applies to a reader who would have sent `other`.
     ///
-    /// What keeps a connection from being made or kept concerns everybody who wants the same host. What the origin said
-    /// concerns those who would have said the same to it: credentials, cookies and signed URLs are one reader's own. In a
-    /// shared cache a refusal that must not be stored concerns no other reader at all.
+    /// Failures to make or keep a connection apply to every reader of the same host. The origin's answer applies to
+    /// readers who would have sent the same request: credentials, cookies and signed URLs belong to one reader. In a
+    /// shared cache a refusal that must not be stored applies to no other reader.
     func concerns(_ other: OriginRequest, asked: OriginRequest, isShared: Bool) -> Bool {
         switch code {
         case .rangeNotSatisfiable, .notStored: false
@@ -53,7 +53,7 @@ extension RepriseError {
 }
 
 extension OriginRefusal {
-    /// Whether a shared cache may give it to another client that asked the same as `request` (RFC 9111 §3, §3.5).
+    /// Whether a shared cache may give it to another client that sent the same request (RFC 9111 §3, §3.5).
     func mayBeShared(_ request: OriginRequest) -> Bool {
         let storage = StoragePolicy(isShared: true, hasAuthorization: request.fields[.authorization] != nil)
         return head.headerFields[.setCookie] == nil

@@ -1,15 +1,15 @@
 import HTTPSemantics
 
-/// The way of a fetch's bytes to the disk: room, write, publication; and what a failing disk means.
+/// Stores a fetch's bytes: reserves room, writes, publishes; and reacts to a failing disk.
 extension FetchDriver {
     private var store: Store { core.store }
 
-    /// Bytes that are evicted at least when the disk itself is full.
+    /// Minimum number of bytes to evict when the disk itself is full.
     private static let roomOnFullDisk: Int64 = 16 << 20
-    /// How long a generation for which there was no room goes past the store.
+    /// How long a generation bypasses the store after there was no room for it.
     private static let pauseWithoutRoom = Duration.seconds(10)
 
-    /// Writes the part of `arrival` that is wanted and missing.
+    /// Writes the wanted part of `arrival` that is missing.
     func store(_ arrival: Arrival, _ writer: inout ChunkWriter) async throws -> GenerationMachine.Verdict {
         let (cursor, limit, holes) = core.writable(arrival.range, for: id)
         for hole in holes {
@@ -22,7 +22,7 @@ extension FetchDriver {
         return verdict
     }
 
-    /// Brings one hole to the disk; false if the store is closed now and the bytes go past it.
+    /// Writes one hole to disk; false if the store is closed now and the bytes bypass it.
     private func write(_ hole: Range<Int64>, of arrival: Arrival, _ writer: inout ChunkWriter) async -> Bool {
         if let reason = store.breaker.reason { return giveUp(&writer, reason, Breaker.pause, at: arrival) }
         await core.punches.pass(hole)
@@ -50,7 +50,7 @@ extension FetchDriver {
         return true
     }
 
-    /// Writes; if the disk refuses, makes room there and tries once more.
+    /// Writes; on an error tries once more, after making room if the disk is full.
     private func writeTwice(
         _ hole: Range<Int64>, of chunk: any ByteChunk, at start: Int64, _ writer: inout ChunkWriter
     ) async throws(RepriseError) {

@@ -3,15 +3,15 @@ import HTTPSemantics
 import HTTPTypes
 import Locks
 
-/// Whether a generation may be used without asking, and what an answer to the question changes (RFC 9111 §4).
+/// Whether a generation may be used without asking the origin, and what the origin's answer changes (RFC 9111 §4).
 extension GenerationCore {
-    /// Whether the generation came or was validated in a play that still goes on.
+    /// Whether the generation was stored or validated in a play that is still going on.
     static func isInPlay(_ state: borrowing State, _ policy: ReusePolicy, now: Duration) -> Bool {
         guard !policy.isShared, let confirmed = state.confirmed, state.record.isMedia else { return false }
         return now - state.lastUsed < policy.playWindow && now - confirmed < ReusePolicy.longestPlay
     }
 
-    /// Whether it may answer a request with these directives without asking.
+    /// Whether it may answer a request with these directives without asking the origin.
     func reuse(for directives: CacheControl) -> Reuse {
         let policy = engine.configuration.reuse
         if policy.isOffline || engine.configuration.generationPolicy == .immutable { return .serve }
@@ -25,7 +25,7 @@ extension GenerationCore {
         }
     }
 
-    /// Whether it may be served though asking about it came to `error` (RFC 9111 §4.2.4, RFC 5861 §4).
+    /// Whether it may be served although validating it failed with `error` (RFC 9111 §4.2.4, RFC 5861 §4).
     func mayServeStale(instead error: RepriseError) -> Bool {
         let policy = engine.configuration.reuse
         let date = HTTPDate(secondsSince1970: Int64(engine.configuration.clock.now()))
@@ -42,8 +42,8 @@ extension GenerationCore {
         }
     }
 
-    /// Whether a response to `request` with these fields may change what others get of this generation: in a shared cache
-    /// one that must not be stored may not.
+    /// Whether a response to `request` with these fields may update the generation for other readers; in a shared cache
+    /// a response that must not be stored may not.
     func mayBeChanged(by fields: HTTPFields, for request: OriginRequest) -> Bool {
         guard engine.configuration.reuse.isShared else { return true }
         let updated = record.fields.freshened(by: fields, isShared: true)
@@ -51,8 +51,8 @@ extension GenerationCore {
             == nil
     }
 
-    /// A response to `request` says that the generation is current: its fields replace the stored ones (RFC 9111 §3.2,
-    /// §4.3.4), unless they are for that request alone.
+    /// Updates the stored fields from a response to `request` that confirms the generation (RFC 9111 §3.2, §4.3.4),
+    /// unless the response is for that request alone.
     func freshen(_ fields: HTTPFields, requestTime: Int64, by request: OriginRequest) {
         guard mayBeChanged(by: fields, for: request) else { return }
         let policy = engine.configuration.reuse
@@ -68,7 +68,7 @@ extension GenerationCore {
         store.recorder.note(self, bytes: 0)
     }
 
-    /// It must not be used any more without asking (RFC 9111 §4.4).
+    /// Marks the generation as stale, so that it is not used without asking the origin (RFC 9111 §4.4).
     func invalidate() {
         let policy = engine.configuration.reuse
         state.withLock { state in
@@ -80,8 +80,8 @@ extension GenerationCore {
         store.recorder.note(self, bytes: 0)
     }
 
-    /// Whether the first byte of `spec` has to be fetched under a strong validator anyway: that tells whether the rest
-    /// still holds.
+    /// Whether the first byte of `spec` has to be fetched under a strong validator anyway, which also shows whether the
+    /// rest is still current.
     func beginsInHole(_ spec: RangeSpec?) -> Bool {
         state.withLock { state in
             guard state.record.identity.validators.ifRangeValue != nil, !state.record.isInvalidated,
@@ -93,8 +93,8 @@ extension GenerationCore {
         }
     }
 
-    /// The first hole of `spec` after stored bytes, to the end if there is nothing behind it; `nil` if nothing of it is
-    /// stored.
+    /// The first hole in `spec`, open-ended if it reaches the end of the representation; `nil` if there is no hole, or
+    /// nothing of `spec` is stored.
     func gap(in spec: RangeSpec?) -> RangeSpec? {
         state.withLock { state in
             guard let length = state.machine.completeLength,

@@ -3,11 +3,11 @@ import Foundation
 import HTTPTypes
 import Locks
 
-/// Between a generation and its disk: proof of what is read, and what to do when the disk fails.
+/// Verifies stored bytes before they are delivered, and reacts to a failing disk.
 extension GenerationCore {
-    /// The bytes of `range`, which is stored and proved, as a region of the file, or opened and in memory.
+    /// The bytes of `range`, which is stored and verified, as a region of the file or decrypted in memory.
     ///
-    /// `nil` if they turned out wrong or are gone: a hole now, and the reader is to ask again.
+    /// `nil` if the bytes turned out to be wrong or missing. They are a hole then, and the reader has to ask again.
     func piece(
         _ range: Range<Int64>, _ file: any OpenFile, _ lease: Lease?, for reader: GenerationMachine.ReaderID
     ) async -> MediaPiece? {
@@ -25,13 +25,13 @@ extension GenerationCore {
         return bytes.isEmpty ? nil : .memory(OpenedBytes(bytes: bytes))
     }
 
-    /// Opens the chunks in `range` up to the first that does not pass, which becomes a hole.
+    /// Decrypts the chunks in `range` up to the first that fails to open, which becomes a hole.
     private func open(_ range: Range<Int64>, _ sealer: ChunkSealer) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Int(range.upperBound - range.lowerBound))
         var position = range.lowerBound
         while position < range.upperBound {
-            // The tail first: what leaves it is in the ledger by then.
+            // Look in the tail first: bytes that left it are already in the ledger.
             if let tail = tails.bytes(from: position, to: range.upperBound) {
                 bytes += tail
             } else if let chunk = ledger.chunks(overlapping: position..<position + 1).first {
@@ -47,7 +47,7 @@ extension GenerationCore {
                 let upper = Int(min(range.upperBound, chunk.range.upperBound) - chunk.start)
                 bytes += plain[plain.startIndex + lower..<plain.startIndex + upper]
             } else {
-                // Stored by name only: no record stands behind it.
+                // Marked as stored without a record.
                 state.withLock { $0.machine.discard(position..<position + 1) }
                 return bytes
             }
@@ -59,7 +59,7 @@ extension GenerationCore {
     /// Checks the stored chunks in `range` against their checksums, off the cooperative pool; wrong ones become holes.
     func verify(_ range: Range<Int64>) async {
         guard sealer == nil else {
-            // Each opening proves the bytes anew.
+            // Decrypting verifies the bytes each time.
             return state.withLock { $0.machine.markVerified(range) }
         }
         await withTaskExecutorPreference(DiskExecutor.shared) {
@@ -80,7 +80,7 @@ extension GenerationCore {
         }
     }
 
-    /// These chunks are wrong: holes from now on.
+    /// Turns these wrong chunks into holes.
     func discard(_ wrong: [Chunk]) {
         guard !wrong.isEmpty else { return }
         ledger.discard(wrong)
@@ -93,9 +93,9 @@ extension GenerationCore {
         engine.progress.changed(key)
     }
 
-    /// A sealed chunk does not open: a hole.
+    /// Turns a sealed chunk that does not open into a hole.
     ///
-    /// If what is written in its place does not open either, the disk loses bytes.
+    /// If its replacement doesn't open either, the disk is losing bytes.
     private func refuse(_ chunk: Chunk) {
         let isAgain = state.withLock { state in
             defer { state.refusedChunk = chunk.start }
@@ -110,10 +110,10 @@ extension GenerationCore {
         state.withLock { $0.machine.rewind(reader, to: position) }
     }
 
-    /// The disk does not give these bytes: a hole.
+    /// Turns bytes that cannot be read from disk into a hole.
     ///
-    /// What is fetched in their place is written to the same disk. If that does not give it either, nothing more is
-    /// written for a while.
+    /// Replacement bytes are written to the same disk. If they cannot be read either, nothing more is written for a
+    /// while.
     func markUnreadable(_ range: Range<Int64>) {
         let now = engine.configuration.clock.elapsed()
         let isFirst = state.withLock { state in
@@ -125,7 +125,7 @@ extension GenerationCore {
         if !isFirst { leaveDiskAlone("Cannot read \(file.path).") }
     }
 
-    /// Bytes that readers were told of cannot be written after all.
+    /// Withdraws bytes that readers were promised but that cannot be written.
     func unpublish(_ range: Range<Int64>) {
         guard !range.isEmpty else { return }
         let stored = state.withLock { state in
@@ -141,17 +141,17 @@ extension GenerationCore {
         if allocation.noteStored(-bytes) { store.quota.release(Usage(stored: bytes)) }
     }
 
-    // MARK: - A store that gives out
+    // MARK: - A failing store
 
-    /// The disk fails: nothing is written for a while, here or elsewhere in the cache.
+    /// Writes nothing for a while, here or elsewhere in the cache, because the disk fails.
     private func leaveDiskAlone(_ reason: String) {
         store.breaker.open()
         closeStore(reason: reason, for: Breaker.pause)
     }
 
-    /// Nothing more can be stored here; readers stream past the store.
+    /// Stops storing; readers bypass the store.
     ///
-    /// New readers try the store again after `pause`, if it is not `nil`.
+    /// New readers try the store again after `pause`, unless it is `nil`.
     func closeStore(reason: String, for pause: Duration? = nil) {
         let now = engine.configuration.clock.elapsed()
         perform(
@@ -162,7 +162,7 @@ extension GenerationCore {
         engine.journal.tell(.storeBypassed(key, reason: reason))
     }
 
-    /// Tries a store again that gave out some time ago.
+    /// Reopens a store that failed some time ago.
     func reopenStore(_ state: inout State) {
         guard state.machine.isStoreClosed, let until = state.closedUntil, store.breaker.reason == nil,
             engine.configuration.clock.elapsed() >= until
@@ -170,15 +170,15 @@ extension GenerationCore {
         state.machine.reopenStore()
     }
 
-    /// The entry is gone: room too, also if somebody holds the descriptor who is not reading.
+    /// Frees the blocks of a removed entry, even if its descriptor is still held without being read.
     func emptyFileIfUnread() {
-        // Frozen by now: no new lease, no new reader.
+        // Frozen by now, so no new lease or reader can appear.
         guard isIdle else { return }
         file.empty()
     }
 }
 
-/// Bytes that were opened.
+/// Decrypted bytes.
 private struct OpenedBytes: ByteChunk {
     let bytes: [UInt8]
 
@@ -189,10 +189,10 @@ private struct OpenedBytes: ByteChunk {
     }
 }
 
-// MARK: - An origin that gives out
+// MARK: - A failing origin
 
 extension GenerationCore {
-    /// Why a fetch need not be tried with `request`: the origin refused the same just now.
+    /// The origin's refusal of the same request a short time ago; a new fetch need not be tried.
     func recentRefusal(of request: OriginRequest) -> RepriseError? {
         let now = engine.configuration.clock.elapsed()
         return state.withLock { state in
@@ -203,8 +203,10 @@ extension GenerationCore {
         }
     }
 
-    /// A fetch failed for good: for a while the same answers the same requests, so that a player that asks again at once
-    /// does not hammer the origin.
+    /// Remembers a fetch that failed for good.
+    ///
+    /// For a while the same error answers the same requests, so that a player that retries at once does not hammer the
+    /// origin.
     func noteRefusal(_ error: RepriseError, of request: OriginRequest) {
         guard error.code == .originRefused, let status = error.refusal?.head.status.code else { return }
         let policy = engine.configuration.reuse
@@ -216,6 +218,6 @@ extension GenerationCore {
         }
     }
 
-    /// The origin answered a fetch with what was wanted.
+    /// Resets the failure count: the origin answered a fetch as expected.
     func noteSuccess() { state.withLock { $0.failures = 0 } }
 }

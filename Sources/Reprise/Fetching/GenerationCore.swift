@@ -3,21 +3,21 @@ import HTTPSemantics
 import HTTPTypes
 import Locks
 
-/// One generation at work: its machine under a lock, its file, its fetches.
+/// A live generation: its machine under a lock, its file, its fetches.
 ///
-/// Lock order: `state` before the leaves (ledger, quota, journal, timings, recorder's pending). Continuations are resumed
-/// and tasks cancelled outside the lock.
+/// Lock order: `state` before the leaves (ledger, quota, journal, timings, recorder's pending). Continuations are
+/// resumed and tasks cancelled outside the lock.
 final class GenerationCore: Sendable {
     struct FetchHandle {
         /// How much its request is wanted.
         let interest: RequestInterest
         var task: Task<Void, Never>?
-        /// What the origin is asked.
+        /// The request that it sends to the origin.
         var request: OriginRequest?
-        /// What it reads from; `nil` while it has no connection.
+        /// The body that it reads; `nil` while it has no connection.
         var body: (any OriginBody)?
         var parked: CheckedContinuation<Parking, Never>?
-        /// When it was parked last, by the monotonic clock.
+        /// When it was last parked, by the monotonic clock.
         var parkedSince = Duration.zero
         var parkingTimer: Task<Void, Never>?
         var lingerTimer: Task<Void, Never>?
@@ -34,42 +34,44 @@ final class GenerationCore: Sendable {
 
     /// How the wait of a parked fetch ended.
     enum Parking: Sendable {
-        /// Its readers want more, or it was cancelled.
+        /// Its readers want more, or it was canceled.
         case over
-        /// They have not for the whole ``MediaCache/Configuration/parkingTime``: the transfer was ended.
+        /// Its readers wanted nothing for the whole ``MediaCache/Configuration/parkingTime``, so the transfer was
+        /// ended.
         case givenBack
     }
 
     struct State {
         var machine: GenerationMachine
         var record: GenerationRecord
-        /// How each reader asks the origin, should it have to.
+        /// The request to send for each reader if the origin has to be asked.
         var requests: [GenerationMachine.ReaderID: OriginRequest] = [:]
         var parkedReaders: [GenerationMachine.ReaderID: CheckedContinuation<Void, Never>] = [:]
         var handles: [GenerationMachine.FetchID: FetchHandle] = [:]
         var isRemoved = false
-        /// The index has a record of it.
+        /// Whether the index has a record of it.
         var isRecorded = false
-        /// How long the response may be used without asking; made anew when it is freshened.
+        /// How long the response may be used without asking the origin; replaced when the response is freshened.
         var freshness: Freshness
-        /// Whether its validators can prove that a response continues it; read out of the fields once, for every piece asks.
+        /// Whether its validators can prove that a response continues it; derived from the fields once, because every
+        /// piece needs it.
         private(set) var hasStrongValidator: Bool
-        /// When bytes of the file could last not be read; `nil` if they always could.
+        /// When bytes of the file last could not be read; `nil` if that never happened.
         var unreadable: Duration?
-        /// First byte of the sealed chunk that last did not open.
+        /// First byte of the sealed chunk that last failed to open.
         var refusedChunk: Int64?
-        /// When it came or was last found current, by the monotonic clock; `nil` if not in this process.
+        /// When it was stored or last validated, by the monotonic clock; `nil` if not in this process.
         var confirmed: Duration?
         var lastUsed: Duration
-        /// What the origin said to the last fetch that failed for good, and until when that answers the same requests.
+        /// The error of the last fetch that failed for good, and how long it answers the same requests.
         var refused: (error: RepriseError, request: OriginRequest, until: Duration)?
         /// What is left of a response whose bytes found no room.
         var remainder: Remainder?
-        /// How many fetches in a row the origin failed.
+        /// Number of consecutive fetches that the origin failed.
         var failures = 0
-        /// When the store may be tried again, on the monotonic clock; `nil` = never.
+        /// When the store may be tried again, on the monotonic clock; `nil` for never.
         var closedUntil: Duration?
-        /// Made once, as long as nothing new is learnt: hits ask for it at each request.
+        /// Cached until something new is learned, because every hit asks for it.
         private var cachedInformation: ContentInformation?
 
         init(
@@ -107,8 +109,8 @@ final class GenerationCore: Sendable {
             }
         }
 
-        /// What the origin is to be asked for a fetch now: as its owner would or, if that one has left, the reader who came
-        /// last of those who wait.
+        /// Chooses the request for a fetch: that of its owner or, if the owner has left, that of the reader who began
+        /// to wait last.
         mutating func chooseRequest(for id: GenerationMachine.FetchID) -> OriginRequest? {
             let owner = machine.fetches[id]?.owner.flatMap { requests[$0] }
             let waiting = machine.readers.filter { $0.value.waitingOn == id }.keys.max { $0.number < $1.number }
@@ -130,7 +132,7 @@ final class GenerationCore: Sendable {
             cachedInformation = nil
         }
 
-        /// The record with what the machine has learnt since.
+        /// The record with the machine's latest length and range support.
         var currentRecord: GenerationRecord {
             var record = record
             record.completeLength = machine.completeLength
@@ -139,7 +141,7 @@ final class GenerationCore: Sendable {
         }
     }
 
-    /// Opened bytes lie in memory until the client has taken them, twice over while they are handed to its socket.
+    /// Decrypted bytes stay in memory until the client has taken them, and twice while they are written to its socket.
     private static let largestOpenedPiece: Int64 = 2 * Chunk.alignment
 
     let id: Int64
@@ -153,10 +155,10 @@ final class GenerationCore: Sendable {
     let punches = PunchGate()
     /// `nil` in a plain cache.
     let sealer: ChunkSealer?
-    /// What fetches have in memory of chunks that are not sealed yet.
+    /// Bytes of running fetches that are not sealed yet.
     let tails = UnsealedTails()
     let state: Mutex<State>
-    /// Called when the origin turns out to have another representation.
+    /// Called when the origin has another representation.
     let onReplaced: @Sendable (GenerationCore, String) -> Void
 
     init(
@@ -188,7 +190,7 @@ final class GenerationCore: Sendable {
                 confirmed: isConfirmed ? now : nil, now: now))
     }
 
-    // MARK: - What is known
+    // MARK: - Stored response
 
     var record: GenerationRecord { state.withLock { $0.currentRecord } }
     var information: ContentInformation { state.withLock { $0.information() } }
@@ -231,8 +233,8 @@ final class GenerationCore: Sendable {
                 return handle
             }
             handle?.lingerTimer?.cancel()
-            // Before its head has come the request runs on until then, unless it still waits for a connection or others wait
-            // for its: breaking it off would waste what is under way.
+            // Until its head arrives, a sent request keeps running, unless it still waits for a connection or other
+            // requests wait for its connection: breaking it off would waste the work under way.
             if handle?.isHandedOver != true { handle?.interest.change(to: nil) }
             handle?.body?.cancel()
             handle?.parked?.resume(returning: .over)
@@ -262,9 +264,10 @@ final class GenerationCore: Sendable {
         }
     }
 
-    /// Takes over the response that began this generation: it fills from `placement.start` and works for the first reader.
+    /// Takes over the response that began this generation: the fetch fills from `placement.start` on behalf of the
+    /// first reader.
     ///
-    /// `interest` is that of the request which the response came to.
+    /// `interest` is that of the request that the response answers.
     func adopt(
         _ response: FetchResponse, spec: RangeSpec?, request: OriginRequest, interest: RequestInterest?
     ) throws(RepriseError) -> OpenedReader? {
@@ -288,7 +291,7 @@ final class GenerationCore: Sendable {
 
     // MARK: - Recording
 
-    /// The entry goes: record nothing more, serve nothing new.
+    /// Stops recording and accepts no new readers, because the entry is removed.
     func markRemoved(because reason: GenerationMachine.Freeze = .removed) {
         perform(
             state.withLock { state in
@@ -296,7 +299,7 @@ final class GenerationCore: Sendable {
                 return state.machine.freeze(because: reason)
             })
         dropRemainder()
-        // Its name goes: who reads it must not have to open it again.
+        // The file's name goes, so its readers could not open it again.
         if !isIdle { file.hold() }
         engine.progress.changed(key)
     }
@@ -306,14 +309,15 @@ final class GenerationCore: Sendable {
 
     func markRecorded() { state.withLock { $0.isRecorded = true } }
 
-    /// The index cannot be written, and others wait for it as well: what it does not know of this generation is forgotten.
+    /// Discards a generation that the index has no record of, because the index cannot be written and others wait for
+    /// it too.
     ///
-    /// A file without any record goes.
+    /// A file without any record is removed.
     func dropUnrecorded() {
         if !isRecorded { replace(reason: "The index could not be written.") }
     }
 
-    /// What the catalogue does not know yet.
+    /// The changes that the index lacks.
     func takeUnrecorded() -> Catalogue.Batch.Generation? {
         guard let record = state.withLock({ $0.isRemoved ? nil : $0.currentRecord }) else { return nil }
         return Catalogue.Batch.Generation(

@@ -1,6 +1,6 @@
 import ByteRanges
 
-/// What the machine speaks of: readers, fetches, and what its owner is to do.
+/// The vocabulary of the machine: readers, fetches, and the effects for its owner.
 extension GenerationMachine {
     struct ReaderID: Hashable, Sendable { let number: UInt64 }
     struct FetchID: Hashable, Sendable { let number: UInt64 }
@@ -8,17 +8,17 @@ extension GenerationMachine {
     /// A consumer of `start ..< end`.
     struct Reader: Sendable {
         let start: Int64
-        /// End of the wanted range, exclusive; `nil` = to the end of a representation of unknown length.
+        /// End of the wanted range, exclusive; `nil` for the end of a representation of unknown length.
         let end: Int64?
-        /// What it wants the bytes for.
+        /// What the reader wants the bytes for.
         let demand: Demand
-        /// Everything before is consumed: the caller came back for more.
+        /// Everything before this offset is consumed: the caller came back for more.
         var consumed: Int64
-        /// Everything before is handed out.
+        /// Everything before this offset is delivered.
         var delivered: Int64
-        /// What was stored when the read began; tells hits from joined bytes.
+        /// The stored ranges when the read began; distinguishes hits from joined bytes.
         var stored: ByteRangeSet
-        /// What this reader's own fetches brought.
+        /// Bytes brought by this reader's own fetches.
         var own = ByteRangeSet()
         var waitingOn: FetchID?
         var failure: RepriseError?
@@ -29,30 +29,31 @@ extension GenerationMachine {
         enum Phase: Sendable {
             /// Readers want it; it runs as fast as they read.
             case active
-            /// Nobody wants it, but so little is missing that it ends by itself.
+            /// No reader wants it, but so little is missing that it finishes by itself.
             case finishing
-            /// Nobody wants it. Its socket is not read; a player that comes back within the linger time takes it over.
+            /// No reader wants it. Its socket is not read; a player that comes back within the linger time takes it
+            /// over.
             case lingering
-            /// Cancelled; what had already arrived is still being stored.
+            /// Canceled; bytes that had already arrived are still being stored.
             case ending
         }
 
         let start: Int64
         /// Next byte to arrive.
         var cursor: Int64
-        /// End of its range, exclusive; moves down when another fetch takes the tail.
+        /// End of its range, exclusive; moves down when another fetch takes over the tail.
         ///
-        /// `nil` = unknown end.
+        /// `nil` for an unknown end.
         var limit: Int64?
         let owner: ReaderID?
-        /// The highest class of the readers that want its bytes; `nil` once it only finishes what is nearly done.
+        /// The highest class of the readers that want its bytes; `nil` once it only finishes.
         var demand: Demand?
         var phase = Phase.active
-        /// Whether a response to it has come: only then a cancelled one still has something to store.
+        /// Whether a response has arrived; only then a canceled fetch still has bytes to store.
         var hasResponse = false
 
         var remaining: Int64 { (limit ?? .max) - cursor }
-        /// Whether `position` will be reached if nobody interferes.
+        /// Whether `position` will be reached unless something intervenes.
         func covers(_ position: Int64) -> Bool { cursor <= position && position < (limit ?? .max) }
     }
 
@@ -65,7 +66,7 @@ extension GenerationMachine {
         /// The cache was closed.
         case closed
 
-        /// What a reader gets that comes to a hole at `position`.
+        /// The error for a reader that comes to a hole at `position`.
         func error(at position: Int64) -> RepriseError {
             let range = position..<position + 1
             return switch self {
@@ -86,13 +87,13 @@ extension GenerationMachine {
     enum Effect: Sendable, Equatable {
         /// Send a request for `range` and report to the fetch. An upper bound of `Int64.max` means the end.
         case start(FetchID, Range<Int64>)
-        /// Readers of another class want the fetch now, or none does: tell its request.
+        /// Readers of another class want the fetch now, or none does: pass that on to its request.
         case demand(FetchID)
-        /// A parked fetch may go on.
+        /// A parked fetch may continue.
         case resume(FetchID)
-        /// Cancel after `linger` unless somebody wants it again.
+        /// Cancel after `linger` unless a reader wants it again.
         case linger(FetchID)
-        /// Cancel now; keep what has arrived.
+        /// Cancel now; keep the bytes that have arrived.
         case cancel(FetchID)
         /// A waiting reader should ask again.
         case wake(ReaderID)
@@ -105,7 +106,7 @@ extension GenerationMachine {
         case verify(Range<Int64>)
         case wait
         case end
-        /// Nothing can be stored: stream the rest past the store.
+        /// Nothing can be stored: stream the rest without storing it.
         case direct(from: Int64, to: Int64?)
         case fail(RepriseError)
     }

@@ -1,25 +1,25 @@
 import HTTPSemantics
 import Locks
 
-/// How a stale response came to be used.
+/// How a stored response came to be used after the origin was asked.
 struct Confirmation: Sendable {
     /// Why the origin was asked.
     let reason: CacheStatus.ForwardReason
-    /// What it answered; `nil` if it did not.
+    /// The status of its answer; `nil` if it did not answer.
     let status: Int?
 }
 
-/// The wait for the head of the response that tells what a resource is.
+/// The wait for the response head that determines what a resource is.
 ///
 /// Its lock is a leaf.
 final class Opening: Sendable {
-    /// What is known when it is over.
+    /// The result of an opening.
     enum Found: Sendable {
-        /// Look again.
+        /// The state changed: look again.
         case changed
-        /// It came to an error that is another reader's own: ask for yourself.
+        /// It failed with an error that applies to another reader only: ask the origin yourself.
         case failed
-        /// The stored generation was asked about just now and may be used.
+        /// The stored generation was just validated and may be used.
         case confirmed(GenerationCore, Confirmation)
     }
 
@@ -31,21 +31,21 @@ final class Opening: Sendable {
     private struct State {
         var result: Result<Found, RepriseError>?
         var waiters: [UInt64: Waiter] = [:]
-        /// The classes of those who need it, by their places; the leader has the first.
+        /// The demand classes of the readers that need it, by place; the leader has the first place.
         var demands: [UInt64: Demand]
         var next: UInt64 = leader + 1
     }
 
     private static let leader: UInt64 = 0
 
-    /// What the origin is asked.
+    /// The request to the origin.
     private let request: OriginRequest
     private let isShared: Bool
     private let state: Mutex<State>
-    /// How much the response is wanted: what was not sent when the last waiter leaves is withdrawn.
+    /// How much the response is wanted; a request that was not sent yet is withdrawn when the last waiter leaves.
     let interest: RequestInterest
 
-    /// An opening for a leader who asks `request` and is going to call ``waitAsLeader()``.
+    /// Creates an opening for a leader that sends `request` and then calls ``waitAsLeader()``.
     init(asking request: OriginRequest, isShared: Bool) {
         self.request = request
         self.isShared = isShared
@@ -56,7 +56,7 @@ final class Opening: Sendable {
     /// Whether the origin is asked the same as by `other`.
     func asksTheSame(as other: OriginRequest) -> Bool { request.asksTheSame(as: other) }
 
-    /// Returns when the opening is over; throws its error if that concerns a reader who would have asked `request`.
+    /// Returns when the opening is over; throws its error if that applies to a reader who would have sent `request`.
     func wait(_ request: OriginRequest) async throws -> Found {
         let place = state.withLock { state in
             defer { state.next += 1 }
@@ -67,10 +67,10 @@ final class Opening: Sendable {
         return try await wait(at: place, request)
     }
 
-    /// The same for the reader that began it.
+    /// Waits on behalf of the reader that began the opening.
     func waitAsLeader() async throws -> Found { try await wait(at: Self.leader, request) }
 
-    /// Once it is over, the response belongs to a fetch, which goes on with the interest.
+    /// Passes the highest demand on; once the opening is over, the interest belongs to the fetch that has the response.
     private func noteDemand() {
         let (isOver, demand) = state.withLock { ($0.result != nil, $0.demands.values.max()) }
         if !isOver { interest.change(to: demand) }

@@ -1,30 +1,30 @@
 import Locks
 
-/// What a new request costs, by origin: time to first byte and rate, as moving averages.
+/// The cost of a new request, by origin: time to first byte and rate, as moving averages.
 ///
-/// Waiting for a running fetch is better than a new request while the bytes between are worth less than rate × time to
-/// first byte. The lock is a leaf.
+/// Waiting for a running fetch is better than a new request while fewer bytes lie in between than rate × time to first
+/// byte. The lock is a leaf.
 final class OriginTimings: Sendable {
     private struct Timing {
         var firstByte: Double?
         var bytesPerSecond: Double?
     }
 
-    /// Bounds of the distance that is worth waiting for, in bytes.
+    /// Bounds of the distance worth waiting for, in bytes.
     ///
-    /// What lies between may be wanted by nobody: players that skip from one fragment header to the next, half a
-    /// megabyte apart, would fetch a whole film for a few kilobytes.
+    /// The bytes in between may be wanted by no reader: players that skip from one fragment header to the next, half a
+    /// megabyte apart, would otherwise fetch a whole film for a few kilobytes.
     static let bounds: ClosedRange<Double> = 65_536...262_144
-    /// The distance before anything was measured.
+    /// The distance before the first measurement.
     static let unmeasured: Int64 = 64 << 10
     /// Weight of the newest measurement.
     private static let weight = 0.3
-    /// Origins remembered; beyond it the table starts anew.
+    /// Number of origins remembered; beyond it the table is cleared.
     private static let capacity = 1024
 
     private let timings = Mutex<[String: Timing]>([:])
 
-    /// How many bytes behind the wanted one a running fetch may be to be waited for.
+    /// How many bytes before the wanted one a running fetch may be for a reader to wait for it.
     func patience(for host: String) -> Int64 {
         timings.withLock { timings in
             guard let timing = timings[host], let delay = timing.firstByte, let rate = timing.bytesPerSecond else {
@@ -38,7 +38,7 @@ final class OriginTimings: Sendable {
         update(host) { $0.firstByte = Self.average($0.firstByte, delay / .seconds(1)) }
     }
 
-    /// `bytes` came in `duration`, during which the socket was being read.
+    /// Notes that `bytes` arrived in `duration`, during which the socket was being read.
     func noteRate(bytes: Int64, in duration: Duration, from host: String) {
         guard bytes >= 64 << 10, duration > .zero else { return }
         update(host) { $0.bytesPerSecond = Self.average($0.bytesPerSecond, Double(bytes) / (duration / .seconds(1))) }

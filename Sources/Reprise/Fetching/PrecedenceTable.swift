@@ -1,20 +1,20 @@
-/// Which classes of demand wait for bytes at which origin.
+/// Which classes of demand wait for bytes, by origin.
 ///
-/// A pure value; ``Precedence`` guards it. An origin is forgotten when nothing waits and nothing gives way there.
+/// A pure value; ``Precedence`` guards it. An origin is dropped when nothing waits and nothing gives way there.
 struct PrecedenceTable: Sendable {
     private struct Site {
-        /// Readers that wait, by class.
+        /// Number of waiting readers, by class.
         var waiting: [Demand: Int] = [:]
-        /// The number of the last wait that began, by class.
+        /// Number of the last wait that began, by class.
         var lastWait: [Demand: Int] = [:]
-        /// Requests and fetches that give way.
+        /// Number of requests and fetches that give way.
         var yielding = 0
 
         var isUnused: Bool { waiting.isEmpty && yielding == 0 }
     }
 
     private var sites: [String: Site] = [:]
-    /// Waits that have begun at any origin.
+    /// Number of waits that have begun, at any origin.
     private(set) var waitsBegun = 0
 
     var isEmpty: Bool { sites.isEmpty }
@@ -28,7 +28,7 @@ struct PrecedenceTable: Sendable {
         sites[authority] = site
     }
 
-    /// A reader that waited has its bytes, or has left.
+    /// A waiting reader got its bytes, or left.
     mutating func readerGoesOn(_ demand: Demand, at authority: String) {
         guard var site = sites[authority], let count = site.waiting[demand] else { return }
         site.waiting[demand] = count > 1 ? count - 1 : nil
@@ -40,9 +40,9 @@ struct PrecedenceTable: Sendable {
         sites[authority]?.waiting.keys.contains { $0 > demand } ?? false
     }
 
-    /// Whether the wait of a reader of a higher class has begun after so many others.
+    /// Whether a reader of a higher class began to wait after the first `waits` waits.
     ///
-    /// Asked between ``beginYielding(at:)`` and ``endYielding(at:)`` only.
+    /// Call it between ``beginYielding(at:)`` and ``endYielding(at:)`` only.
     func isOutranked(_ demand: Demand, at authority: String, since waits: Int) -> Bool {
         sites[authority]?.lastWait.contains { $0.key > demand && $0.value > waits } ?? false
     }

@@ -1,14 +1,14 @@
 import HTTPSemantics
 
-/// What one reader asks for.
+/// One reader's request.
 struct ReadRequest: Sendable {
     let range: RangeSpec?
-    /// How to ask the origin, should that be needed.
+    /// The request to send to the origin if necessary.
     var origin: OriginRequest
     /// The directives of the client's request (RFC 9111 §5.2.1).
     var directives = CacheControl()
-    /// Whether nothing is to be stored of a representation that cannot be stored as a whole, nor evicted for it.
+    /// Whether nothing may be stored, or evicted for it, if the representation cannot be stored as a whole.
     var storesOnlyWhole = false
-    /// How much the response to its first request is wanted, where others may wait for that one too.
+    /// How much the response to its first request is wanted; other readers may wait for that response too.
     var interest: RequestInterest?
 }

@@ -1,6 +1,6 @@
 import Locks
 
-/// Keys whose generations are being taken out of the catalogue: what it still says of them must not be loaded.
+/// Keys whose generations are being removed from the index; their records must not be loaded until that is done.
 ///
 /// The lock is a leaf.
 final class RemovalGate: Sendable {
@@ -11,10 +11,10 @@ final class RemovalGate: Sendable {
 
     private let state = Mutex(State())
 
-    /// A removal of what is stored under `key` begins, before anybody can make another core for it.
+    /// Begins a removal of the entry under `key`; must be called before another core for the key can be made.
     func begin(_ key: CacheKey) { state.withLock { $0.counts[key, default: 0] += 1 } }
 
-    /// That removal is over.
+    /// Ends that removal.
     func end(_ key: CacheKey) {
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             guard let count = state.counts[key] else { return [] }

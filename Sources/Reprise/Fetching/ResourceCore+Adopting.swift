@@ -2,9 +2,9 @@ import HTTPSemantics
 import HTTPTypes
 import Locks
 
-/// What becomes of a response that is here: a generation, or a read past the store.
+/// Turns a response that has arrived into a generation, or into a read that bypasses the store.
 extension ResourceCore {
-    /// Makes a generation of a response, where it may be stored, and begins to read it.
+    /// Makes a generation of a response, if it may be stored, and begins to read it.
     func adopt(_ exchange: Exchange, _ wanted: ReadRequest, replacing replaced: GenerationCore?) async throws
         -> Lead
     {
@@ -34,7 +34,7 @@ extension ResourceCore {
             return state.isDetached
         }
         if isMissed {
-            // Removed while the origin was asked: what comes belongs to nobody's entry.
+            // Removed while the origin was asked: the response belongs to no entry.
             store.removeFile(name: store.catalogue.name(of: home.key), generation: generation.id)
             return .read(try MediaRead(exchange, spec: wanted.range, resource: self, request: wanted.origin))
         }
@@ -49,10 +49,11 @@ extension ResourceCore {
         return .read(MediaRead(opened, how, generation: generation, resource: home, request: wanted.origin))
     }
 
-    /// A response must not be stored: for a while the next requests go past the store, and what is stored goes.
+    /// Notes that a response must not be stored: for a while further requests bypass the store, and stored bytes are
+    /// removed.
     ///
-    /// Unless the request's own fields forbid storing, which is no property of the resource, or others read what another
-    /// response brings: they are not broken off for this one.
+    /// Does nothing if the request's own fields forbid storing, which is not a property of the resource, or if others
+    /// are reading an in-flight response, which must not be broken off.
     private func noteUnstored(
         _ response: OriginResponse, _ reason: PassThroughReason, _ wanted: ReadRequest,
         replacing replaced: GenerationCore?
@@ -68,10 +69,10 @@ extension ResourceCore {
         if let replaced, let store = engine.store { await retire(replaced, store) }
     }
 
-    /// Whether a response must leave `generation` alone: others read what another response brings, nothing says that this is
-    /// another representation, and nothing proves that it is the same (RFC 9110 §15.3.7.3).
+    /// Whether a response must leave `generation` alone: others are reading an in-flight response, and nothing shows
+    /// that this one has another representation or the same one (RFC 9110 §15.3.7.3).
     ///
-    /// Its reader goes past the store; to replace the generation would break off the others.
+    /// Such a response bypasses the store; replacing the generation would break off the other readers.
     private func isOutside(
         _ response: OriginResponse, _ placement: BodyPlacement, of generation: GenerationCore
     ) -> Bool {
@@ -82,7 +83,7 @@ extension ResourceCore {
         return generation.isBeingFilled && (change == nil || change == .noStrongValidator)
     }
 
-    /// What of a response is read: what was asked for, or all of a part that begins elsewhere.
+    /// The range to read from a response: the requested one, or all of a part that begins elsewhere.
     private func spec(_ wanted: RangeSpec?, _ placement: BodyPlacement) -> RangeSpec? {
         guard let wanted, placement.start > 0 || placement.end != placement.completeLength, let end = placement.end,
             let extent = GenerationCore.extent(of: wanted, completeLength: placement.completeLength)
@@ -91,15 +92,15 @@ extension ResourceCore {
         return part.contains(extent.start) ? wanted : .bounded(part)
     }
 
-    /// How long a resource whose response must not be stored is asked for without collapsing.
+    /// How long requests are not collapsed for a resource whose response must not be stored.
     static let bypassTime = Duration.seconds(10)
 
-    /// A read past the store.
+    /// Begins a read that bypasses the store.
     func openDirect(_ wanted: ReadRequest) async throws -> MediaRead {
         let exchange = try await exchange(wanted)
         if case .passThrough = exchange.action {
         } else {
-            // It may be stored now: the next read does.
+            // It may be stored now, so the next read stores it.
             state.withLock { state in
                 if case .bypass = state.phase { state.phase = .unknown }
             }

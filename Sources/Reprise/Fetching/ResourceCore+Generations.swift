@@ -3,9 +3,9 @@ import HTTPSemantics
 import HTTPTypes
 import Locks
 
-/// Generations that come and go.
+/// Loads, makes and removes generations.
 extension ResourceCore {
-    /// Takes what the catalogue knows into memory; false if it knows nothing.
+    /// Loads the resource's state from the index; false if the index knows nothing of it.
     func load() async -> Bool {
         guard let store = engine.store else {
             state.withLock { $0.phase = .unknown }
@@ -28,7 +28,7 @@ extension ResourceCore {
         return true
     }
 
-    /// A new generation for a response that is here.
+    /// Makes a new generation for a response that has arrived.
     func begin(_ exchange: Exchange, _ placement: BodyPlacement, _ url: ResourceURL, _ store: Store)
         throws(RepriseError) -> GenerationCore
     {
@@ -53,7 +53,7 @@ extension ResourceCore {
         }
     }
 
-    /// The origin has another representation: the next read asks afresh.
+    /// Drops a generation that is no longer current at the origin; the next read asks the origin.
     func forget(_ generation: GenerationCore) {
         retireLater { state in
             guard case .known(let current) = state.phase, current === generation else { return nil }
@@ -62,13 +62,14 @@ extension ResourceCore {
         }
     }
 
-    /// Removes a generation that another replaces.
+    /// Removes a generation that is being replaced.
     ///
-    /// Its readers keep the open file and finish from what is stored.
+    /// Its readers keep the open file and finish from stored bytes.
     func retire(_ generation: GenerationCore, _ store: Store) async {
         generation.markRemoved(because: .replaced)
         guard store.problem == nil else { return }
-        // Nothing to remove where the index cannot be written; a record that does come is found without its file.
+        // If the index cannot be written, there is nothing to remove; a record that is written later is found without
+        // its file.
         if generation.isRecorded || !store.recorder.isFailing {
             do {
                 _ = try await store.recorder.remove(generation: generation.id)
@@ -81,7 +82,7 @@ extension ResourceCore {
         generation.emptyFileIfUnread()
     }
 
-    /// Removes the generation that `choose` takes out of the state; nobody loads it again meanwhile.
+    /// Removes the generation that `choose` takes out of the state; it cannot be loaded again during the removal.
     private func retireLater(_ choose: (inout State) -> GenerationCore?) {
         engine.removals.begin(key)
         guard let generation = state.withLock({ choose(&$0) }), let store = engine.store else {
@@ -94,7 +95,7 @@ extension ResourceCore {
         }
     }
 
-    /// From now on each selection by `vary` is a resource of its own.
+    /// Makes each variant by `vary` a resource of its own.
     func becomeSignpost(_ vary: Vary) {
         retireLater { state in
             defer { state.phase = .varies(vary) }
@@ -102,7 +103,7 @@ extension ResourceCore {
         }
     }
 
-    /// The response is no longer to be used without asking (RFC 9111 §4.4).
+    /// Marks the response as stale, so that it is not used without asking the origin (RFC 9111 §4.4).
     func invalidate() {
         let generation = state.withLock { state -> GenerationCore? in
             switch state.phase {

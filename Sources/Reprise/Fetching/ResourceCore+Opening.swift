@@ -1,13 +1,13 @@
 import HTTPSemantics
 import Locks
 
-/// How a read begins: serve, validate, discover, go past.
+/// Decides how a read starts: serve from the store, revalidate, fetch, or bypass the store.
 extension ResourceCore {
-    /// Why a reader leads.
+    /// Why a reader leads an opening.
     enum Errand {
-        /// Nothing usable is known; `replacing` no longer is.
+        /// Nothing usable is known; `replacing` is no longer usable.
         case discover(replacing: GenerationCore?)
-        /// What is stored is stale, or the request wants to know.
+        /// The stored response is stale, or the request requires validation.
         case validate(GenerationCore, CacheStatus.ForwardReason)
     }
 
@@ -15,7 +15,7 @@ extension ResourceCore {
         /// Another core has the key.
         case moved
         case use(GenerationCore)
-        /// Use it, and validate it meanwhile.
+        /// Use it, and validate it in the background.
         case useAndRevalidate(GenerationCore)
         case lead(Opening, Errand)
         case follow(Opening)
@@ -51,7 +51,7 @@ extension ResourceCore {
                 case .again(.changed), .again(.failed): break
                 }
             case .follow(let opening):
-                // Readers who all ask differently must not wait for the failures of all the others.
+                // Readers that all send different requests must not wait for one another's failures.
                 let isSame = opening.asksTheSame(as: wanted.origin)
                 if mayAsk(wanted), sharesNothing || failures >= Self.patience && !isSame {
                     return try await openDirect(wanted)
@@ -71,7 +71,7 @@ extension ResourceCore {
         }
     }
 
-    /// How many failures of others a reader waits for before it asks by itself, past the store.
+    /// How many failures of other readers a reader waits for before it sends its own request, bypassing the store.
     private static let patience = 2
 
     private func mayAsk(_ wanted: ReadRequest) -> Bool { !policy.isOffline && !wanted.directives.onlyIfCached }
@@ -100,7 +100,8 @@ extension ResourceCore {
                     state.isRevalidating = true
                     return .useAndRevalidate(generation)
                 case .validate(let reason):
-                    // A fetch for the first byte carries If-Range: its response says whether the rest still holds.
+                    // A fetch for the first byte carries If-Range; its response shows whether the rest is still
+                    // current.
                     if generation.beginsInHole(wanted.range) { return .use(generation) }
                     errand = .validate(generation, reason)
                 }
@@ -120,8 +121,7 @@ extension ResourceCore {
         }
     }
 
-    /// Whether the origin need not be asked for any byte, and what is stored is good enough for a reader who says that it
-    /// must not be.
+    /// Whether all of the range is stored and usable for a reader that does not allow asking the origin.
     private func canServe(_ generation: GenerationCore, _ wanted: ReadRequest) -> Bool {
         guard generation.isStored(wanted.range) else { return false }
         if policy.isOffline { return true }
@@ -142,7 +142,7 @@ extension ResourceCore {
         return try await opening.wait(wanted.origin)
     }
 
-    /// Runs the opening in a task of its own: the leader may leave while followers wait.
+    /// Runs the opening in a task of its own, because the leader may leave while followers wait.
     private func lead(_ opening: Opening, _ wanted: ReadRequest, _ errand: Errand) async throws -> Lead {
         var wanted = wanted
         wanted.interest = opening.interest
@@ -163,13 +163,13 @@ extension ResourceCore {
                 throw error
             }
         }
-        // A leader that leaves does not break off a request that was sent: the head settles what the resource is, and what
-        // has arrived is stored. One that has no connection yet is withdrawn with its last waiter.
+        // A leader that leaves does not cancel a request that was sent: the head determines what the resource is, and
+        // bytes that have arrived are stored. A request without a connection is withdrawn with its last waiter.
         do { _ = try await opening.waitAsLeader() } catch is CancellationError { throw CancellationError() } catch {}
         return try await task.value
     }
 
-    /// Loads what the catalogue knows, or asks the origin.
+    /// Loads the resource from the index, or asks the origin.
     private func find(_ wanted: ReadRequest, _ errand: Errand) async throws -> Lead {
         let isUnloaded = state.withLock { state in
             if case .unloaded = state.phase { true } else { false }

@@ -2,30 +2,30 @@ import HTTPSemantics
 import HTTPTypes
 import Locks
 
-/// Requests to the origin, and what their responses mean.
+/// Sends requests to the origin and interprets the responses.
 extension ResourceCore {
-    /// A response and what it is good for.
+    /// A response and the action that it allows.
     struct Exchange: Sendable {
         let response: OriginResponse
         let requestTime: Int64
         let action: ResponseAction
     }
 
-    /// What asking about a stored response came to.
+    /// The result of validating a stored response.
     enum Validation {
         case confirmed(Confirmation)
         /// The response begins a generation, or must not be stored.
         case replaced(Exchange)
-        /// The stored one no longer holds, and the response has nothing to put in its place.
+        /// The stored response is no longer current, and the new one cannot replace it.
         case gone
     }
 
-    /// A part of it, or of what is called like media, is never wanted of a page.
+    /// Whether the reader expects media: it wants a part, or the URL has a media extension; neither fits a web page.
     private func expectsMedia(_ wanted: ReadRequest) -> Bool {
         wanted.range.map { $0 != .from(0) } ?? false || wanted.origin.url.namesMedia
     }
 
-    /// Asks the origin as the reader asked us, and retries what a retry can help.
+    /// Sends the reader's request to the origin, and retries when that can help.
     func exchange(_ wanted: ReadRequest) async throws -> Exchange {
         var range = wanted.range
         return try await retrying {
@@ -53,10 +53,11 @@ extension ResourceCore {
         }
     }
 
-    /// In a shared cache, asks for the gap of a fresh response that has no validator: an origin that answers with the whole
-    /// is done.
+    /// In a shared cache, requests the hole of a fresh response that has no validator; an origin that answers with the
+    /// whole representation settles it.
     ///
-    /// A part cannot be joined without a strong validator (RFC 9111 §3.4): then `nil`, and the whole is to be asked for.
+    /// Without a strong validator a part cannot be joined (RFC 9111 §3.4); returns `nil` then, and the whole has to be
+    /// requested.
     func completion(of generation: GenerationCore, _ wanted: ReadRequest) async throws -> Exchange? {
         guard policy.isShared, !generation.isFrozen, generation.reuse(for: wanted.directives) == .serve,
             !state.withLock({ $0.isGapFutile }), let gap = generation.gap(in: wanted.range)
@@ -74,12 +75,12 @@ extension ResourceCore {
         return nil
     }
 
-    /// Asks whether `generation` is current (RFC 9111 §4.3), in the words of the reader's request.
+    /// Asks whether `generation` is current (RFC 9111 §4.3), with the fields of the reader's request.
     func validate(_ generation: GenerationCore, _ wanted: ReadRequest, _ reason: CacheStatus.ForwardReason) async throws
         -> Validation
     {
         do {
-            // Where there is something to fall back on nobody waits for retries.
+            // No retries if a stale response can be served instead.
             if generation.mayServeStale(instead: RepriseError(.originUnreachable, "")) {
                 return try await ask(generation, wanted, reason)
             }
@@ -109,7 +110,7 @@ extension ResourceCore {
             generation.freshen(response.head.headerFields, requestTime: time, by: request)
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
         case .passThrough(.unexpectedHTML), .passThrough(.emptyBody):
-            // A captive portal, or an origin that fails: what is stored is worth more.
+            // A captive portal, or a failing origin: the stored response is worth more.
             response.body.cancel()
             journal.tell(.servedStale(key, reason: "The origin answered with HTML or nothing in place of media."))
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
@@ -122,11 +123,11 @@ extension ResourceCore {
         }
     }
 
-    /// Validates without anybody waiting (RFC 5861 §3).
+    /// Validates in the background (RFC 5861 §3).
     func revalidate(_ generation: GenerationCore, _ wanted: ReadRequest) {
         Task(executorPreference: DiskExecutor.shared) {
             defer { self.state.withLock { $0.isRevalidating = false } }
-            // Whoever caused this may long be gone with its part: ask about the whole.
+            // The reader that triggered this may have left, so validate the whole and not its part.
             var request = ReadRequest(range: nil, origin: wanted.origin)
             request.origin.demand = .preload
             do {
@@ -141,7 +142,7 @@ extension ResourceCore {
         }
     }
 
-    /// Fetches a small new representation at once; a large one is left to its next reader.
+    /// Fetches a small new representation at once; leaves a large one to its next reader.
     private func replaceQuietly(_ generation: GenerationCore, _ exchange: Exchange, _ request: ReadRequest) async throws
     {
         guard case .newGeneration(let placement, _) = exchange.action,
@@ -155,10 +156,10 @@ extension ResourceCore {
         for try await _ in read {}
     }
 
-    /// Largest representation that a validation in the background fetches, in bytes.
+    /// Size limit, in bytes, for representations fetched by a background validation.
     private static let quietlyFetched: Int64 = 1 << 20
 
-    /// Runs `body`, again after a delay where that can help.
+    /// Runs `body`, and again after a delay if that can help.
     private func retrying<T>(_ body: () async throws -> T) async throws -> T {
         var budget = RetryBudget(engine.retryPolicy)
         while true {
@@ -172,7 +173,7 @@ extension ResourceCore {
         }
     }
 
-    /// The error for a response without media; kept for the next requests where it may be.
+    /// The error for a response without media; kept for further requests if allowed.
     private func refusal(
         _ action: ResponseAction, _ response: OriginResponse, _ requestTime: Int64, _ wanted: ReadRequest
     )
@@ -206,7 +207,7 @@ extension ResourceCore {
         }
     }
 
-    /// Asks with HEAD; what it tells about the stored response is kept (RFC 9111 §4.3.5).
+    /// Sends HEAD; the response may freshen or invalidate the stored one (RFC 9111 §4.3.5).
     func head(_ request: OriginRequest) async throws -> HTTPResponse {
         let (response, time) = try await engine.send(request, range: nil)
         response.body.cancel()
@@ -216,7 +217,7 @@ extension ResourceCore {
             let fields = response.head.headerFields
             switch generation.record.identity.verdict(ofHead: fields, isShared: policy.isShared) {
             case .freshens:
-                // Nothing that has a body vouches for its type.
+                // A response without a body does not vouch for a Content-Type.
                 var fields = fields
                 fields[.contentType] = nil
                 generation.freshen(fields, requestTime: time, by: request)
@@ -227,7 +228,7 @@ extension ResourceCore {
         return response.head
     }
 
-    /// Passes a request with another method on.
+    /// Forwards a request with another method.
     func forward(_ request: OriginRequest) async throws -> OriginResponse {
         if policy.isOffline {
             throw RepriseError(
@@ -247,7 +248,8 @@ extension ResourceCore {
         return response
     }
 
-    /// A response for exactly a part of a read whose store gave out; it must continue the same generation.
+    /// Continues a read whose store failed: a response for exactly the remaining part, which must be of the same
+    /// generation.
     func resumeDirect(
         _ generation: GenerationCore, from: Int64, to: Int64?, request: OriginRequest
     ) async throws -> DirectStream {
@@ -261,8 +263,8 @@ extension ResourceCore {
         let ifRange = record.identity.validators.ifRangeValue
         let (response, _) = try await engine.send(request, range: spec, ifRange: ifRange)
         let sent = FetchRequest(range: spec, sentIfRange: ifRange != nil)
-        // Nothing of it is stored: what forbids storing is no reason to end the read. What cannot be shown to continue the
-        // representation is: a reader never gets bytes of two.
+        // Nothing of it is stored, so rules against storing don't end the read. A response that cannot be shown to
+        // continue the representation does: a reader never gets bytes of two.
         let action = HTTPSemantics.validate(
             sent, against: record.identity, policy: engine.configuration.generationPolicy, response: response.head,
             finalHost: response.url.authority, storage: StoragePolicy(honoursNoStore: false))
@@ -271,7 +273,7 @@ extension ResourceCore {
         case .fill(let found): placement = found
         case .refusal: throw Self.refused(try await OriginRefusal.collect(response), request.url)
         case .newGeneration(_, let reason), .generationChanged(let reason):
-            // The next read asks for what is current.
+            // The next read asks for the current representation.
             generation.replace(reason: String(describing: reason))
             fallthrough
         default:

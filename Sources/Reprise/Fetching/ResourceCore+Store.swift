@@ -1,12 +1,12 @@
 import HTTPSemantics
 import Locks
 
-/// What a resource asks of the store when it begins.
+/// What a resource needs from the store when a read begins.
 extension ResourceCore {
-    /// Whether a representation of `length` bytes is to be stored for `wanted`; tells why not.
+    /// Whether a representation of `length` bytes is stored for `wanted`; reports why if it isn't.
     func admits(_ length: Int64?, _ store: Store, for wanted: ReadRequest) -> Bool {
         if store.unopened.withLock({ $0.remove(key) }) != nil {
-            // Past the store, or the record that is kept would be replaced; the next read looks for the file again.
+            // Bypass the store, or the record that was kept would be replaced; the next read tries the file again.
             state.withLock { $0.phase = .unloaded }
             return false
         }
@@ -16,7 +16,7 @@ extension ResourceCore {
         return false
     }
 
-    /// Which request fields select among the responses; `nil` if none do, or the index cannot be read.
+    /// The request fields that select among the responses; `nil` if none do, or the index cannot be read.
     func vary(in store: Store) -> Vary? {
         do { return try store.catalogue.vary(of: key) } catch {
             journal.tell(.storeBypassed(key, reason: error.description))
@@ -24,15 +24,15 @@ extension ResourceCore {
         }
     }
 
-    /// What the catalogue knows, with its open file; `nil` if there is nothing, or nothing that can be used.
+    /// The stored generation with its open file; `nil` if there is none, or none that can be used.
     ///
-    /// An index or a file that cannot be read is told and counts as empty: it must not stop playback. Only a file that is
-    /// gone makes its record go.
+    /// An index or file that cannot be read is reported and counts as empty, because it must not stop playback. The
+    /// record is removed only if its file is gone.
     func stored(in store: Store) async -> (record: GenerationRecord, file: DataFile, ledger: ChunkLedger)? {
         do {
             guard let stored = try store.catalogue.generation(for: key) else { return nil }
             guard let file = try open(stored.record, in: store) else {
-                // A record without its file: forget it, so that it no longer counts.
+                // A record without its file: remove it, so that it no longer counts.
                 store.quota.release(try await store.recorder.remove(generation: stored.record.id))
                 return nil
             }
@@ -40,7 +40,7 @@ extension ResourceCore {
             let ranges = ledger.ranges
             store.trim(file, to: ranges)
             store.dischargeExcess(stored.record.id)
-            // What a crash cut short is counted by what is recorded of it.
+            // After a crash the usage may be wrong; correct it to what is recorded.
             let usage = Allocation(ranges).usage
             store.quota.correct(from: stored.usage, to: usage)
             return (stored.record, file, ledger)

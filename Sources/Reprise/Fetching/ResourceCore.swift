@@ -3,52 +3,52 @@ import HTTPSemantics
 import HTTPTypes
 import Locks
 
-/// One resource: which generation is current, whether it may be used, and who is finding that out.
+/// A live resource: which generation is current, whether it may be used, and which opening is finding that out.
 ///
-/// The first read of an unknown resource leads: its request is the probe. Everybody else waits for the head of that one
+/// The first read of an unknown resource leads: its request is the probe. All others wait for the head of that one
 /// response (a collapsed request, RFC 9111 §4); the same holds when a stale generation has to be validated. A resource
-/// whose responses vary with the request is only a signpost: each selection is a resource of its own, under a key that
+/// whose responses vary with the request is only a signpost: each variant is a resource of its own, under a key that
 /// names it.
 ///
 /// Lock order: `state` before a generation's lock.
 final class ResourceCore: Sendable {
     enum Phase {
-        /// Nothing is in memory; the catalogue may know more.
+        /// Not loaded; the index may have a record.
         case unloaded
-        /// The catalogue knows nothing, or what it knew no longer holds.
+        /// The index has nothing, or what it had is no longer current.
         case unknown
         /// The one current generation.
         case known(GenerationCore)
-        /// Responses must not be stored; requests go straight through until then.
+        /// Responses must not be stored; requests bypass the store until then.
         case bypass(until: Duration)
-        /// Which request fields select the response.
+        /// The request fields that select the response.
         case varies(Vary)
-        /// The origin has no media here; what it said is kept for a while.
+        /// The origin has no media here; its answer is kept for a while.
         case answered(StoredAnswer)
     }
 
     struct State {
         var phase = Phase.unloaded
         var opening: Opening?
-        /// A validation that nobody waits for is under way.
+        /// Whether a background validation is under way.
         var isRevalidating = false
-        /// A part for a gap came that could not be joined: the next time the whole is asked for at once.
+        /// A part for a hole arrived but could not be joined; next time the whole is requested at once.
         var isGapFutile = false
-        /// It was taken out of the table: another core has the key now, or will have it.
+        /// It was removed from the table: another core has the key now, or will have it.
         var isDetached = false
-        /// It was read since the table last looked.
+        /// It was read since the table last checked.
         var wasUsed = false
 
         var generation: GenerationCore? {
             if case .known(let generation) = phase { generation } else { nil }
         }
-        /// Nobody reads, fills or opens it.
+        /// Whether no reader, fetch or opening uses it.
         var isIdle: Bool { opening == nil && generation?.isIdle != false }
     }
 
     let key: CacheKey
     let engine: Engine
-    /// The resource that this one is a selection of.
+    /// The resource that this one is a variant of.
     let signpost: ResourceCore?
     let state = Mutex(State())
 
@@ -76,18 +76,18 @@ final class ResourceCore: Sendable {
         return engine.liveResource(key.selection(by: vary, for: request))?.liveGeneration
     }
 
-    /// When a core may be taken out of the table.
+    /// When a core may be removed from the table.
     enum Detachment {
         case always
-        /// Nobody reads, fills or opens it.
+        /// No reader, fetch or opening uses it.
         case ifUnused
-        /// Nobody does, and the catalogue knows all of it.
+        /// As ``ifUnused``, and the index has all of it.
         case ifRecorded
     }
 
-    /// Ends this core if it may be: one at a time has the generation's file.
+    /// Retires this core if allowed, because only one at a time may use the generation's file.
     ///
-    /// Whoever still holds it is sent on to the next one.
+    /// Readers that still hold it are sent on to the next one.
     func detach(_ when: Detachment) -> Bool {
         let generation: GenerationCore?? = state.withLock { state in
             if when != .always {
@@ -102,7 +102,7 @@ final class ResourceCore: Sendable {
         return true
     }
 
-    /// Ends this core because the cache closes; returns the generation, whose stored bytes its readers still get.
+    /// Ends this core because the cache closes; returns the generation, whose stored bytes its readers can still read.
     func end() -> GenerationCore? {
         state.withLock { state in
             state.isDetached = true
@@ -110,7 +110,7 @@ final class ResourceCore: Sendable {
         }
     }
 
-    /// Whether something of it is stored, or it is known that its responses vary.
+    /// Whether something of it is stored, or its responses are known to vary.
     var isKnown: Bool {
         state.withLock { state in
             switch state.phase {
@@ -120,7 +120,7 @@ final class ResourceCore: Sendable {
         }
     }
 
-    /// Whether it was looked for in the index, so that what is stored of it is in memory, or nothing is.
+    /// Whether the index was consulted, so that memory has the complete state.
     var knowsWhatIsStored: Bool {
         state.withLock { state in
             switch state.phase {
@@ -130,7 +130,7 @@ final class ResourceCore: Sendable {
         }
     }
 
-    /// Whether it was used since this was last asked.
+    /// Whether it was used since the last call.
     func takeUse() -> Bool {
         state.withLock { state in
             defer { state.wasUsed = false }
@@ -148,7 +148,8 @@ final class ResourceCore: Sendable {
         return try engine.resource(key, signpost: try signpost?.current())
     }
 
-    /// The beginning of `spec`, at most `count` bytes, if all of it is stored, verified, and may be used without asking.
+    /// The beginning of `spec`, at most `count` bytes, if all of `spec` is stored, verified, and usable without asking
+    /// the origin.
     ///
     /// Never waits.
     func storedRegion(_ spec: RangeSpec?, atMost count: Int64, _ directives: CacheControl?) -> StoredHit? {
@@ -162,7 +163,7 @@ final class ResourceCore: Sendable {
         return generation.storedRegion(spec, atMost: count, isUsable: directives != nil || isAlwaysUsable)
     }
 
-    /// The generation, if a request with these directives may be answered with it without asking.
+    /// The metadata, if a request with these directives may be answered without asking the origin.
     func usableInformation(_ directives: CacheControl) -> ContentInformation? {
         guard let generation = liveGeneration, !generation.isFrozen, generation.reuse(for: directives) == .serve else {
             return nil
@@ -170,7 +171,7 @@ final class ResourceCore: Sendable {
         return generation.information
     }
 
-    /// The generation that answers `request`, read from the catalogue if need be; asks nobody else.
+    /// The generation that answers `request`, loaded from the index if necessary; does not ask the origin.
     func stored(for request: OriginRequest) async throws -> GenerationCore? {
         while true {
             switch recall(request) {

@@ -1,13 +1,13 @@
-/// The resources in memory, and who leaves when there are many.
+/// The resources in memory, with the rules for which of them leave when there are many.
 ///
-/// A new one is on trial, in a small share of its own: only what turns out to have something stored moves on, so that
-/// unknown and refused URLs push nothing out. Both shares are queues in which the oldest idle one goes first and what was used
-/// since it was last looked at gets a second chance. Each insertion looks at a few only. Where all of those are in use,
-/// the table grows, and later insertions make up for it.
+/// A new resource is on trial, in a small share of its own. Only resources that turn out to have stored bytes move on,
+/// so that unknown and refused URLs push nothing out. Both shares are queues: the oldest idle resource leaves first,
+/// and one that was used since the last look gets a second chance. Each insertion looks at a few only. If all of those
+/// are in use, the table grows, and later insertions make up for it.
 struct ResourceTable<Resource> {
-    /// What becomes of a resource on trial.
+    /// The outcome for a resource on trial.
     enum Trial { case settles, stays, leaves }
-    /// What becomes of a settled one.
+    /// The outcome for a settled resource.
     enum Review { case stays, leaves }
 
     private struct Place {
@@ -21,7 +21,7 @@ struct ResourceTable<Resource> {
     private struct Queue {
         private var items: [(key: CacheKey, number: UInt64)] = []
         private var head = 0
-        /// Those in the table; the queue may hold others that were removed meanwhile.
+        /// Number of resources in the table; the queue may also hold keys that were removed since.
         var count = 0
 
         var isSparse: Bool { items.count > 2 * count + 64 }
@@ -31,7 +31,7 @@ struct ResourceTable<Resource> {
             count += 1
         }
 
-        /// Drops what is not wanted, and what was popped.
+        /// Drops popped items and those that `isWanted` rejects.
         mutating func keep(_ isWanted: (CacheKey, UInt64) -> Bool) {
             items = items[head...].filter { isWanted($0.key, $0.number) }
             head = 0
@@ -53,10 +53,10 @@ struct ResourceTable<Resource> {
     private var settled = Queue()
     private var lastNumber: UInt64 = 0
 
-    /// Resources that one insertion looks at in each share.
+    /// Number of resources that one insertion looks at in each share.
     static var looks: Int { 4 }
 
-    /// A table of `capacity` settled resources and `trialCapacity` on trial, more only while those are in use.
+    /// Creates a table of `capacity` settled resources and `trialCapacity` on trial; more only while those are in use.
     init(capacity: Int, trialCapacity: Int) {
         self.capacity = capacity
         self.trialCapacity = trialCapacity
@@ -67,15 +67,15 @@ struct ResourceTable<Resource> {
 
     subscript(key: CacheKey) -> Resource? { places[key]?.resource }
 
-    /// Whether a resource has `name`, under which it stands in the index.
+    /// Whether a resource has `name`, its name in the index.
     func contains(name: String) -> Bool { keys[name] != nil }
 
-    /// The resource of `key` and its selections.
+    /// The resource of `key` and its variants.
     func family(of key: CacheKey) -> [Resource] {
         ([key] + (selections[key] ?? [])).compactMap { places[$0]?.resource }
     }
 
-    /// Adds a resource whose key is not there, and looks whether others may leave.
+    /// Adds a resource whose key is not in the table, and checks whether others may leave.
     mutating func insert(
         _ resource: Resource, at key: CacheKey, name: String, signpost: CacheKey?, trial judge: (Resource) -> Trial,
         review: (Resource) -> Review
@@ -99,7 +99,7 @@ struct ResourceTable<Resource> {
         if place.isOnTrial { trial.count -= 1 } else { settled.count -= 1 }
     }
 
-    /// Puts one that was taken from the head of its queue at the end of that or the other one.
+    /// Moves a resource popped from its queue to the end of that or the other queue.
     private mutating func requeue(_ key: CacheKey, _ number: UInt64, onTrial: Bool) {
         if places[key]?.isOnTrial == true { trial.count -= 1 } else { settled.count -= 1 }
         queue(key, number, onTrial: onTrial)
@@ -111,7 +111,7 @@ struct ResourceTable<Resource> {
         purge()
     }
 
-    /// Takes what was removed meanwhile out of the queues, once it is more than what counts.
+    /// Removes stale items from the queues once they outnumber the current ones.
     private mutating func purge() {
         func isCurrent(_ key: CacheKey, _ number: UInt64, onTrial: Bool) -> Bool {
             places[key].map { $0.number == number && $0.isOnTrial == onTrial } ?? false

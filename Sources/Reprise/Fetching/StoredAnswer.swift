@@ -1,16 +1,16 @@
 import HTTPSemantics
 import HTTPTypes
 
-/// A response without media that answers further requests for a while: kept in memory only.
+/// A response without media that answers further requests for a while; kept in memory only.
 ///
-/// Errors with a lifetime of their own, and for a few seconds those without, so that a player that asks again at once
-/// does not hammer the origin. It answers requests for the same URL with the same fields. Only in a shared cache, where the
-/// origin itself said how long it holds and it is no matter of authorization, may other fields differ (RFC 9111 §4).
+/// Covers errors with a lifetime of their own and, for a few seconds, those without, so that a player that retries at
+/// once does not hammer the origin. It answers requests for the same URL with the same fields. Other fields may differ
+/// only in a shared cache, if the origin stated a lifetime and the error is not about authorization (RFC 9111 §4).
 struct StoredAnswer: Sendable {
     private enum Term {
-        /// By what the response says, in seconds of age.
+        /// The response's own lifetime, in seconds of age.
         case lifetime(Int64)
-        /// By our own judgment, on the monotonic clock.
+        /// A pause that the cache chose, on the monotonic clock.
         case pause(until: Duration)
     }
 
@@ -19,15 +19,15 @@ struct StoredAnswer: Sendable {
     private let freshness: Freshness
     private let term: Term
     private let needsSameFields: Bool
-    /// How many times in a row the origin failed, this time included.
+    /// How many times in a row the origin has failed, including this one.
     private let failures: Int
 
-    /// Longest body that is kept, in bytes.
+    /// Maximum length of a body that is kept, in bytes.
     static let maximumBody = 32 << 10
 
     /// `nil` if the response must not answer other requests.
     ///
-    /// `previous` is what was kept until now; failures in a row are counted through it.
+    /// `previous` is the answer kept until now; it carries the count of consecutive failures.
     init?(
         _ refusal: OriginRefusal, to request: OriginRequest, after previous: StoredAnswer?, requestTime: Int64,
         now: Int64, elapsed: Duration, storage: StoragePolicy, policy: ReusePolicy
@@ -59,18 +59,18 @@ struct StoredAnswer: Sendable {
         self.request = request
     }
 
-    /// Whether a lifetime may be guessed for a response with this status (RFC 9110 §15.1, RFC 9111 §4.2.2).
+    /// Whether a heuristic lifetime is allowed for a response with this status (RFC 9110 §15.1, RFC 9111 §4.2.2).
     private static func mayGuess(_ code: Int, _ control: CacheControl) -> Bool {
         control.isPublic || [203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(code)
     }
 
-    /// Final status codes whose meaning for caching is known (RFC 9111 §5.2.2.3).
+    /// Final status codes whose caching behavior is understood (RFC 9111 §5.2.2.3).
     private static let understood: Set<Int> = [
         200, 203, 204, 206, 300, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 410, 414, 416, 500, 501, 502, 503,
         504,
     ]
 
-    /// Whether the response may be kept for others at all, judged before its body is read.
+    /// Whether the response may be kept at all, judged before its body is read.
     static func isWorthKeeping(_ head: HTTPResponse) -> Bool {
         let isSmall = head.headerFields[.contentLength].flatMap { contentLength($0) }.map { $0 <= maximumBody }
         guard isSmall ?? (head.status.code == 204) else { return false }
@@ -79,7 +79,7 @@ struct StoredAnswer: Sendable {
         return isExplicit || head.headerFields[.lastModified] != nil && mayGuess(head.status.code, control)
     }
 
-    /// The answer to `request`; `nil` when its time is over, or it is that of another request.
+    /// The answer to `request`; `nil` when its time is over or it belongs to another request.
     func answer(to request: OriginRequest, now: Int64, elapsed: Duration) -> OriginRefusal? {
         let age = freshness.currentAge(now: HTTPDate(secondsSince1970: now))
         let isTimely =

@@ -1,6 +1,6 @@
-/// Immutable bytes in memory, whoever owns them: a piece of a response body on its way.
+/// Immutable bytes in memory, independent of their owner: a piece of a response body in transit.
 ///
-/// The engine never copies one: it writes from it to the file and hands it on.
+/// The engine never copies a chunk: it writes it to the file and passes it on.
 public protocol ByteChunk: Sendable {
     /// Number of bytes.
     var count: Int { get }

@@ -1,8 +1,8 @@
-/// The cause of an `originTimedOut` that no connection became free for: the request was never sent.
+/// The cause of an `originTimedOut` error when no connection became free: the request was never sent.
 package struct ConnectionQueueTimeout: Error, CustomStringConvertible {
-    /// What it is called in messages.
+    /// The name used in messages.
     package let description = "queue"
 
-    /// The only one there is.
+    /// Creates the cause; all values are equal.
     package init() {}
 }

@@ -1,13 +1,13 @@
-/// What bytes are wanted for: a class of demand, from the lowest to the highest.
+/// What bytes are wanted for: a class of demand, from lowest to highest.
 ///
-/// At one origin a higher class goes first. It gets the next free connection, and a fetch of a lower class neither asks nor
-/// reads while a reader of a higher class waits for bytes. Within a class the newest request goes first.
+/// At one origin a higher class goes first. It gets the next free connection, and while one of its readers waits for
+/// bytes, fetches of lower classes neither send requests nor read. Within a class the newest request goes first.
 public enum Demand: Int, Sendable, Hashable, Comparable, CaseIterable {
-    /// To be kept, at any time.
+    /// To be kept, with no deadline.
     case download
-    /// To be there when it is played later.
+    /// To be available when played later.
     case preload
-    /// To be there where the player is about to seek.
+    /// To be available where the player is about to seek.
     case seekingAhead
     /// To be played now.
     case playing

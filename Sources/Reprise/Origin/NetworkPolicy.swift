@@ -1,11 +1,11 @@
-/// Which networks a request may use, in the words of Apple's systems.
+/// Which networks a request may use, in the terms of Apple's systems.
 ///
-/// `URLSessionOrigin` keeps to it on Apple's systems; elsewhere, and with other clients, every network is the same.
+/// `URLSessionOrigin` honors it on Apple's systems; elsewhere, and with other clients, all networks are treated alike.
 public enum NetworkPolicy: Sendable, Hashable {
     /// Any network.
     case any
-    /// None that the system calls expensive: cellular, or a personal hotspot.
+    /// No network that the system considers expensive, such as cellular or a personal hotspot.
     case inexpensive
-    /// None that is expensive, and none for which the user chose Low Data Mode.
+    /// No expensive network, and none for which the user turned on Low Data Mode.
     case inexpensiveAndUnconstrained
 }

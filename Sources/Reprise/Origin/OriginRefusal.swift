@@ -1,24 +1,24 @@
 import HTTPSemantics
 public import HTTPTypes
 
-/// A final response that is no media: 3xx without a target, 4xx, 5xx.
+/// A final response without media: 3xx without a target, 4xx, 5xx.
 ///
-/// Handed on, never stored.
+/// Passed on, never stored as media.
 public struct OriginRefusal: Sendable {
     /// Status and fields as they came.
     public let head: HTTPResponse
     /// The body, cut after ``maximumBody`` bytes.
     public let body: [UInt8]
-    /// Seconds since the origin made it, if it was kept from an earlier request; `nil` if it has just come.
+    /// Seconds since the origin generated it, if it was kept from an earlier request; `nil` if it has just arrived.
     public internal(set) var age: Int64?
 
-    /// Most bytes of an error page that are kept: 1 MiB.
+    /// Maximum number of bytes kept of an error page: 1 MiB.
     public static let maximumBody = 1 << 20
 
     /// Whether asking again may help: 429, 500, 502, 503, 504.
     var isTransient: Bool { [429, 500, 502, 503, 504].contains(head.status.code) }
 
-    /// `Retry-After` in seconds, where the origin gave one (RFC 9110 §10.2.3).
+    /// `Retry-After` as a duration of at most a day, if the origin sent one in seconds (RFC 9110 §10.2.3).
     var retryAfter: Duration? {
         guard let value = head.headerFields[.retryAfter], let seconds = CacheControl.seconds(value) else { return nil }
         return .seconds(min(seconds, 86_400))

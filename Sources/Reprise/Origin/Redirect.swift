@@ -2,10 +2,11 @@ package import HTTPTypes
 
 /// Decides where a redirect leads; RFC 9110 §15.4.
 package enum Redirect {
-    /// Most bytes of a redirect's body that are read so that its connection can be used again; above, it is closed.
+    /// Maximum number of bytes read from a redirect's body in order to reuse its connection; beyond it, the connection
+    /// is closed.
     package static let discardLimit = 65_536
 
-    /// The `Location` of a response that is a redirect, or `nil` where the response is to be handed back as it is.
+    /// The `Location` of a redirect, or `nil` if the response is passed on as it is.
     package static func location(of head: HTTPResponse) -> String? {
         switch head.status.code {
         case 301, 302, 303, 307, 308: head.headerFields[values: .location].first
@@ -15,7 +16,7 @@ package enum Redirect {
 
     /// The request that follows `request` to `location`.
     ///
-    /// Throws `originRedirectRefused` when the target is no http(s) URL or leaves TLS.
+    /// Throws `originRedirectRefused` when the target is not an http(s) URL or leaves TLS.
     package static func following(_ location: String, from request: OriginRequest) throws(RepriseError) -> OriginRequest
     {
         let origin = request.url
@@ -41,7 +42,7 @@ package enum Redirect {
         return next
     }
 
-    /// Fields that say nothing about who asks: only these go on to another host or port.
+    /// Fields that reveal nothing about the user; only these are sent on to another host or port.
     ///
     /// Programs put their secrets into fields of any name.
     private static let harmless: Set<String> = [
@@ -55,7 +56,7 @@ package enum Redirect {
         return harmless.contains(text) || text == "accept" || text.hasPrefix("accept-")
     }
 
-    /// Credentials stay with their host and port; going up from http to https at the usual ports counts as staying.
+    /// Credentials stay with their host and port; an upgrade from http to https at the default ports counts as staying.
     private static func keepsCredentials(from origin: ResourceURL, to target: ResourceURL) -> Bool {
         origin.host == target.host
             && (origin.port == target.port || (origin.hasDefaultPort && target.hasDefaultPort))

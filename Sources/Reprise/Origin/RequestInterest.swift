@@ -1,9 +1,9 @@
 import Locks
 
-/// How much a request that is under way is wanted: by which class of demand, or not at all any more.
+/// How much a request under way is wanted: by which class of demand, or no longer at all.
 ///
-/// The engine changes it while readers come and go; a client that queues requests looks at it. Its lock is a leaf; observers
-/// are called outside it.
+/// The engine changes it as readers come and go; a client that queues requests observes it. Its lock is a leaf;
+/// observers are called outside it.
 package final class RequestInterest: Sendable {
     private struct State {
         var demand: Demand?
@@ -13,13 +13,13 @@ package final class RequestInterest: Sendable {
 
     private let state: Mutex<State>
 
-    /// An interest of that class.
+    /// Creates an interest of the given class.
     package init(_ demand: Demand?) { state = Mutex(State(demand: demand)) }
 
-    /// The highest class of those who wait for the response; `nil` when nothing waits for it any more.
+    /// The highest class among those waiting for the response; `nil` if nothing waits for it any more.
     package var demand: Demand? { state.withLock { $0.demand } }
 
-    /// Takes another class, or none.
+    /// Changes the class of demand, or sets none.
     package func change(to demand: Demand?) {
         let observers = state.withLock { state -> [@Sendable () -> Void] in
             guard state.demand != demand else { return [] }
@@ -29,7 +29,8 @@ package final class RequestInterest: Sendable {
         for observer in observers { observer() }
     }
 
-    /// Calls `observer` after each change from now on, from any thread, until ``forget(_:)`` with the number returned.
+    /// Calls `observer` after each change from now on, from any thread, until ``forget(_:)`` is called with the
+    /// returned number.
     package func observe(_ observer: @escaping @Sendable () -> Void) -> Int {
         state.withLock { state in
             state.lastObserver += 1
@@ -38,6 +39,6 @@ package final class RequestInterest: Sendable {
         }
     }
 
-    /// Ends what ``observe(_:)`` began; a call may still be under way.
+    /// Ends an observation; a call of the observer may still be under way.
     package func forget(_ number: Int) { state.withLock { $0.observers[number] = nil } }
 }

@@ -1,7 +1,7 @@
-/// An absolute `http` or `https` URL, kept exactly as it was spelled.
+/// An absolute `http` or `https` URL, kept exactly as spelled.
 ///
-/// Signed URLs break when anything re-encodes them, so the text is split (RFC 3986 §3) but never normalised, except that
-/// scheme and host compare in lower case and a fragment is dropped.
+/// Signed URLs break when re-encoded, so the text is split (RFC 3986 §3) but never normalized, except that scheme and
+/// host compare in lower case and a fragment is dropped.
 public struct ResourceURL: Hashable, Sendable, CustomStringConvertible {
     /// `http` or `https`.
     public enum Scheme: String, Sendable {
@@ -15,16 +15,16 @@ public struct ResourceURL: Hashable, Sendable, CustomStringConvertible {
     public let scheme: Scheme
     /// Host name or IP literal in lower case; an IPv6 literal without its brackets.
     public let host: String
-    /// The port, the scheme's own if the URL names none.
+    /// The port; the scheme's default if the URL names none.
     public let port: Int
-    /// Path and query as they go into the request line; begins with `/`.
+    /// Path and query as sent in the request line; begins with `/`.
     public let target: String
 
     /// Parses `text`.
     ///
-    /// Throws ``RepriseError`` with code `invalidURL` when the scheme is another one, the host is empty or holds
-    /// characters that no host has, credentials are present, the port is not 1–65535, or the text has spaces, control
-    /// or non-ASCII characters. The message says which.
+    /// Throws ``RepriseError`` with code `invalidURL` when the scheme is neither of the two, the host is empty or
+    /// contains invalid characters, credentials are present, the port is not 1–65535, or the text contains spaces,
+    /// control or non-ASCII characters. The message says which.
     public init(_ text: String) throws(RepriseError) {
         guard text.utf8.count <= Self.maximumLength else {
             throw RepriseError(.invalidURL, "The URL is longer than \(Self.maximumLength) bytes.")
@@ -51,13 +51,13 @@ public struct ResourceURL: Hashable, Sendable, CustomStringConvertible {
         self.target = target.hasPrefix("/") ? String(target) : "/" + target
     }
 
-    /// Longest URL accepted, in bytes: the 64 KiB that a proxy's request line may have.
+    /// Maximum length of a URL, in bytes: the 64 KiB allowed for a proxy's request line.
     static let maximumLength = 65_536
 
-    /// Whether the port is the scheme's own, so that `Host` leaves it out (RFC 9110 §4.2).
+    /// Whether the port is the scheme's default, which `Host` omits (RFC 9110 §4.2).
     public var hasDefaultPort: Bool { port == (scheme == .http ? 80 : 443) }
 
-    /// `host[:port]` as `Host` wants it, with brackets around an IPv6 literal.
+    /// `host[:port]` in the form that `Host` requires, with brackets around an IPv6 literal.
     public var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return hasDefaultPort ? name : "\(name):\(port)"
@@ -78,13 +78,13 @@ public struct ResourceURL: Hashable, Sendable, CustomStringConvertible {
         return String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
     }
 
-    /// Whether the path ends as playlists do, which change while they are played.
+    /// Whether the path has the extension of a playlist, which may change while it is played.
     var namesPlaylist: Bool {
         let name = lastPathComponent.lowercased()
         return [".m3u8", ".m3u", ".mpd", ".pls"].contains { name.hasSuffix($0) }
     }
 
-    /// Whether the path ends as audio and video files do.
+    /// Whether the path has the extension of an audio or video file.
     var namesMedia: Bool {
         let name = lastPathComponent.lowercased()
         guard let dot = name.lastIndex(of: ".") else { return false }
@@ -160,7 +160,7 @@ public struct ResourceURL: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// RFC 3986 §5.2.4 over the path part; the query is left alone.
+    /// RFC 3986 §5.2.4 applied to the path; the query is left unchanged.
     private static func removingDotSegments(_ reference: some StringProtocol) -> String {
         let path = reference.prefix { $0 != "?" && $0 != "#" }
         var output: [Substring] = []

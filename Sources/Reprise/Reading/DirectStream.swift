@@ -1,6 +1,6 @@
 import Locks
 
-/// A body on its way past the store, cut to the wanted range.
+/// A body that bypasses the store, cut to the wanted range.
 ///
 /// One consumer.
 final class DirectStream: Sendable {
@@ -8,13 +8,13 @@ final class DirectStream: Sendable {
     private let from: Int64
     private let to: Int64?
     private let journal: Journal
-    /// Where the next byte lies that the body will give.
+    /// Position of the next byte from the body.
     ///
-    /// A lock only because classes need one: there is one consumer.
+    /// There is one consumer; the lock is only there because the type is a class.
     private let cursor: Mutex<BodyCursor>
 
-    /// `start` is where the body begins, `expectedEnd` where it ends as declared; bytes before `from` are dropped, those
-    /// from `to` on are not read.
+    /// The body begins at `start` and is declared to end at `expectedEnd`; bytes before `from` are dropped, bytes from
+    /// `to` on are not read.
     init(_ response: OriginResponse, start: Int64, from: Int64, to: Int64?, expectedEnd: Int64?, journal: Journal) {
         body = response.body
         self.from = from
@@ -23,7 +23,7 @@ final class DirectStream: Sendable {
         cursor = Mutex(BodyCursor(start: start, end: expectedEnd))
     }
 
-    /// Where the next byte lies that the reader gets.
+    /// Position of the next byte that the reader gets.
     var position: Int64 { max(from, cursor.withLock { $0.position }) }
 
     /// The next bytes; `nil` at the end of the range or the body.
@@ -34,10 +34,10 @@ final class DirectStream: Sendable {
                 return nil
             }
             guard let chunk = try await body.next() else {
-                // A body that is cancelled ends like one that is whole.
+                // A canceled body ends like a complete one.
                 try Task.checkCancellation()
                 let cursor = cursor.withLock { $0 }
-                // A part that is shorter than asked for is no end of what was promised to the reader.
+                // If the part is shorter than requested, the bytes promised to the reader are still missing.
                 if cursor.isShort || cursor.position < to ?? 0 {
                     throw RepriseError(
                         .originBodyTruncated, "The origin ended the body after \(cursor.position) bytes.")
@@ -61,7 +61,7 @@ final class DirectStream: Sendable {
     func cancel() { body.cancel() }
 }
 
-/// Part of another chunk, not copied.
+/// A part of another chunk, without copying.
 struct ChunkSlice: ByteChunk {
     let base: any ByteChunk
     let range: Range<Int>

@@ -2,17 +2,17 @@ public import HTTPSemantics
 public import HTTPTypes
 import Locks
 
-/// The bytes of one read, in order, pulled by one consumer; several share them, each piece goes to one.
+/// The bytes of one read, in order, pulled by one consumer; if several share the read, each piece goes to one of them.
 ///
-/// Nothing is fetched that the consumer does not ask for, beyond a small lead. Ends with an error of type ``RepriseError``
-/// (`validatorChanged` when the representation changed and a hole remains, `closed` when the cache was closed,
-/// `originBodyTruncated`, …) or `CancellationError`; without one only after its last byte. Letting go of the read, or
-/// ``cancel()``, ends it; what arrived stays stored.
+/// Only bytes that the consumer requests are fetched, apart from a small lead. The sequence ends without an error only
+/// after its last byte; otherwise it throws ``RepriseError`` (`validatorChanged` when the representation changed and a
+/// hole remains, `closed` when the cache was closed, `originBodyTruncated`, …) or `CancellationError`. Releasing the
+/// read or calling ``cancel()`` ends it; bytes that have arrived stay stored.
 public final class MediaRead: AsyncSequence, Sendable {
     /// A piece: a region of a file, or bytes in memory.
     public typealias Element = MediaPiece
 
-    /// What is known of the representation.
+    /// The metadata of the representation.
     public let information: ContentInformation
     /// First byte of the read.
     public let start: Int64
@@ -20,30 +20,31 @@ public final class MediaRead: AsyncSequence, Sendable {
     public let end: Int64?
     /// How the read began.
     public let disposition: ReadDisposition
-    /// Why the origin was asked before the first byte could be served, where it was.
+    /// Why the origin was asked before the first byte could be served; `nil` if it was not asked.
     public let forwarded: CacheStatus.ForwardReason?
-    /// What the origin answered to that; `nil` if it was not asked, or did not answer.
+    /// The status of the origin's answer to that request; `nil` if it was not asked or did not answer.
     public let originStatus: Int?
     /// Whether another reader's fetch brings its first byte.
     public let isCollapsed: Bool
-    /// The origin's head, for a response that is handed on exactly as it came (content coding, `no-store`, …): then the
-    /// pieces are its body, and `start` and `end` say nothing.
+    /// The origin's response head, if the response is passed on unchanged (content coding, `no-store`, …); the pieces
+    /// are then its body, and `start` and `end` have no meaning.
     public let passedThrough: HTTPResponse?
 
     private enum Source {
         case generation(GenerationCore, GenerationMachine.ReaderID)
-        /// Past the store.
+        /// The bytes bypass the store.
         case direct(DirectStream, Detour?)
-        /// Every byte was handed out; or none is any more, because of an error.
+        /// Every byte was delivered, or the read failed with this error.
         case ended((any Error)?)
     }
 
-    /// A hole that cannot be stored: what it takes to go on where its connection fails, and behind it.
+    /// A hole that cannot be stored, with the state needed to resume after a failed connection and to continue behind
+    /// the hole.
     private struct Detour {
         let generation: GenerationCore
         let from: Int64
         let to: Int64?
-        /// The generation goes on with this reader where the hole ends, if it is named.
+        /// The reader that continues in the generation where the hole ends, if any.
         let reader: GenerationMachine.ReaderID?
         var budget: RetryBudget
     }
@@ -53,7 +54,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         var served: [PieceSource: Int64] = [:]
         var last: PieceSource?
         var isPastStore = false
-        /// Stays open until the read ends.
+        /// Retains the cache until the read ends.
         var cache: MediaCache?
 
         init(source: Source) {
@@ -67,7 +68,7 @@ public final class MediaRead: AsyncSequence, Sendable {
     }
 
     private let state: Mutex<State>
-    /// One consumer at a time takes a piece.
+    /// Admits one consumer at a time.
     private let turn = Turn()
     private let resource: ResourceCore
     private let request: OriginRequest
@@ -89,7 +90,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         self.request = request
     }
 
-    /// A read past the store, from a response that is already here.
+    /// Creates a read that bypasses the store, from a response that has already arrived.
     init(_ exchange: ResourceCore.Exchange, spec: RangeSpec?, resource: ResourceCore, request: OriginRequest) throws {
         let response = exchange.response
         self.resource = resource
@@ -127,7 +128,7 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     deinit { cancel() }
 
-    /// Keeps `cache` open until the read ends.
+    /// Retains `cache` until the read ends.
     func keep(_ cache: MediaCache) {
         state.withLock { state in
             if case .ended = state.source { return }
@@ -135,13 +136,13 @@ public final class MediaRead: AsyncSequence, Sendable {
         }
     }
 
-    /// Bytes handed out so far that came from `source`.
+    /// Number of bytes delivered so far that came from `source`.
     public func servedBytes(from source: PieceSource) -> Int64 { state.withLock { $0.served[source] ?? 0 } }
 
-    /// Whether the piece handed out last had been on disk before the read began.
+    /// Whether the last piece delivered was on disk before the read began.
     public var lastPieceWasStored: Bool { state.withLock { $0.last == .store } }
 
-    /// Whether the next piece has to come from the origin first.
+    /// Whether the next piece must first come from the origin.
     public var mustWait: Bool {
         switch state.withLock({ $0.source }) {
         case .generation(let generation, let reader): generation.mustWait(reader)
@@ -150,20 +151,21 @@ public final class MediaRead: AsyncSequence, Sendable {
         }
     }
 
-    /// Pieces go past the store, from the beginning or from some piece on.
+    /// Whether pieces bypass the store or bypassed it at some point.
     package var isPastStore: Bool { state.withLock { $0.isPastStore } }
 
     /// Number of bytes of the read; `nil` while unknown.
     public var count: Int64? { end.map { $0 - start } }
 
-    /// Ends the read: from here on ``next()`` and ``nextBytes()`` throw `CancellationError`, also where they wait.
+    /// Ends the read; from then on ``next()`` and ``nextBytes()`` throw `CancellationError`, including calls that are
+    /// waiting.
     ///
-    /// Its fetch is kept for a moment in case the player comes back, then cancelled. Does nothing after the last byte.
+    /// Its fetch is kept for a moment in case the player comes back, then canceled. Does nothing after the last byte.
     public func cancel() { end(because: CancellationError()) }
 
-    /// Ends the read, with `error` unless every byte was handed out; the first end counts.
+    /// Ends the read, with `error` unless every byte was delivered; only the first call has an effect.
     private func end(because error: (any Error)?) {
-        // The cache goes outside the lock.
+        // The cache is released outside the lock.
         let (source, served, cache) = state.withLock { state in
             let source = state.source
             if case .ended = source {} else { state.source = .ended(error) }
@@ -185,7 +187,8 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     /// The next piece; `nil` after the last byte.
     ///
-    /// A call during another one waits for its turn. Throws what the read ended with, at each further call too.
+    /// A call made during another one waits for its turn. Once the read has failed, every further call throws the same
+    /// error.
     public func next() async throws -> MediaPiece? {
         try await turn.take()
         defer { turn.leave() }
@@ -200,15 +203,16 @@ public final class MediaRead: AsyncSequence, Sendable {
         } catch {
             end(because: error)
         }
-        // One that was cancelled while it waited ends so, whatever the wait came to: a copy that stops here is not whole.
+        // A read that was canceled while it waited throws, whatever the wait returned: a copy that stops here is
+        // incomplete.
         if case .ended(let error?) = state.withLock({ $0.source }) { throw error }
         return nil
     }
 
     /// The bytes of the next piece; `nil` after the last byte.
     ///
-    /// Reads them from disk, off the cooperative pool; what the disk does not give is fetched. A call during another one,
-    /// or during ``next()``, waits for its turn. Throws as that does.
+    /// Reads them from disk, off the cooperative pool; bytes that cannot be read are fetched. A call made during
+    /// another one, or during ``next()``, waits for its turn. Throws as ``next()`` does.
     public func nextBytes() async throws -> [UInt8]? {
         try await turn.take()
         defer { turn.leave() }
@@ -226,7 +230,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         return nil
     }
 
-    /// The region that was handed out last could not be read: goes on at its beginning.
+    /// Rewinds to the beginning of the last delivered region, which could not be read.
     private func takeBack(_ region: StoredRegion) -> Bool {
         let (source, from) = state.withLock { state in
             let from = state.last ?? .store
@@ -277,9 +281,9 @@ public final class MediaRead: AsyncSequence, Sendable {
         }
     }
 
-    /// Streams what is left of a hole, from `position` on.
+    /// Streams the rest of a hole, from `position` on.
     ///
-    /// A connection that fails is tried again as for a fetch. `error` is what the last one ended with.
+    /// Retries a failed connection as a fetch does. `error` is the error of the previous one.
     private func take(_ detour: Detour, from position: Int64, after error: RepriseError? = nil) async throws {
         var (detour, failure) = (detour, error)
         while true {
@@ -303,7 +307,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         }
     }
 
-    /// The hole has come without being stored: goes on with stored bytes.
+    /// Continues with stored bytes after a hole that bypassed the store.
     private func goBack(to position: Int64, of generation: GenerationCore, _ reader: GenerationMachine.ReaderID) {
         generation.rewind(reader, to: position)
         state.withLock { state in

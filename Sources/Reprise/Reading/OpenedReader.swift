@@ -1,4 +1,4 @@
-/// What a generation promised to a new reader.
+/// What a new reader of a generation starts with.
 struct OpenedReader: Sendable {
     let id: GenerationMachine.ReaderID
     let start: Int64
@@ -6,21 +6,21 @@ struct OpenedReader: Sendable {
     let end: Int64?
     let information: ContentInformation
     let disposition: ReadDisposition
-    /// Another reader's fetch will bring its first byte.
+    /// Whether another reader's fetch will bring its first byte.
     let isCollapsed: Bool
 }
 
-/// How a read began, in the words of RFC 9211.
+/// How a read began, in the terms of RFC 9211.
 public enum ReadDisposition: String, Sendable {
     /// Everything was on disk.
     case hit
-    /// Something was on disk; the holes are fetched.
+    /// Some bytes were on disk; the holes are fetched.
     case partial
-    /// Nothing of it was on disk, though other bytes of the representation are.
+    /// None of the requested bytes were on disk, though other bytes of the representation are.
     case miss
-    /// Nothing was known of the resource.
+    /// The cache knew nothing of the resource.
     case unknown
-    /// It was stored but had to be asked about, and still holds.
+    /// The response was stored, had to be validated, and is still current.
     case validated
     /// The response must not or cannot be stored.
     case bypass

@@ -1,6 +1,6 @@
 import Locks
 
-/// Lets one caller in at a time, in the order in which they came.
+/// Admits one caller at a time, in order of arrival.
 ///
 /// The lock is a leaf; continuations are resumed outside it.
 final class Turn: Sendable {
@@ -12,9 +12,9 @@ final class Turn: Sendable {
 
     private let state = Mutex(State())
 
-    /// Waits until no other caller is in; ``leave()`` comes next.
+    /// Waits until no other caller is admitted; the caller must then call ``leave()``.
     ///
-    /// Throws `CancellationError` when the task is cancelled while it waits.
+    /// Throws `CancellationError` when the task is canceled during the wait.
     func take() async throws {
         let number = state.withLock { state -> UInt64? in
             guard state.isTaken else {
@@ -37,7 +37,7 @@ final class Turn: Sendable {
 
     private func wait(_ continuation: CheckedContinuation<Void, any Error>, _ number: UInt64) {
         let result = state.withLock { state -> Result<Void, any Error>? in
-            // A cancellation from here on finds the caller among those that wait; an earlier one is seen here.
+            // A later cancellation finds the caller in the queue; an earlier one is detected here.
             if Task.isCancelled { return .failure(CancellationError()) }
             guard state.isTaken else {
                 state.isTaken = true
@@ -49,7 +49,7 @@ final class Turn: Sendable {
         if let result { continuation.resume(with: result) }
     }
 
-    /// Lets the next caller in.
+    /// Admits the next caller.
     func leave() {
         let next = state.withLock { state -> CheckedContinuation<Void, any Error>? in
             guard !state.waiting.isEmpty else {

@@ -1,17 +1,17 @@
 public import Crypto
 
-/// Encryption of everything that tells what was watched: media bytes, URLs, header fields, file names.
+/// Encryption of everything that reveals what was watched: media bytes, URLs, header fields, file names.
 ///
-/// AES-256-GCM by chunks of at most 64 KiB, with keys derived from one key of the app's (HKDF, RFC 5869). What it keeps
-/// out and what it does not: `docs/threat-model.md`. Whoever loses the key loses the cache, and nothing else: everything
-/// is fetched again.
+/// AES-256-GCM in chunks of at most 64 KiB, with keys derived from one key supplied by the app (HKDF, RFC 5869).
+/// `docs/threat-model.md` says what it protects against and what it doesn't. Losing the key loses only the cache:
+/// everything is fetched again.
 public struct CacheEncryption: Sendable {
     let provider: any CacheKeyProvider
 
-    /// Encrypts with `key`, which the app keeps: 256 random bits, not a password.
+    /// Encrypts with `key`, which the app stores: 256 random bits, not a password.
     public init(key: SymmetricKey) { provider = FixedKey(key: key) }
 
-    /// Encrypts with the key that `provider` hands out when the cache is opened.
+    /// Encrypts with the key that `provider` returns when the cache is opened.
     public init(provider: any CacheKeyProvider) { self.provider = provider }
 
     private struct FixedKey: CacheKeyProvider {
@@ -23,10 +23,10 @@ public struct CacheEncryption: Sendable {
     }
 }
 
-/// Where the key of an encrypted cache comes from.
+/// The source of an encrypted cache's key.
 public protocol CacheKeyProvider: Sendable {
-    /// The key: 256 bits, always the same ones.
+    /// The key: 256 bits, the same ones on every call.
     ///
-    /// May block. Throws ``RepriseError`` with code `keyUnavailable`; the cache is not opened then.
+    /// May block. Throws ``RepriseError`` with code `keyUnavailable`; the cache is then not opened.
     func key() throws(RepriseError) -> SymmetricKey
 }

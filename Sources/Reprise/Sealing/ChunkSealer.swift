@@ -3,8 +3,9 @@ import Foundation
 
 /// Seals and opens the chunks of one generation (AES-256-GCM, NIST SP 800-38D).
 ///
-/// The sealed bytes lie where the plain ones would; nonce and tag lie in the chunk's record. Bound to each chunk are the
-/// format, the key's name, the generation, first byte and length, so that none can be moved, swapped or cut.
+/// The sealed bytes are stored in place of the plain ones; nonce and tag are stored in the chunk's record. The format,
+/// the key's name, the generation, the first byte and the length are authenticated with each chunk, so that none can be
+/// moved, swapped or cut.
 struct ChunkSealer: Sendable {
     private let key: SymmetricKey
     private let context: [UInt8]
@@ -21,7 +22,7 @@ struct ChunkSealer: Sendable {
         return bytes
     }
 
-    /// Seals `bytes` that begin at `start`, under a fresh random nonce.
+    /// Seals `bytes`, which begin at `start`, with a new random nonce.
     func seal(_ bytes: ArraySlice<UInt8>, at start: Int64) throws -> (ciphertext: Data, chunk: Chunk) {
         let box = try AES.GCM.seal(bytes, using: key, authenticating: context(start, bytes.count))
         guard let seal = ChunkSeal(nonce: Array(box.nonce), tag: Array(box.tag)) else {
@@ -44,7 +45,7 @@ struct ChunkSealer: Sendable {
 struct ChunkSeal: Hashable, Sendable {
     static let nonceLength = 12
     static let tagLength = 16
-    /// Bytes of both together.
+    /// Total length of nonce and tag, in bytes.
     static let length = nonceLength + tagLength
 
     private let words: (UInt64, UInt64, UInt64, UInt32)
@@ -54,7 +55,7 @@ struct ChunkSeal: Hashable, Sendable {
         self.init(bytes: (nonce + tag)[...])
     }
 
-    /// From ``length`` bytes, the nonce first.
+    /// Creates a seal from ``length`` bytes, the nonce first.
     init(bytes: ArraySlice<UInt8>) {
         var words: (UInt64, UInt64, UInt64, UInt32) = (0, 0, 0, 0)
         withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: bytes.prefix(Self.length)) }

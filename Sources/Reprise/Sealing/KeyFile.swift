@@ -3,11 +3,11 @@ import Foundation
 
 /// A key in a file: 32 bytes, or 64 hexadecimal digits.
 ///
-/// Its protection is the file's: mode 0600, another disk, a mounted secret.
+/// The file itself has to be protected: mode 0600, another disk, a mounted secret.
 public struct KeyFile: CacheKeyProvider {
     private let path: String
 
-    /// The key in the file at `path`.
+    /// Creates a provider of the key in the file at `path`.
     public init(path: String) { self.path = path }
 
     /// Reads the key.
@@ -25,7 +25,7 @@ public struct KeyFile: CacheKeyProvider {
         return key
     }
 
-    /// The key in `text`, 64 hexadecimal digits; `nil` if it is anything else.
+    /// The key in `text`, which must be 64 hexadecimal digits; `nil` otherwise.
     public static func key(hexadecimal text: String) -> SymmetricKey? { key(Data(text.utf8)) }
 
     private static func key(_ data: Data) -> SymmetricKey? {

@@ -3,30 +3,31 @@ import Foundation
 
 /// An item of a keychain that holds the cache's key.
 protocol KeyItem {
-    /// What the keychain has there.
+    /// The result of looking the item up.
     func read() -> KeyItemAnswer
 
     /// Adds the item; never replaces one.
     func add(_ data: Data) -> KeyItemAnswer
 }
 
-/// What a keychain says.
+/// The answer of a keychain.
 enum KeyItemAnswer: Equatable {
-    /// The item that was there, or that was added.
+    /// The item that was found or added.
     case found(Data)
     case notFound
-    /// Another item has been added under that name.
+    /// Another item was added under that name.
     case duplicate
     /// The program lacks the entitlement for this keychain.
     case notEntitled
-    /// Any other status of the system's.
+    /// Any other status of the system.
     case refused(Int32)
 }
 
 extension KeyItem {
-    /// The key in the item, made at the first use; `nil` if the program is not entitled to it.
+    /// The key in the item, which is created on first use; `nil` if the program is not entitled to the keychain.
     ///
-    /// Two processes that come first at once get the same key. Throws ``RepriseError`` with code `keyUnavailable`.
+    /// Two processes that create it at the same time get the same key. Throws ``RepriseError`` with code
+    /// `keyUnavailable`.
     func key() throws(RepriseError) -> SymmetricKey? {
         var answer = read()
         if answer == .notFound {

@@ -3,23 +3,25 @@
     import Foundation
     import Security
 
-    /// A key in the Keychain, made at the first use.
+    /// A key in the Keychain, created on first use.
     ///
-    /// Readable after the first unlock, so that downloads go on behind the lock screen; never leaves this device. On macOS a
-    /// program without entitlements, such as a bare command, has its key in the file keychain, where only the second is true.
+    /// Readable after the first unlock, so that downloads continue behind the lock screen; never leaves this device. On
+    /// macOS the key of a program without entitlements, such as a bare command, is in the file keychain, where only the
+    /// latter holds.
     public struct KeychainKey: CacheKeyProvider {
         private let service: String
         private let account: String
 
-        /// The key stored for `service`, by default the app's, under `account`.
+        /// Creates a provider of the key stored for `service`, by default the app's identifier, under `account`.
         public init(service: String? = nil, account: String = "reprise") {
             self.service = service ?? Bundle.main.bundleIdentifier ?? "reprise"
             self.account = account
         }
 
-        /// Reads the key, or makes one.
+        /// Reads the key, or creates one.
         ///
-        /// Throws ``RepriseError`` with code `keyUnavailable` when the Keychain refuses, as before the first unlock.
+        /// Throws ``RepriseError`` with code `keyUnavailable` when the Keychain refuses, for example before the first
+        /// unlock.
         public func key() throws(RepriseError) -> SymmetricKey {
             if let key = try item(inDataProtectionKeychain: true).key() { return key }
             #if os(macOS)

@@ -1,7 +1,7 @@
 import Locks
 
-/// The last bytes of each running fetch of an encrypted cache, up to 64 KiB: readers see them at once, the disk only whole
-/// and sealed.
+/// The last bytes of each running fetch of an encrypted cache, up to 64 KiB: readers see them at once, the disk only
+/// complete and sealed.
 ///
 /// The lock is a leaf.
 final class UnsealedTails: Sendable {
@@ -18,7 +18,7 @@ final class UnsealedTails: Sendable {
 
     func set(_ tail: Tail?, for fetch: GenerationMachine.FetchID) { tails.withLock { $0[fetch] = tail } }
 
-    /// Bytes from `position` on, up to `end`, of a tail that has that byte.
+    /// Bytes of the tail that contains `position`, from there up to `end`.
     func bytes(from position: Int64, to end: Int64) -> ArraySlice<UInt8>? {
         tails.withLock { tails in
             guard let tail = tails.values.first(where: { $0.start <= position && position < $0.end }) else {

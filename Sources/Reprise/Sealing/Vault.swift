@@ -1,10 +1,11 @@
 import Crypto
 import Foundation
 
-/// What an encrypted cache does with its one key: keyed names, and per-generation keys derived with a salt (HKDF, RFC 5869).
+/// Derives from an encrypted cache's one key its keyed names and, with a salt, its per-generation keys (HKDF, RFC
+/// 5869).
 ///
-/// Without the salt, which lies in one catalogue row, neither a generation's record nor its bytes can be opened again:
-/// removing that row erases them.
+/// The salt exists only in one row of the index. Without it neither a generation's record nor its bytes can be opened
+/// again, so removing that row erases them.
 struct Vault: Sendable {
     private let root: SymmetricKey
     private let nameKey: SymmetricKey
@@ -19,22 +20,22 @@ struct Vault: Sendable {
             inputKeyMaterial: key, salt: salt, info: Array(purpose.utf8), outputByteCount: 32)
     }
 
-    /// Bytes of a generation's salt.
+    /// Length of a generation's salt, in bytes.
     static let saltLength = 16
 
     static func makeSalt() -> [UInt8] { (0..<saltLength).map { _ in UInt8.random(in: .min ... .max) } }
 
-    /// The name of `key` in file names and the index: an HMAC, so that nobody can try URLs without the key.
+    /// The name of `key` in file names and the index: an HMAC, so that URLs cannot be guessed without the key.
     func name(of key: CacheKey) -> String { hexadecimal(authenticate(key.text)) }
 
-    /// Tells whether a catalogue was written with this key.
+    /// A value that shows whether an index was written with this key.
     var check: Data { Data(authenticate("\u{0}key check")) }
 
     private func authenticate(_ text: String) -> HMAC<SHA256>.MAC {
         HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: nameKey)
     }
 
-    /// Seals catalogue fields under a generation's salt; `context` is bound to them.
+    /// Seals fields of the index under a generation's salt; `context` is authenticated with them.
     func seal(_ fields: Data, salt: [UInt8], context: String) throws -> Data {
         let key = Self.derive(root, salt: salt, "reprise 2 record")
         let box = try AES.GCM.seal(fields, using: key, authenticating: Array(context.utf8))
@@ -42,14 +43,14 @@ struct Vault: Sendable {
         return combined
     }
 
-    /// Opens what ``seal(_:salt:context:)`` made; `nil` for another key, another context or a changed bit.
+    /// Opens the result of ``seal(_:salt:context:)``; `nil` for another key, another context or a changed bit.
     func open(_ sealed: Data, salt: [UInt8], context: String) -> Data? {
         let key = Self.derive(root, salt: salt, "reprise 2 record")
         guard let box = try? AES.GCM.SealedBox(combined: sealed) else { return nil }
         return try? AES.GCM.open(box, using: key, authenticating: Array(context.utf8))
     }
 
-    /// Seals the chunks of one generation.
+    /// A sealer for the chunks of one generation.
     func sealer(name: String, generation: Int64, salt: [UInt8]) -> ChunkSealer {
         ChunkSealer(
             key: Self.derive(root, salt: salt, "reprise 2 chunks"),

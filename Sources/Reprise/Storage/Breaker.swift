@@ -1,12 +1,12 @@
 import Locks
 
-/// After a disk has failed nothing is written for a minute: a broken disk must not be asked at every chunk.
+/// Stops writing for a minute after a disk failure, so that a broken disk is not tried for every chunk.
 ///
-/// Nor is anything written while the index cannot be: what no record names is lost with the process.
+/// Also stops writing while the index cannot be written, because bytes without a record are lost with the process.
 ///
 /// The lock is a leaf.
 final class Breaker: Sendable {
-    /// How long nothing is written.
+    /// How long writing stops.
     static let pause = Duration.seconds(60)
 
     private struct State {
@@ -15,17 +15,17 @@ final class Breaker: Sendable {
     }
 
     private let clock: CacheClock
-    /// Why nothing is ever written.
+    /// Why nothing can ever be written, if so.
     private let problem: String?
     private let state = Mutex(State())
 
-    /// `problem` is why nothing is ever written, if it is so.
+    /// `problem` says why nothing can ever be written; `nil` if something can.
     init(clock: CacheClock, problem: String? = nil) {
         self.clock = clock
         self.problem = problem
     }
 
-    /// Why nothing is to be written now; `nil` if something may be.
+    /// Why nothing may be written now; `nil` if writing is allowed.
     var reason: String? {
         if let problem { return problem }
         return state.withLock { state in
@@ -37,10 +37,10 @@ final class Breaker: Sendable {
         }
     }
 
-    /// The disk failed.
+    /// Stops writing because the disk failed.
     func open() { state.withLock { $0.until = clock.elapsed() + Self.pause } }
 
-    /// The index cannot be written, or can again; false if that is known.
+    /// Notes whether the index can be written; returns false if that was known.
     func noteIndex(isFailing: Bool) -> Bool {
         state.withLock { state in
             defer { state.isIndexFailing = isFailing }

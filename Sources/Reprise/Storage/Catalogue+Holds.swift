@@ -2,13 +2,13 @@ import Foundation
 import GRDB
 
 extension Catalogue {
-    /// Whether a row of `entry` is to be kept: what holds a URL holds every selection of its responses.
+    /// SQL for whether `entry` is retained; retaining a URL retains all variants of its response.
     static let isHeld = """
         EXISTS (SELECT 1 FROM hold WHERE hold.keyHash = entry.keyHash OR hold.keyHash =
             (SELECT signpost FROM selection WHERE selection.keyHash = entry.keyHash))
         """
 
-    /// Keeps what is or will be stored under `key`, or stops keeping it.
+    /// Sets or removes the retention of `key`.
     func retain(_ retention: Retention, key: CacheKey, url: ResourceURL) async throws(RepriseError) {
         let name = name(of: key)
         try await write { database in
@@ -28,7 +28,7 @@ extension Catalogue {
         }
     }
 
-    /// How what is or will be stored under `key` is kept.
+    /// The retention of `key`.
     func retention(of key: CacheKey) throws(RepriseError) -> Retention {
         let name = name(of: key)
         return try read { database in
@@ -38,12 +38,12 @@ extension Catalogue {
         }
     }
 
-    /// Notes that what nothing holds any more may go.
+    /// Marks entries as evictable that are no longer retained.
     static func releaseUnheld(in database: Database) throws {
         try database.execute(sql: "UPDATE entry SET held = 0 WHERE held = 1 AND NOT \(isHeld)")
     }
 
-    /// Releases what was to be kept until before `date`; false if there was nothing.
+    /// Ends retentions that expired before `date`; false if there was none.
     func releaseExpired(before date: Double) async throws(RepriseError) -> Bool {
         let isDue = try read { database in
             try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM hold WHERE until <= ?)", arguments: [date])
@@ -56,14 +56,14 @@ extension Catalogue {
         return true
     }
 
-    /// What is to be kept, and how.
+    /// A row of the table `hold`: a retained key and its retention.
     struct Hold: Sendable {
         let key: CacheKey
         let url: ResourceURL
         let retention: Retention
     }
 
-    /// Everything that is to be kept.
+    /// All retained keys.
     func holds() throws(RepriseError) -> [Hold] {
         try read { try holds(in: $0) }
     }
@@ -79,7 +79,7 @@ extension Catalogue {
         }
     }
 
-    /// What is to be kept of which nothing is stored.
+    /// Retained keys of which nothing is stored.
     func awaitedHolds() throws(RepriseError) -> [Hold] {
         try read { database in
             let present = try String.fetchSet(
@@ -92,7 +92,7 @@ extension Catalogue {
         }
     }
 
-    /// The downloads of which something is missing.
+    /// The downloads that are incomplete.
     func unfinishedDownloads() throws(RepriseError) -> [Hold] {
         try read { database in
             try holds(in: database).filter { hold in
@@ -101,7 +101,7 @@ extension Catalogue {
         }
     }
 
-    /// Whether every entry under `name`, or each of its selections, is whole.
+    /// Whether every entry under `name`, or each of its variants, is complete.
     private func isWhole(_ name: String, in database: Database) throws -> Bool {
         let rows = try Row.fetchAll(
             database,
@@ -120,7 +120,7 @@ extension Catalogue {
             }
     }
 
-    /// What the entries that are to be kept occupy together.
+    /// Disk usage of all retained entries.
     func heldUsage() throws(RepriseError) -> Usage {
         try read { database in
             try Row.fetchOne(

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// Whose entries an index lists: with which key it was made, and what that means for one who comes with another.
+/// With which key an index was made, and what that means for an opening with another key.
 extension Catalogue {
     /// How the key of an index and a given one differ.
     enum KeyDifference: Sendable {
@@ -12,8 +12,9 @@ extension Catalogue {
         /// The index is encrypted with another key.
         case other
 
-        /// `made` is the ``Vault/check`` of the key that a cache was made with, `nil` for a plain one; `nil` if it is the
-        /// given one's.
+        /// The difference between the key of a cache and the given one; `nil` if they match.
+        ///
+        /// `made` is the ``Vault/check`` of the key that the cache was made with, `nil` for a plain cache.
         init?(made: Data?, given vault: Vault?) {
             switch (made, vault?.check) {
             case (nil, nil): return nil
@@ -25,7 +26,7 @@ extension Catalogue {
             }
         }
 
-        /// The refusal.
+        /// The error for an opening that is refused.
         var error: RepriseError {
             let message =
                 switch self {
@@ -47,7 +48,7 @@ extension Catalogue {
             holds: try count("hold"))
     }
 
-    /// Whether the index is encrypted; throws if it does not say so.
+    /// Whether the index is encrypted; throws if it does not say.
     static func isSealed(_ database: Database) throws -> Bool {
         guard let value = try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'sealed'") else {
             throw Unusable(reason: "it does not say whether it is encrypted")
@@ -55,7 +56,7 @@ extension Catalogue {
         return value != 0
     }
 
-    /// How the index's key differs from that of `vault`, `nil` standing for no key; `nil` if it does not.
+    /// How the index's key differs from that of `vault` (`nil` for no key); `nil` if they match.
     static func keyDifference(_ database: Database, _ vault: Vault?) throws -> KeyDifference? {
         guard try isSealed(database) else { return KeyDifference(made: nil, given: vault) }
         let check = try Data.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'check'")
@@ -67,36 +68,37 @@ extension Catalogue {
         let difference: KeyDifference
         let holdings: Holdings
 
-        /// Whether it must stay: any key will do for an index that lists nothing.
+        /// Whether the index must be kept; an index without entries may be replaced under any key.
         ///
-        /// Without one an encrypted index is refused all the same: what is stored next would be plain.
+        /// An encrypted index is refused without a key in any case, because new bytes would be stored in plain.
         var isRefused: Bool { difference == .missing || !holdings.isEmpty }
     }
 
-    /// What the index lists if it was made with another key than that of `vault`.
+    /// The index's contents, if it was made with a key other than that of `vault`.
     static func foreign(_ database: Database, _ vault: Vault?) throws -> Foreign? {
         try keyDifference(database, vault).map { Foreign(difference: $0, holdings: try holdings(in: database)) }
     }
 
-    /// The same of the index in `directory`; `nil`, too, if it cannot be read.
+    /// The same for the index in `directory`; `nil` also if it cannot be read.
     static func foreign(in directory: String, _ vault: Vault?) -> Foreign? {
         guard let found = try? reading(directory + "/" + fileName, { try foreign($0, vault) }) else { return nil }
         return found.result
     }
 }
 
-/// What a cache holds, in numbers.
+/// The contents of a cache, in numbers.
 package struct Holdings: Sendable {
     package var entries = 0
     package var storedBytes: Int64 = 0
-    /// Pinned entries and downloads, also those of which nothing is stored.
+    /// Pinned entries and downloads, including those of which nothing is stored.
     package var holds = 0
 
     var isEmpty: Bool { entries == 0 && holds == 0 }
 }
 
 extension MediaCache {
-    /// What `directory` holds under another key than that of `encryption`; `nil` if nothing, or if it cannot be looked at.
+    /// The contents of `directory` under a key other than that of `encryption`; `nil` if there are none, or if they
+    /// cannot be determined.
     package static func holdings(
         in directory: String, underAnotherKeyThan encryption: CacheEncryption?
     ) throws(RepriseError) -> Holdings? {

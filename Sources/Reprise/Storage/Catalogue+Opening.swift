@@ -5,22 +5,23 @@ extension Catalogue {
     static let fileName = "catalogue.sqlite"
     /// SQLite's own files beside the database.
     static let fileSuffixes = ["", "-wal", "-shm"]
-    /// A catalogue that was found damaged while it was in use; the next opening sets it aside.
+    /// Marks an index that was found damaged while in use; the next opening sets it aside.
     static let suspicionName = "catalogue.suspect"
-    /// "RP" and the format.
+    /// "RP" and the format version.
     private static let applicationID = 0x5250_0000 + formatVersion
-    /// Bytes of a page, a quarter of SQLite's default.
+    /// Page size in bytes, a quarter of SQLite's default.
     ///
-    /// A new entry touches a page of each tree, two of them anywhere, and each is written twice: to the log and to the file.
+    /// A new entry touches a page of each tree, two of them at random positions, and each page is written twice: to the
+    /// log and to the file.
     private static let pageSize = 1024
     /// Pages of the log after which it is merged: half a megabyte, so that the index stays small beside a small cache.
     private static let logPages = 512
-    /// Most bytes of the log, but for one transaction.
+    /// Maximum size of the log, apart from one transaction.
     static let logBytes = Int64(logPages * pageSize)
 
     // MARK: - Reading
 
-    /// Opens the index in `directory` for reading only, also while another process writes it; `nil` if there is none.
+    /// Opens the index in `directory` for reading only, even while another process writes it; `nil` if there is none.
     static func open(readOnly directory: String, vault: Vault?) throws(RepriseError) -> Catalogue? {
         let path = directory + "/" + fileName
         do throws(SystemError) {
@@ -45,8 +46,8 @@ extension Catalogue {
 
     /// Opens the file at `path` for reading and runs `body` on it.
     ///
-    /// SQLite makes files beside it for that. Where it cannot, as on a medium that takes no writing, the file is read as it
-    /// is: nobody else writes there either.
+    /// SQLite needs to create files beside it. If it cannot, as on a read-only medium, the file is opened as immutable,
+    /// because nothing else can write there either.
     static func reading<T>(_ path: String, _ body: (Database) throws -> T) throws -> (queue: DatabaseQueue, result: T) {
         func open(_ path: String) throws -> (DatabaseQueue, T) {
             var configuration = Configuration()
@@ -64,29 +65,29 @@ extension Catalogue {
 
     // MARK: - Writing
 
-    /// How an opening went.
+    /// The result of an opening.
     struct Opening {
         let catalogue: Catalogue
         let session: Session
-        /// Why the cache starts empty, if it does although there was one.
+        /// Why the cache starts empty although there was an index; `nil` otherwise.
         let reset: String?
     }
 
-    /// What an index says when it is opened.
+    /// The state recorded in an index when it is opened.
     struct Session {
-        /// The process that had the cache before did not close it.
+        /// Whether the process that had the cache before did not close it.
         let isUnclean: Bool
-        /// The limit that was chosen last.
+        /// The limit that was set last.
         let limit: Int64?
         /// The limit that was recorded before this opening.
         let limitBefore: Int64?
     }
 
-    /// What an opening may do, and whom it tells.
+    /// What an opening may do, and what it reports.
     struct Options {
-        /// Called where a new index is made beside data files that no other key may leave: they are to go.
+        /// Called when a new index is created beside data files that must not remain under another key; removes them.
         var removeMedia: () -> Void = {}
-        /// What is stored under another key is given up.
+        /// Whether bytes stored under another key are deleted.
         var resetsWhenKeyDiffers = false
         /// Called with what such a reset drops, before anything of it goes.
         var willReset: (Holdings) -> Void = { _ in }
@@ -94,9 +95,9 @@ extension Catalogue {
         var limit: Int64?
     }
 
-    /// Opens or creates the index in `directory`; one that cannot be used is set aside.
+    /// Opens or creates the index in `directory`; an unusable one is set aside.
     ///
-    /// Nothing is changed where it throws `keyUnavailable`.
+    /// Changes nothing if it throws `keyUnavailable`.
     static func open(
         directory: String, vault: Vault?, fileSystem: any FileSystem, options: Options = Options(),
         reached: (CrashPoint) -> Void = { _ in }
@@ -104,7 +105,7 @@ extension Catalogue {
         let path = directory + "/" + fileName
         let suspicion = directory + "/" + suspicionName
         let onDamage: @Sendable () -> Void = {
-            // That it exists is all that it says; if it cannot be made, the next damaged query tries again.
+            // Only its existence matters; if it cannot be created, the next damaged query tries again.
             _ = try? fileSystem.open(suspicion, create: true)
         }
         do {
@@ -121,7 +122,7 @@ extension Catalogue {
                 try setAside(directory, fileSystem, reached)
                 opening = try open(path, vault, fileSystem, onDamage, options, reset: reason)
             }
-            // It may be plain, which an encrypted cache leaves no more than plain media.
+            // It may be plain; like plain media, it must not remain in an encrypted cache.
             if vault != nil { removeSetAside(directory, fileSystem) }
             return opening
         } catch let error as RepriseError {
@@ -136,9 +137,10 @@ extension Catalogue {
         case unusable(String)
     }
 
-    /// Removes an index that was made with another key, if it may go, and its media; tells what went, if anything did.
+    /// Removes an index that was made with another key, if that is allowed, with its media; returns what was removed,
+    /// if anything.
     ///
-    /// Looks before anything is opened for writing, for that alone changes the file.
+    /// Checks before anything is opened for writing, because opening alone changes the file.
     private static func removeForeign(
         _ directory: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ options: Options,
         _ reached: (CrashPoint) -> Void
@@ -173,30 +175,30 @@ extension Catalogue {
         }
     }
 
-    /// Throws if an index that cannot be used is one that only a newer version may replace.
+    /// Throws if only a newer version may replace the unusable index.
     private static func checkUnusable(_ path: String) throws(RepriseError) {
         do {
             _ = try reading(path) { try state(of: $0) }
         } catch let error as RepriseError {
             throw error
         } catch {
-            // Damaged, as was found.
+            // Damaged, as found before.
         }
     }
 
-    /// An index that is not ours, or too old, or damaged.
+    /// An index that is not ours, too old, or damaged.
     struct Unusable: Error { let reason: String }
 
     private static let damaged = RepriseError(
         .storageUnavailable, "The index is damaged or of another format. It is set aside when the cache is opened.")
 
-    /// Moves the index out of the way, so that somebody can look at it; the last one so moved is replaced.
+    /// Moves the index aside for inspection, replacing the previous one.
     private static func setAside(
         _ directory: String, _ fileSystem: any FileSystem, _ reached: (CrashPoint) -> Void
     ) throws {
         for suffix in fileSuffixes.reversed() {
             let destination = "\(directory)/catalogue.damaged\(suffix)"
-            // A log of an earlier one must not be taken for this one's.
+            // A log left from an earlier index must not be mistaken for this one's.
             try? fileSystem.remove(destination)
             let path = "\(directory)/\(fileName)\(suffix)"
             if (try? fileSystem.status(of: path)) != nil { try fileSystem.rename(path, to: destination) }
@@ -205,7 +207,7 @@ extension Catalogue {
         try? fileSystem.remove(directory + "/" + suspicionName)
     }
 
-    /// Removes what ``setAside(_:_:_:)`` kept: it may hold URLs in plain.
+    /// Removes the index that ``setAside(_:_:_:)`` kept, because it may contain URLs in plain.
     static func removeSetAside(_ directory: String, _ fileSystem: any FileSystem) {
         for suffix in fileSuffixes { try? fileSystem.remove("\(directory)/catalogue.damaged\(suffix)") }
     }
@@ -252,11 +254,11 @@ extension Catalogue {
         _ database: Database, _ vault: Vault?, _ options: Options
     ) throws -> Session {
         if try state(of: database) == .empty {
-            // What lies beside no index may be plain, and nobody could read it.
+            // Data files without an index may be plain and are useless.
             if vault != nil { options.removeMedia() }
             try create(database, vault)
         }
-        // One that could not be read before.
+        // The index could not be read before.
         if let difference = try keyDifference(database, vault) { throw difference.error }
         return try begin(database, options)
     }
@@ -265,7 +267,7 @@ extension Catalogue {
 
     private enum State { case empty, current }
 
-    /// What the file is; throws when it is newer, older, foreign or lacks what it should have.
+    /// The state of the file; throws when it is newer, older, foreign or incomplete.
     private static func state(of database: Database) throws -> State {
         let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         let application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
@@ -288,7 +290,7 @@ extension Catalogue {
         return .current
     }
 
-    /// Fail unless every table and column is there; no row is looked at.
+    /// Queries that fail unless every table and column exists; no row is read.
     private static let probes = [
         "SELECT keyHash, generation, lastUsed, held FROM entry LIMIT 0",
         "SELECT id, keyHash, record, salt, allocated, stored FROM generation LIMIT 0",
@@ -340,7 +342,7 @@ extension Catalogue {
 
     // MARK: - Sessions
 
-    /// Marks the cache as open; returns what it says.
+    /// Marks the cache as open; returns its recorded state.
     private static func begin(_ database: Database, _ options: Options) throws -> Session {
         let wasClean = try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'clean'") == 1
         try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('clean', 0)")

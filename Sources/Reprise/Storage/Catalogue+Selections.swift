@@ -2,15 +2,15 @@ import Foundation
 import GRDB
 import HTTPSemantics
 
-/// Which responses vary with the request, and what selects among them (RFC 9111 §4.1).
+/// Which responses vary with the request, and which fields select among them (RFC 9111 §4.1).
 extension Catalogue {
-    /// What a batch notes of a selection: the key that it belongs to, and the fields that select.
+    /// A variant to record: the key it belongs to, and the selecting fields.
     struct Selection: Sendable {
         let signpost: CacheKey
         let vary: Vary
     }
 
-    /// Which request fields select among the responses of `key`; `nil` if none do.
+    /// The request fields that select among the responses of `key`; `nil` if none do.
     func vary(of key: CacheKey) throws(RepriseError) -> Vary? {
         let names = try selections(of: key).flatMap(\.names)
         return names.isEmpty ? nil : Vary(names: names)
@@ -38,7 +38,7 @@ extension Catalogue {
             arguments: [name, self.name(of: selection.signpost), try codec.encode(fields, name: name)])
     }
 
-    /// Makes what is stored under `key`, and its selections, stale for good.
+    /// Marks the generations of `key` and its variants as stale for good.
     func invalidate(_ key: CacheKey, in database: Database) throws {
         let rows = try Row.fetchAll(
             database,
@@ -56,7 +56,7 @@ extension Catalogue {
         }
     }
 
-    /// Forgets how the responses of `keys` vary, and that they were to be kept; returns the keys of their selections.
+    /// Removes the variants and the retention of `keys`; returns the keys of the variants.
     func release(_ keys: [CacheKey]) async throws(RepriseError) -> [CacheKey] {
         let names = keys.map(name(of:))
         return try await write { database in

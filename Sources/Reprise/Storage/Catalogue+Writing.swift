@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 
 extension Catalogue {
-    /// One batch: everything that changed since the last one, in one transaction.
+    /// Everything that changed since the last batch, written in one transaction.
     struct Batch: Sendable {
         struct Generation: Sendable {
             var record: GenerationRecord
@@ -13,7 +13,7 @@ extension Catalogue {
         var generations: [Generation] = []
         var lastUsed: [CacheKey: Double] = [:]
         var totals: [String: Int64] = [:]
-        /// Selections by key.
+        /// Variants by key.
         var selections: [CacheKey: Selection] = [:]
         /// Keys whose responses are stale for good.
         var invalidated: Set<CacheKey> = []
@@ -26,7 +26,7 @@ extension Catalogue {
     /// Writes `batch`; `atEnd` runs inside the transaction, after its last change.
     func write(_ batch: Batch, atEnd: @escaping @Sendable () -> Void = {}) async throws(RepriseError) {
         try await write { database in
-            // Before the generations: those that came after an invalidation are not meant by it.
+            // Before the generations: those stored after an invalidation are not affected by it.
             for key in batch.invalidated { try invalidate(key, in: database) }
             for (key, selection) in batch.selections { try write(key, selection, to: database) }
             for generation in batch.generations { try write(generation, to: database) }
@@ -44,27 +44,27 @@ extension Catalogue {
         }
     }
 
-    /// A generation that was forgotten.
+    /// A generation whose record was removed.
     struct Removed: Sendable {
         let name: String
         let id: Int64
         let usage: Usage
     }
 
-    /// What a removal did.
+    /// The result of a removal.
     struct Removal: Sendable {
         var generations: [Removed] = []
-        /// Names that stay because somebody keeps them.
+        /// Names that stay because they are retained.
         var kept: Set<String> = []
     }
 
-    /// Forgets the entries of these names with all their generations, in one transaction; those that are to be kept only
-    /// if `force` says so.
+    /// Removes the entries with these names and all their generations, in one transaction; retained ones only if
+    /// `force` is true.
     func remove(_ names: [String], force: Bool) async throws(RepriseError) -> Removal {
         try await write { database in
             var removal = Removal()
             for name in names {
-                // Somebody may have asked to keep it after it was chosen to go.
+                // It may have been retained after it was chosen for eviction.
                 if !force, try isHeld(name, in: database) {
                     removal.kept.insert(name)
                     continue
@@ -84,7 +84,7 @@ extension Catalogue {
         }
     }
 
-    /// The last selection that somebody removes takes along that its URL was to be kept.
+    /// Ends the retention of a URL when its last variant is removed explicitly.
     private func releaseSignpost(of name: String, in database: Database) throws {
         try database.execute(
             sql: """
@@ -98,12 +98,12 @@ extension Catalogue {
         try Bool.fetchOne(database, sql: "SELECT held FROM entry WHERE keyHash = ?", arguments: [name]) ?? false
     }
 
-    /// Those of `names` that somebody keeps.
+    /// Those of `names` that are retained.
     func held(_ names: [String]) throws(RepriseError) -> Set<String> {
         try read { database in Set(try names.filter { try isHeld($0, in: database) }) }
     }
 
-    /// Forgets one generation that another has replaced; returns what it occupied.
+    /// Removes one generation that another has replaced; returns its usage.
     func remove(generation: Int64) async throws(RepriseError) -> Usage {
         try await write { database in
             let row = try Row.fetchOne(
@@ -150,7 +150,7 @@ extension Catalogue {
         }
     }
 
-    /// Merges the log into the database file: the last write before another process may come in.
+    /// Merges the log into the database file; the last write before another process may open the cache.
     func checkpoint() async throws(RepriseError) {
         do {
             _ = try await database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
@@ -159,7 +159,7 @@ extension Catalogue {
         }
     }
 
-    /// Closes the files: nothing of this process keeps the directory in use afterwards.
+    /// Closes the files; afterwards this process no longer uses the directory.
     func close() throws(RepriseError) {
         do { try database.close() } catch {
             throw RepriseError(.storageUnavailable, "The index cannot be closed.", cause: error)

@@ -3,20 +3,20 @@ import Foundation
 import GRDB
 import Locks
 
-/// The index of the cache: entries, generations, chunks, sizes, last use, what is to be kept.
+/// The index of the cache: entries, generations, chunks, sizes, last use, retentions.
 ///
 /// SQLite in WAL mode. Every call may block or wait for the disk. Nothing here runs for a read that memory can answer.
-/// Values are taken out of rows one by one and may be missing or of another type: a damaged file must not trap.
+/// Values are read from rows one by one and may be missing or of another type, because a damaged file must not trap.
 struct Catalogue: Sendable {
-    /// Written to `user_version`, and as the low half of `application_id`, so that one flipped bit makes a damaged file
+    /// Written to `user_version` and to the low half of `application_id`, so that one flipped bit makes a damaged file
     /// and not a newer format.
     ///
-    /// A newer format is refused, an older one dropped.
+    /// A newer format is refused; an older one is set aside.
     static let formatVersion = 2
 
     let database: IndexDatabase
     let codec: RecordCodec
-    /// Transactions that wrote since the catalogue was opened.
+    /// Number of write transactions since the index was opened.
     let transactions = Mutex(0)
     /// Called when a query finds the file damaged.
     let onDamage: @Sendable () -> Void
@@ -29,7 +29,7 @@ struct Catalogue: Sendable {
 
     private var vault: Vault? { codec.vault }
 
-    /// What file names and rows call `key`.
+    /// The name of `key` in file names and rows.
     func name(of key: CacheKey) -> String { vault?.name(of: key) ?? key.hash }
 
     // MARK: - Reading
@@ -53,7 +53,7 @@ struct Catalogue: Sendable {
         }
     }
 
-    /// Every entry, the most recently used first.
+    /// Every entry, most recently used first.
     func entries() throws(RepriseError) -> [CacheEntry] {
         try read { database in
             let rows = try Row.fetchCursor(
@@ -80,12 +80,12 @@ struct Catalogue: Sendable {
         }
     }
 
-    /// What all generations occupy together.
+    /// Total usage of all generations.
     func usage() throws(RepriseError) -> Usage {
         try read { try Self.usage(in: $0) }
     }
 
-    /// Makes the sums of ``usage()`` those of the generations; returns what they were and what they are.
+    /// Corrects the sums of ``usage()`` to those of the generations; returns the old and the new ones.
     func recount() async throws(RepriseError) -> (before: Usage, after: Usage) {
         try await write { database in
             let before = try Self.usage(in: database)
@@ -101,7 +101,7 @@ struct Catalogue: Sendable {
                 \(Usage.most)) AS INTEGER)
             """
         }
-        // Deleted and not updated: a damaged file may have lost the row, or have two.
+        // Deleted rather than updated, because a damaged file may have lost the row, or have two.
         try database.execute(
             sql: "DELETE FROM usage; INSERT INTO usage SELECT \(sum("allocated")), \(sum("stored")) FROM generation")
     }
@@ -113,15 +113,15 @@ struct Catalogue: Sendable {
     /// An entry as eviction sees it.
     struct Candidate: Sendable {
         let name: String
-        /// `nil` if the record cannot be read: nobody can use the entry.
+        /// `nil` if the record cannot be read; the entry is then unusable.
         let key: CacheKey?
-        /// Bytes on the disk that its removal is said to free.
+        /// Bytes on disk that its removal should free.
         var allocated: Int64 = 0
     }
 
     /// Entries that may be evicted, in the order of `policy`.
     ///
-    /// Only those last used before `date`, if there is one.
+    /// With `date`, only those last used before it.
     func candidates(
         by policy: EvictionPolicy, limit: Int, offset: Int, before date: Double? = nil
     ) throws(RepriseError) -> [Candidate] {
@@ -141,10 +141,10 @@ struct Catalogue: Sendable {
         }
     }
 
-    /// No cache served more (an exabyte); a damaged number must not overflow a sum.
+    /// Upper bound of a total (an exabyte); a damaged number must not overflow a sum.
     private static let mostTotal: Int64 = 1 << 60
 
-    /// Sums over the life of the cache, by name.
+    /// Totals over the life of the cache, by name.
     func totals() throws(RepriseError) -> [String: Int64] {
         try read { database in
             let rows = try Row.fetchAll(database, sql: "SELECT name, value FROM total")
@@ -156,7 +156,7 @@ struct Catalogue: Sendable {
         }
     }
 
-    /// Generations whose names begin with `prefix`, with what they are said to occupy.
+    /// Generations whose names begin with `prefix`, with their recorded usage.
     func generations(prefix: String) throws(RepriseError) -> [Int64: (name: String, usage: Usage)] {
         try read { database in
             let rows = try Row.fetchCursor(
@@ -172,7 +172,7 @@ struct Catalogue: Sendable {
         }
     }
 
-    /// Generations whose record cannot be read, or that their entry does not select.
+    /// Generations whose record cannot be read, or that no entry selects.
     func unusableGenerations() throws(RepriseError) -> [(id: Int64, name: String, key: CacheKey?)] {
         try read { database in
             let rows = try Row.fetchCursor(
@@ -247,28 +247,29 @@ struct Catalogue: Sendable {
 }
 
 extension RepriseError {
-    /// The file is not there; with any other error it may be, and only cannot be had now.
+    /// Whether the file does not exist; after any other error it may exist and only be inaccessible now.
     var isMissingFile: Bool { (cause as? SystemError)?.isMissingFile == true }
 
-    /// The disk works; only this file cannot be had or grow.
+    /// Whether the disk works and only this file is inaccessible or cannot grow.
     var concernsOneFile: Bool { (cause as? SystemError)?.concernsOneFile == true }
 
-    /// Nothing can be written here, by the will of the medium or of its owner.
+    /// Whether the medium or its owner forbids writing.
     var forbidsWriting: Bool {
         (cause as? SystemError)?.forbidsWriting == true || (cause as? DatabaseError)?.forbidsWriting == true
     }
 
-    /// The disk has no room: eviction helps.
+    /// Whether the disk is full, so that eviction helps.
     var isLackOfRoom: Bool {
         (cause as? SystemError)?.isLackOfRoom == true || (cause as? DatabaseError)?.resultCode == .SQLITE_FULL
     }
 }
 
 extension DatabaseError {
-    /// The file is not what SQLite wrote.
+    /// Whether the file is not a valid database.
     var isDamage: Bool { [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(resultCode) }
 
-    /// A file cannot be written, or made beside it: a medium or an owner that takes no writing.
+    /// Whether the file cannot be written, or files cannot be created beside it: the medium or its owner forbids
+    /// writing.
     var forbidsWriting: Bool { [.SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM].contains(resultCode) }
 }
 

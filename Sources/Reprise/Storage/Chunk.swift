@@ -1,6 +1,6 @@
-/// The unit of record: bytes that were written together and their checksum.
+/// The unit of record: bytes that were written together, and their checksum.
 ///
-/// Never rewritten, never overlapping another.
+/// Never rewritten, and never overlaps another chunk.
 ///
 /// Chunks end at multiples of 64 KiB or where a download stopped, so a seek to an odd offset costs nothing extra.
 struct Chunk: Hashable, Sendable {
@@ -8,25 +8,25 @@ struct Chunk: Hashable, Sendable {
     let start: Int64
     /// Number of bytes, 1 … 65 536.
     let length: Int32
-    /// XXH64 of the bytes; 0 where a seal proves them.
+    /// XXH64 of the bytes; 0 if a seal verifies them.
     let checksum: UInt64
     /// Nonce and tag in an encrypted cache.
     var seal: ChunkSeal?
 
-    /// Boundary at which every chunk ends, in bytes.
+    /// Every chunk ends at a multiple of this, unless its download stopped before.
     static let alignment: Int64 = 64 << 10
 
     var count: Int64 { Int64(length) }
     var range: Range<Int64> { start..<start + count }
 }
 
-/// Cuts the bytes that one fetch writes into chunks and sums them as they come.
+/// Cuts the bytes that one fetch writes into chunks, and computes their checksums as they arrive.
 struct ChunkCutter: Sendable {
     private var start: Int64 = 0
     private var end: Int64 = 0
     private var hash = XXHash64()
 
-    /// Takes `bytes` that lie at `offset`; returns the chunks that they complete.
+    /// Appends `bytes`, which belong at `offset`; returns the chunks that they complete.
     mutating func append(_ bytes: UnsafeRawBufferPointer, at offset: Int64) -> [Chunk] {
         var finished: [Chunk] = []
         if offset != end, let chunk = finish() { finished.append(chunk) }
@@ -46,7 +46,7 @@ struct ChunkCutter: Sendable {
         return finished
     }
 
-    /// Ends the open chunk, if there is one: the download stopped here.
+    /// Ends the open chunk, if there is one, because the download stopped here.
     mutating func finish() -> Chunk? {
         guard end > start else { return nil }
         let chunk = Chunk(start: start, length: Int32(end - start), checksum: hash.digest())

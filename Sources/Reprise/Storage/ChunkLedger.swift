@@ -2,12 +2,12 @@ import ByteRanges
 import HTTPSemantics
 import Locks
 
-/// What is recorded, or about to be, of one generation: its chunks, by blocks of 1 MiB, a catalogue row each.
+/// The chunks of one generation, recorded or about to be, in blocks of 1 MiB; each block is a row of the index.
 ///
-/// One row a block keeps the index at 16 bytes for 64 KiB of media, and a row is rewritten only while its block grows.
-/// The lock guards plain values only; it is a leaf: no other lock is taken under it.
+/// One row per block keeps the index at 16 bytes per 64 KiB of media, and a row is rewritten only while its block
+/// grows. The lock guards plain values only; it is a leaf: no other lock is taken under it.
 final class ChunkLedger: Sendable {
-    /// Bytes of media that one catalogue row describes.
+    /// Bytes of media that one row of the index describes.
     static let blockSize: Int64 = 1 << 20
 
     private struct State {
@@ -26,7 +26,7 @@ final class ChunkLedger: Sendable {
         state.withLock { state in
             for chunk in chunks {
                 let block = chunk.start / Self.blockSize
-                // What lay there was written over.
+                // Chunks that were there have been overwritten.
                 state.blocks[block]?.removeAll { $0.range.overlaps(chunk.range) }
                 state.blocks[block, default: []].append(chunk)
                 state.unrecorded.insert(block)
@@ -42,15 +42,15 @@ final class ChunkLedger: Sendable {
         }
     }
 
-    /// A batch could not be written: these rows are to be recorded again, those too that are gone by now.
+    /// Marks rows of a failed batch to be recorded again, including rows that are empty by now.
     func markUnrecorded(_ blocks: [Int64]) { state.withLock { $0.unrecorded.formUnion(blocks) } }
 
-    /// Bytes in recorded chunks, and in those about to be.
+    /// Number of bytes in chunks, recorded or about to be.
     var byteCount: Int64 {
         state.withLock { $0.blocks.values.joined().reduce(0) { $0 + Int64($1.length) } }
     }
 
-    /// Whether the catalogue lacks something.
+    /// Whether the index lacks changes.
     var hasUnrecorded: Bool { state.withLock { !$0.unrecorded.isEmpty } }
 
     /// The chunks that share a byte with `range`, in order.
@@ -64,7 +64,7 @@ final class ChunkLedger: Sendable {
         }
     }
 
-    /// Forgets chunks whose bytes turned out wrong; their rows are recorded anew.
+    /// Removes chunks that turned out wrong; their rows are recorded again.
     func discard(_ chunks: [Chunk]) {
         let gone = Set(chunks)
         state.withLock { state in
@@ -75,7 +75,7 @@ final class ChunkLedger: Sendable {
         }
     }
 
-    /// Forgets every chunk in `range`, which begins and ends where blocks do; returns their bytes.
+    /// Removes every chunk in `range`, which begins and ends at block boundaries; returns their number of bytes.
     func removeAll(in range: Range<Int64>) -> Int64 {
         state.withLock { state in
             var bytes: Int64 = 0
@@ -88,7 +88,7 @@ final class ChunkLedger: Sendable {
         }
     }
 
-    /// Every recorded byte.
+    /// The ranges of all chunks.
     var ranges: ByteRangeSet {
         state.withLock { state in
             ByteRangeSet(state.blocks.values.joined().map(\.range).sorted { $0.lowerBound < $1.lowerBound })
@@ -97,10 +97,10 @@ final class ChunkLedger: Sendable {
 }
 
 extension [Chunk] {
-    /// Bytes of a record: offset in the block, length, then the checksum, or nonce and tag.
+    /// Bytes per record: offset in the block, length, then the checksum, or nonce and tag.
     private static func recordLength(isSealed: Bool) -> Int { 8 + (isSealed ? ChunkSeal.length : 8) }
 
-    /// The catalogue's form: 16 bytes a chunk, 36 in an encrypted cache; numbers little-endian.
+    /// The form stored in the index: 16 bytes per chunk, 36 in an encrypted cache; numbers are little-endian.
     var packed: [UInt8] {
         var bytes: [UInt8] = []
         for chunk in self {
@@ -116,7 +116,7 @@ extension [Chunk] {
         return bytes
     }
 
-    /// Reads the catalogue's form; records that make no sense are left out, and their bytes count as holes.
+    /// Reads the form stored in the index; invalid records are left out, and their bytes count as holes.
     init(packed bytes: [UInt8], block: Int64, isSealed: Bool = false) {
         self = []
         guard (0..<Int64.largestPosition / ChunkLedger.blockSize).contains(block) else { return }
@@ -125,7 +125,7 @@ extension [Chunk] {
             for start in stride(from: 0, through: raw.count - recordLength, by: recordLength) {
                 let offset = UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: start, as: UInt32.self))
                 let length = Int32(littleEndian: raw.loadUnaligned(fromByteOffset: start + 4, as: Int32.self))
-                // No chunk reaches into the next block.
+                // A chunk does not reach into the next block.
                 guard (1...Int32(Chunk.alignment)).contains(length),
                     Int64(offset) + Int64(length) <= ChunkLedger.blockSize
                 else { continue }

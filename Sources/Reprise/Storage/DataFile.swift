@@ -2,33 +2,33 @@ import Locks
 
 /// The sparse file of one generation: offset in the file = offset in the representation.
 ///
-/// Opened when it is needed, and closed again while nobody reads or writes it and others are wanted more. Whoever keeps
-/// what ``open()`` returns keeps the descriptor: a piece that is on its way to a socket stays readable after the file's
-/// name is gone.
+/// Opened when needed, and closed while it is not read or written and other files need the descriptor. The result of
+/// ``open()`` retains the descriptor: a piece on its way to a socket stays readable after the file's name is gone.
 package final class DataFile: Sendable {
-    /// Where the file lies.
+    /// The path of the file.
     package let path: String
-    /// What is being read of it.
+    /// The ranges being read.
     let leases = LeaseTable()
     private let fileSystem: any FileSystem
     private let openFiles: OpenFiles?
 
     private struct State {
         var file: (any OpenFile)?
-        /// The file that was closed here, while somebody keeps it: it is not opened twice.
+        /// The file that was closed here, if it is still retained elsewhere, so that it is not opened twice.
         weak var last: (any OpenFile)?
-        /// Since the table of open files last looked.
+        /// Whether it was used since the table of open files last checked.
         var wasUsed = true
-        /// Its name is gone or about to be: it could not be opened again.
+        /// Whether it must stay open, because its name is gone or about to be.
         var isHeld = false
     }
 
-    /// Held while the file is opened; ``OpenFiles`` then touches others only, for this one is in its queue only once it is open.
+    /// Held while the file is opened; ``OpenFiles`` touches only other files then, because this one enters its queue
+    /// only once it is open.
     private let state: Mutex<State>
 
-    /// Opens the file at `path`, creating it if `create` says so; missing directories are made then.
+    /// Opens the file at `path`; if `create` is true, creates it and missing directories.
     ///
-    /// One that must not be written is opened for reading: writes to it fail.
+    /// A file that must not be written is opened for reading; writes to it fail.
     init(
         path: String, create: Bool, in fileSystem: any FileSystem, openFiles: OpenFiles? = nil
     ) throws(RepriseError) {
@@ -42,7 +42,7 @@ package final class DataFile: Sendable {
 
     deinit { if state.withLock({ $0.file != nil }) { openFiles?.noteClosed() } }
 
-    /// The open file, opened again if need be; may wait for the disk then.
+    /// The open file, reopened if necessary, which may wait for the disk.
     func open() throws(RepriseError) -> any OpenFile {
         let (file, isNew) = try state.withLock { state throws(RepriseError) in
             state.wasUsed = true
@@ -63,22 +63,23 @@ package final class DataFile: Sendable {
         }
     }
 
-    /// From now on it stays open as long as this object lives: its name goes while somebody reads.
+    /// Keeps the file open from now on as long as this object lives, because its name is removed while it is being
+    /// read.
     func hold() {
-        // Where it cannot be opened there is nothing to keep: its readers will find out.
+        // If it cannot be opened, there is nothing to keep; its readers will notice.
         _ = try? open()
         state.withLock { $0.isHeld = true }
     }
 
-    /// What came of the wish to close it.
+    /// The outcome of an attempt to close it.
     enum Closing { case closed, used, held }
 
-    /// Closes it, unless it was used since it was last asked, or is being read.
+    /// Closes the file unless it was used since the last attempt or is being read.
     func closeUnlessUsed() -> Closing {
         let isRead = !leases.isEmpty
         return state.withLock { state in
             if state.isHeld { return .held }
-            // Closed and opened again in between: it stands in the queue twice.
+            // It was closed and reopened since: it is in the queue twice.
             guard state.file != nil else { return .held }
             guard !state.wasUsed, !isRead else {
                 state.wasUsed = false
@@ -134,7 +135,7 @@ package final class DataFile: Sendable {
         }
     }
 
-    /// Reads up to `count` bytes at `offset` into fresh memory; fewer only at the end of the file.
+    /// Reads up to `count` bytes at `offset` into new memory; fewer only at the end of the file.
     package func read(at offset: Int64, count: Int) throws(RepriseError) -> [UInt8] {
         var failure: RepriseError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -146,7 +147,7 @@ package final class DataFile: Sendable {
         return bytes
     }
 
-    /// Fills `buffer` with the bytes at `offset` and returns how many they are: fewer only at the end of the file.
+    /// Fills `buffer` with the bytes at `offset` and returns their number; fewer only at the end of the file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(RepriseError) -> Int {
         let file = try open()
         var count = 0
@@ -163,15 +164,16 @@ package final class DataFile: Sendable {
         return count
     }
 
-    /// Gives the blocks in `range` back to the disk; false if the file system cannot.
+    /// Frees the blocks in `range`; false if the file system cannot.
     func punch(_ range: Range<Int64>) -> Bool { (try? open().punch(range)) != nil }
 
-    /// Gives everything back: the name is gone, and nobody reads any more, but somebody may still hold the descriptor.
+    /// Frees all blocks of a file whose name is gone and that is no longer read, although its descriptor may still be
+    /// held.
     func empty() {
         guard let file = state.withLock({ $0.file ?? $0.last }) else { return }
         try? file.truncate(to: 0)
     }
 
-    /// Sizes; `nil` if the file cannot be asked.
+    /// The file's sizes; `nil` if they cannot be read.
     var status: FileStatus? { try? open().status() }
 }

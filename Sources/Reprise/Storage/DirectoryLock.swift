@@ -6,7 +6,7 @@ import Locks
     import Glibc
 #endif
 
-/// Keeps other processes out of a cache directory: an advisory lock that dies with its process.
+/// Keeps other processes out of a cache directory, with an advisory lock that ends with its process.
 final class DirectoryLock: Sendable {
     /// Opens when the lock is released.
     let released = Latch()
@@ -20,8 +20,9 @@ final class DirectoryLock: Sendable {
 
     /// Locks `directory` for this process alone.
     ///
-    /// Throws ``RepriseError`` with code `storageLocked` naming the holder's process, or `invalidArgument` for a directory in
-    /// an app-group container where the system suspends apps: it ends one that then holds a lock there (0xdead10cc).
+    /// Throws ``RepriseError`` with code `storageLocked`, naming the process that holds the lock, or `invalidArgument`
+    /// for a directory in an app-group container on systems that suspend apps: they terminate an app that is suspended
+    /// while it holds a lock there (0xdead10cc).
     init(
         directory: String, in fileSystem: any FileSystem, suspendsApps: Bool = suspendsApps
     ) throws(RepriseError) {
@@ -44,9 +45,9 @@ final class DirectoryLock: Sendable {
         self.file = Mutex(file)
     }
 
-    /// Keeps those out who write in `directory`, where it can only be read; `nil` if it has no lock, and so no writer.
+    /// Keeps writers out of `directory`, which can only be read; `nil` if it has no lock, and so no writer.
     ///
-    /// Throws ``RepriseError`` with code `storageLocked` naming the process that writes.
+    /// Throws ``RepriseError`` with code `storageLocked`, naming the process that writes.
     init?(reading directory: String, in fileSystem: any FileSystem) throws(RepriseError) {
         guard let file = try? fileSystem.open(readOnly: Self.path(directory)) else { return nil }
         try Self.lock(file, LOCK_SH, directory)
@@ -55,19 +56,19 @@ final class DirectoryLock: Sendable {
 
     deinit { release() }
 
-    /// Lets the next one in.
+    /// Releases the lock.
     ///
-    /// Once is enough.
+    /// Further calls do nothing.
     func release() {
         file.withLock { file in
-            // Not left to the last reference: others may wait for it.
+            // Unlocks now and not with the last reference, because others may be waiting for the lock.
             if let file { flock(file.descriptor, LOCK_UN) }
             file = nil
         }
         released.open()
     }
 
-    /// Whether several apps of one developer share what lies there.
+    /// Whether the directory is shared by several apps of one developer.
     static func isInGroupContainer(_ directory: String) -> Bool {
         (directory + "/").contains("/Containers/Shared/AppGroup/")
     }

@@ -1,16 +1,16 @@
 import Dispatch
 import Locks
 
-/// Runs tasks that may block on a disk, so that the cooperative pool never does.
+/// Runs tasks that may block on a disk, so that the cooperative pool never blocks.
 package final class DiskExecutor: TaskExecutor {
-    /// The one of this process.
+    /// The executor of this process.
     package static let shared = DiskExecutor()
 
-    /// How much it was given, and how much of that is done.
+    /// The number of jobs submitted and finished.
     package struct Load: Sendable, Equatable {
-        /// Jobs given, and pieces of work begun elsewhere that jobs wait for.
+        /// Jobs submitted, and work started elsewhere that jobs wait for.
         package var submitted: UInt64 = 0
-        /// Jobs that ran to their next suspension or their end, and the work elsewhere that has ended.
+        /// Jobs that ran to their next suspension or their end, and work elsewhere that has ended.
         package var finished: UInt64 = 0
         /// Whether nothing runs or waits to run.
         package var isIdle: Bool { submitted == finished }
@@ -22,7 +22,7 @@ package final class DiskExecutor: TaskExecutor {
     /// Lets tests that drive the clock wait until everything that can happen at one moment has happened.
     package var load: Load { counts.withLock { $0 } }
 
-    /// Runs `work`, which is done on a queue of somebody else's, so that the load shows it.
+    /// Runs `work`, which executes on another queue, and counts it in the load.
     package func counting<T: Sendable, Failure: Error>(
         _ work: () async throws(Failure) -> T
     ) async throws(Failure) -> T {

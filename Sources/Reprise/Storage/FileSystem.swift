@@ -1,46 +1,46 @@
-/// The file operations that the store needs, so that tests can make each of them fail.
+/// The file operations that the store needs; tests make each of them fail.
 ///
 /// Paths are absolute. Every call may block.
 package protocol FileSystem: Sendable {
-    /// Opens the file at `path` for reading and writing, creating it with mode 0600 if `create` says so.
+    /// Opens the file at `path` for reading and writing; if `create` is true, creates it with mode 0600.
     func open(_ path: String, create: Bool) throws(SystemError) -> any OpenFile
-    /// Opens the file at `path` for reading only: its disk, or its owner, lets nothing be written.
+    /// Opens the file at `path` for reading only, because its disk or its owner forbids writing.
     func open(readOnly path: String) throws(SystemError) -> any OpenFile
-    /// Creates the directory at `path` with mode 0700, and those above it; none of it is an error if it is there.
+    /// Creates the directory at `path` and those above it, with mode 0700; existing ones are not an error.
     func makeDirectory(_ path: String) throws(SystemError)
     /// Removes the file at `path`.
     func remove(_ path: String) throws(SystemError)
-    /// Puts the file at `path` in the place of `destination`.
+    /// Renames the file at `path` to `destination`, replacing a file there.
     func rename(_ path: String, to destination: String) throws(SystemError)
-    /// Names in a directory, in no order.
+    /// The names in a directory, in no particular order.
     func names(in directory: String) throws(SystemError) -> [String]
-    /// What is known of the file at `path`.
+    /// The sizes of the file at `path`.
     func status(of path: String) throws(SystemError) -> FileStatus
-    /// Bytes that an ordinary user may still write where `path` lies.
+    /// Bytes that an ordinary user may still write to the disk that contains `path`.
     func freeBytes(at path: String) throws(SystemError) -> Int64
 }
 
-/// An open file; closed when the last reference goes.
+/// An open file; closed when the last reference is released.
 package protocol OpenFile: AnyObject, Sendable {
-    /// For `sendfile`; valid while the object lives.
+    /// The descriptor, for `sendfile`; valid while the object lives.
     var descriptor: Int32 { get }
     /// Writes a prefix of `bytes`, at least one byte unless it is empty; returns its length.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) -> Int
     /// Reads up to `buffer.count` bytes; 0 at the end of the file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int
-    /// Reads as ``read(into:at:)`` does, but only what is in memory; `nil` if the disk would have to be waited for.
+    /// Reads as ``read(into:at:)`` does, but only bytes in memory; `nil` if it would have to wait for the disk.
     ///
     /// May return fewer bytes for that reason. Where the system cannot tell, it reads and may wait.
     func readResident(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int?
-    /// Gives the blocks that lie wholly in `range` back; the range reads as zeros afterwards.
+    /// Frees the blocks that lie wholly in `range`; the range reads as zeros afterwards.
     func punch(_ range: Range<Int64>) throws(SystemError)
-    /// Cuts the file off at `length`.
+    /// Truncates the file to `length` bytes.
     func truncate(to length: Int64) throws(SystemError)
-    /// What is known of the file.
+    /// The sizes of the file.
     func status() throws(SystemError) -> FileStatus
 }
 
-/// Another file system, of which nothing can be changed.
+/// A file system that rejects all changes.
 package struct ReadOnlyFileSystem: FileSystem {
     private let base: any FileSystem
 
@@ -71,7 +71,7 @@ extension OpenFile {
 package struct FileStatus: Sendable, Equatable {
     /// Length in bytes.
     package var size: Int64
-    /// Bytes that it occupies on the disk: less than its length if it has holes.
+    /// Bytes that it occupies on disk; less than its length if it has holes.
     package var allocated: Int64
 
     package init(size: Int64, allocated: Int64) {
@@ -80,7 +80,7 @@ package struct FileStatus: Sendable, Equatable {
     }
 }
 
-/// An `errno` value with the system's words for it.
+/// An `errno` value with the system's description.
 package struct SystemError: Error, Equatable, CustomStringConvertible {
     package let code: Int32
 

@@ -1,9 +1,9 @@
 import GRDB
 
-/// The connection to the index: several readers beside a writer, or one connection that only reads.
+/// The connection to the index: several readers beside a writer, or a single read-only connection.
 ///
-/// Concrete types, no `any DatabaseWriter`: iOS 18.0 and macOS 15.0 have a copy of GRDB of their own, with which a dynamic
-/// look-up of the conformance may meet the wrong one and crash.
+/// Uses concrete types instead of `any DatabaseWriter`: iOS 18.0 and macOS 15.0 contain their own copy of GRDB, and a
+/// dynamic lookup of the conformance could find that one and crash.
 enum IndexDatabase: Sendable {
     case pool(DatabasePool)
     case queue(DatabaseQueue)

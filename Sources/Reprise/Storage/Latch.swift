@@ -1,6 +1,6 @@
 import Locks
 
-/// Something that happens once, and can be waited for.
+/// A one-time event that can be awaited.
 ///
 /// The lock is a leaf; continuations are resumed outside it.
 final class Latch: Sendable {
@@ -13,7 +13,7 @@ final class Latch: Sendable {
 
     var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// It has happened.
+    /// Reports that the event has happened.
     func open() {
         let waiters = state.withLock { state in
             state.isOpen = true
@@ -23,7 +23,7 @@ final class Latch: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Returns when it has happened.
+    /// Returns once the event has happened.
     func wait() async {
         await withCheckedContinuation { continuation in
             let isOpen = state.withLock { state in

@@ -1,9 +1,9 @@
 import Locks
 
-/// Which ranges of a data file are being read right now: their bytes must not be given back to the disk.
+/// The ranges of a data file that are being read; their blocks must not be freed.
 ///
-/// Leases are taken under the lock of their generation, where eviction also looks, and end wherever the last reference
-/// goes. The lock here is a leaf.
+/// Leases are taken under the lock of their generation, where eviction checks them too, and end when the last reference
+/// is released. The lock here is a leaf.
 final class LeaseTable: Sendable {
     private struct State {
         var next: UInt64 = 0
@@ -12,7 +12,7 @@ final class LeaseTable: Sendable {
 
     private let state = Mutex(State())
 
-    /// Leases `range` until the returned object goes.
+    /// Leases `range` until the returned object is released.
     func take(_ range: Range<Int64>) -> Lease {
         let number = state.withLock { state in
             state.next += 1
@@ -30,7 +30,7 @@ final class LeaseTable: Sendable {
     var ranges: [Range<Int64>] { state.withLock { Array($0.ranges.values) } }
 }
 
-/// Keeps a range of a data file where it is.
+/// Protects a range of a data file while it exists.
 final class Lease: Sendable {
     private let table: LeaseTable
     private let number: UInt64

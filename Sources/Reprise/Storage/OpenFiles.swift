@@ -6,17 +6,16 @@ import Locks
     import Glibc
 #endif
 
-/// The data files that are open: of those that nobody reads the ones used longest ago are closed, and opened again when they
-/// are needed.
+/// The open data files; those that are not being read are closed, least recently used first, and reopened when needed.
 ///
-/// Locks: its own, then a data file's, never both the other way round; both are leaves to everything else.
+/// Lock order: its own, then a data file's, never the reverse; both are leaves for everything else.
 final class OpenFiles: Sendable {
     private struct Entry {
         weak var file: DataFile?
     }
 
     private struct State {
-        /// In the order of their opening; those that were used meanwhile get a second chance.
+        /// In the order of opening; files used since get a second chance.
         var queue: [Entry] = []
         var head = 0
         var count = 0
@@ -41,10 +40,10 @@ final class OpenFiles: Sendable {
 
     init(limit: Int) { self.limit = max(1, limit) }
 
-    /// Descriptors that files hold open.
+    /// Number of descriptors that data files hold open.
     var count: Int { state.withLock { $0.count } }
 
-    /// `file` has been opened: others may have to be closed.
+    /// Notes that `file` was opened; others may have to be closed.
     func noteOpened(_ file: DataFile) {
         state.withLock { state in
             state.count += 1
@@ -53,10 +52,10 @@ final class OpenFiles: Sendable {
         close(downTo: limit)
     }
 
-    /// A file was closed, not by this table.
+    /// Notes that a file was closed, but not by this table.
     func noteClosed() { state.withLock { $0.count -= 1 } }
 
-    /// Closes half of the files that nobody reads: the process has no descriptors left.
+    /// Closes half of the files that are not being read, because the process has run out of descriptors.
     func closeHalf() { close(downTo: state.withLock { $0.count / 2 }) }
 
     private func close(downTo limit: Int) {
@@ -73,7 +72,7 @@ final class OpenFiles: Sendable {
         }
     }
 
-    /// A quarter of the descriptors that this process may have, between 16 and 512.
+    /// A quarter of the descriptors available to this process, between 16 and 512.
     static var defaultLimit: Int {
         var limits = rlimit()
         #if canImport(Darwin)

@@ -7,32 +7,32 @@ import Locks
     import Glibc
 #endif
 
-/// A file outside of the cache, named by the caller, that is written from its first byte to its last.
+/// A file outside the cache, named by the caller, that is written from beginning to end.
 ///
-/// A regular file takes its name when it is whole: until then it is a hidden file in the same directory, whose name is
-/// random. Everything else (a pipe, a device, a descriptor of this process such as `/dev/stdout`) is written in place. A
-/// symbolic link stays one: the file that it leads to is written. A file whose ``finish()`` was not called leaves nothing
-/// behind.
+/// A regular file takes its name when it is complete; until then it is a hidden file with a random name in the same
+/// directory. Everything else (a pipe, a device, a descriptor of this process such as `/dev/stdout`) is written in
+/// place. A symbolic link is preserved: its target is written. A file for which ``finish()`` was not called leaves
+/// nothing behind.
 package final class OutputFile: Sendable {
-    /// What becomes of a regular file that has the name already.
+    /// What happens to a regular file that already has the name.
     package enum Existing: Sendable {
         /// It stays, and ``Failure/Reason/exists`` is thrown.
         case kept
-        /// It is replaced, whether it may be written or not; the new file has its owner, where that can be set, and mode.
+        /// It is replaced, whether writable or not; the new file gets its mode and, if possible, its owner.
         case replaced
     }
 
-    /// Why a file is not written.
+    /// An error that prevents the file from being written.
     package struct Failure: Error {
-        /// What kind of thing went wrong.
+        /// The kind of failure.
         package enum Reason: Sendable {
-            /// A file has the name, and was to be kept.
+            /// A file has the name and must not be replaced.
             case exists
-            /// Nothing can be written under the name.
+            /// Nothing can be written under that name.
             case cannotCreate
             /// A byte could not be written, or the file could not take its name.
             case cannotWrite
-            /// Nothing reads the other end of a pipe any more.
+            /// The pipe's reader has closed its end.
             case readerIsGone
         }
 
@@ -47,13 +47,13 @@ package final class OutputFile: Sendable {
     }
 
     private enum Place {
-        /// Bytes go where they belong at once.
+        /// Bytes are written in place.
         case direct
         /// `temporary` becomes `destination`.
         case beside(temporary: String, destination: String, existing: Existing)
     }
 
-    /// The name that the caller gave.
+    /// The name given by the caller.
     package let name: String
     private let descriptor: Int32
     private let place: Place
@@ -75,7 +75,7 @@ package final class OutputFile: Sendable {
 
     /// Prepares the file at `path`.
     ///
-    /// `onWait` is called before a pipe without reader is opened, which takes until there is one.
+    /// `onWait` is called before opening a pipe without a reader, which blocks until there is one.
     package init(path: String, existing: Existing, onWait: () -> Void = {}) throws(Failure) {
         name = path
         let destination = try Self.end(ofLink: path)
@@ -85,8 +85,8 @@ package final class OutputFile: Sendable {
             state = Mutex(State(isOpen: false))
             let flags = fcntl(descriptor, F_GETFD)
             guard flags >= 0 else { throw Self.refusal(path, errno) }
-            // What this process opened itself, such as the index, is closed in programs that it starts; what it was started
-            // with is not.
+            // Descriptors that this process opened itself, such as the index's, are closed on exec; inherited ones are
+            // not.
             guard flags & FD_CLOEXEC == 0 else { throw Self.refusal(path, EBADF) }
             return
         }
@@ -112,10 +112,10 @@ package final class OutputFile: Sendable {
         if state.withLock({ $0.isOpen }) { close(descriptor) }
     }
 
-    /// Whether bytes go where they belong at once, so that a call may wait for as long as nothing reads them.
+    /// Whether bytes are written in place, so that a call may block until they are read.
     package var isDirect: Bool { if case .direct = place { true } else { false } }
 
-    /// Writes all of `bytes` behind those before.
+    /// Appends all of `bytes`.
     package func write(_ bytes: [UInt8]) throws(Failure) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -127,7 +127,7 @@ package final class OutputFile: Sendable {
             switch errno {
             case EINTR: continue
             case EAGAIN:
-                // Whoever shares the descriptor made it so.
+                // A process that shares the descriptor made it non-blocking.
                 var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&wanted, 1, -1)
             case EPIPE: throw Failure(.readerIsGone, "Nothing reads \(name) any more.")
@@ -138,14 +138,14 @@ package final class OutputFile: Sendable {
 
     /// Gives the file its name.
     ///
-    /// A file that came under the name meanwhile stays if those there were to be kept.
+    /// If existing files are kept, this includes a file that took the name in the meantime.
     package func finish() throws(Failure) {
         let (isFirst, isOpen) = state.withLock { state in
             defer { state = State(hasEnded: true, isOpen: false) }
             return (!state.hasEnded, state.isOpen)
         }
         guard isFirst else { return }
-        // Some file systems say only here that bytes found no room.
+        // Some file systems report a lack of room only here.
         let code = isOpen && close(descriptor) != 0 ? errno : 0
         defer { if case .beside(let temporary, _, _) = place { unlink(temporary) } }
         guard code == 0 else { throw Self.failure(name, code) }
@@ -162,7 +162,9 @@ package final class OutputFile: Sendable {
         }
     }
 
-    /// Leaves nothing behind, unless the file is finished; may be called from any thread.
+    /// Removes the unfinished file; may be called from any thread.
+    ///
+    /// Does nothing once the file is finished.
     package func discard() {
         let isFirst = state.withLock { state in
             defer { state.hasEnded = true }
@@ -182,9 +184,9 @@ package final class OutputFile: Sendable {
         (try? end(ofLink: path)).flatMap { descriptor(named: $0) }
     }
 
-    /// The descriptor of this process that `path` stands for, if it does.
+    /// The descriptor of this process that `path` names, if it names one.
     ///
-    /// Opened by its name, a file that it leads to would be written from its beginning.
+    /// Opening the path instead would write a file behind the descriptor from its beginning.
     private static func descriptor(named path: String) -> Int32? {
         for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
             return Int32(path.dropFirst(folder.count)).flatMap { $0 >= 0 ? $0 : nil }
@@ -192,7 +194,8 @@ package final class OutputFile: Sendable {
         return nil
     }
 
-    /// Follows symbolic links at the end of `path` until there is none, or nothing, or a descriptor of this process.
+    /// Follows symbolic links at the end of `path`, up to a path that is not a link or names a descriptor of this
+    /// process.
     private static func end(ofLink path: String) throws(Failure) -> String {
         var path = path
         for _ in 0..<40 {
@@ -213,8 +216,8 @@ package final class OutputFile: Sendable {
 
     private static func open(inPlace path: String, isPipe: Bool, _ onWait: () -> Void) throws(Failure) -> Int32 {
         if isPipe {
-            // Without a reader this fails, where the call below waits. It stays open: a reader takes the first writer's end
-            // for the end of the file.
+            // Fails without a reader, where the call below would block. The descriptor stays open, because the reader
+            // takes the close of the first writer for the end of the file.
             let descriptor = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
             if descriptor >= 0, fcntl(descriptor, F_SETFL, O_WRONLY) == 0 { return descriptor }
             if descriptor < 0, errno == ENXIO { onWait() }
@@ -226,7 +229,7 @@ package final class OutputFile: Sendable {
         }
     }
 
-    /// Makes an empty file that no other program knows, with the owner and mode of `old`, or those of a new file.
+    /// Creates an empty file with a random name, with the owner and mode of `old`, or those of a new file.
     private static func make(
         in directory: String, for name: String, like old: stat?
     ) throws(Failure) -> (descriptor: Int32, path: String) {

@@ -2,14 +2,14 @@ import Foundation
 import HTTPSemantics
 import HTTPTypes
 
-/// Turns what is known of a generation into the catalogue's `record` and back.
+/// Encodes a generation's metadata as the `record` column of the index, and decodes it.
 ///
-/// In a plain cache: JSON and its XXH64, because SQLite notices no flipped bit. In an encrypted one: the JSON, sealed.
-/// Both are bound to the row that they belong to. A record that does not pass is as good as none.
+/// In a plain cache: JSON and its XXH64, because SQLite does not detect flipped bits. In an encrypted one: the JSON,
+/// sealed. Both are bound to the row they belong to. A record that fails this check counts as missing.
 struct RecordCodec: Sendable {
     let vault: Vault?
 
-    /// The JSON; short names, because there is one per segment of a stream.
+    /// The JSON; names are short, because there is one record per segment of a stream.
     private struct Fields: Codable {
         var k: String
         var u: String
@@ -21,13 +21,13 @@ struct RecordCodec: Sendable {
         var p: Int64
     }
 
-    /// The key and the URL of something that is to be kept.
+    /// The key and the URL of a retained resource.
     struct Target: Codable, Sendable {
         var key: String
         var url: String
     }
 
-    /// The key of a selection, which holds request fields, and the names of these fields.
+    /// The key of a variant, which contains request fields, and the names of these fields.
     struct SelectionFields: Codable, Sendable {
         var key: String
         var names: [String]

@@ -1,23 +1,23 @@
 import HTTPSemantics
 import Locks
 
-/// Brings what changed in memory to the catalogue, in batches: every second, or sooner after 64 MiB of media.
+/// Writes changes from memory to the index in batches: every second, or sooner after 64 MiB of media.
 ///
-/// A transaction costs the same for a megabyte as for a hundred, so a quick download is recorded by time: what a killed
-/// process loses is at most a second of it.
+/// A transaction costs the same for a megabyte as for a hundred, so a fast download is recorded by time, and a killed
+/// process loses at most a second of it.
 ///
-/// An actor whose calls reach SQLite in the order in which they were made, so that a removal is never overtaken by an
-/// older record.
+/// Calls to the actor reach SQLite in the order in which they were made, so that an older record never overtakes a
+/// removal.
 actor Recorder {
-    /// Media bytes that make a batch before its time.
+    /// Bytes of media that trigger a batch before its time.
     static let batchBytes: Int64 = 64 << 20
-    /// Longest time that a finished chunk waits.
+    /// Longest time that a finished chunk waits to be recorded.
     static let batchDelay = Duration.seconds(1)
-    /// Longest time that last uses and counts wait of which nothing else is to be recorded.
+    /// Longest time that last uses and counts wait if there is nothing else to record.
     static let useDelay = Duration.seconds(60)
-    /// When a batch that could not be written is tried again.
+    /// Delay before a batch that could not be written is retried.
     static let retryDelay = Duration.seconds(10)
-    /// Generations that wait while the index cannot be written; beyond it the oldest ones are dropped.
+    /// Maximum number of generations that wait while the index cannot be written; beyond it, the oldest are dropped.
     static let mostWaiting = 64
 
     private struct Pending {
@@ -28,30 +28,30 @@ actor Recorder {
         var bytes: Int64 = 0
         var isScheduled = false
         var isUrgent = false
-        /// A batch is to come within ``Recorder/useDelay``.
+        /// Whether a batch is scheduled within ``Recorder/useDelay``.
         var isUseScheduled = false
     }
 
-    /// Leaf lock; filled from the hot path without waiting for the actor.
+    /// A leaf lock; filled from the hot path without waiting for the actor.
     private let pending = Mutex(Pending())
     private let catalogue: Catalogue
     private let journal: Journal
     private let breaker: Breaker
     private let clock: CacheClock
-    /// Nothing can be written: what is noted is forgotten.
+    /// Whether nothing can be written; notes are then discarded.
     private let isReadOnly: Bool
     private let delay: Duration
     private let reached: (@Sendable (CrashPoint) -> Void)?
     /// Called after each transaction.
     private let onWritten: @Sendable () -> Void
-    /// Failed batches are told once, not every second.
+    /// Whether the last batch failed, so that failures are reported once and not every second.
     private let hasFailed = Mutex(false)
-    /// The last batch could not be written.
+    /// Whether the last batch could not be written.
     nonisolated var isFailing: Bool { hasFailed.withLock { $0 } }
     private var isClosed = false
-    /// Sleeps until last uses are to be written.
+    /// Sleeps until last uses have to be written.
     private let useFlush = Mutex<Task<Void, Never>?>(nil)
-    /// The end of the queue of writes.
+    /// The last write in the queue.
     private var last: Task<Void, Never>?
 
     init(
@@ -69,7 +69,7 @@ actor Recorder {
         self.onWritten = onWritten
     }
 
-    /// `generation` has `bytes` more that are worth recording.
+    /// Notes that `generation` has `bytes` more to record.
     nonisolated func note(_ generation: GenerationCore, bytes: Int64) {
         schedule { pending in
             pending.generations[generation.id] = generation
@@ -78,9 +78,9 @@ actor Recorder {
         }
     }
 
-    /// `key` was used now.
+    /// Notes that `key` was used now.
     ///
-    /// Goes with the next batch, which comes within a minute.
+    /// Recorded with the next batch, within a minute.
     nonisolated func noteUse(_ key: CacheKey) {
         guard !isReadOnly else { return }
         let now = clock.now()
@@ -98,7 +98,7 @@ actor Recorder {
         useFlush.withLock { $0 = task }
     }
 
-    /// Responses of `signpost` vary; `selection` is one of its keys.
+    /// Notes that responses of `signpost` vary, and that `selection` is the key of one variant.
     nonisolated func noteSelection(_ selection: CacheKey, of signpost: CacheKey, _ vary: Vary) {
         schedule { pending in
             pending.selections[selection] = Catalogue.Selection(signpost: signpost, vary: vary)
@@ -106,7 +106,7 @@ actor Recorder {
         }
     }
 
-    /// What is stored under `key` is stale for good.
+    /// Notes that the generations under `key` are stale for good.
     nonisolated func noteInvalidation(of key: CacheKey) {
         schedule { pending in
             pending.invalidated.insert(key)
@@ -137,9 +137,9 @@ actor Recorder {
         }
     }
 
-    /// Writes what is noted and nothing afterwards: the directory may be another process's then.
+    /// Writes all notes, and nothing afterwards, because another process may use the directory then.
     ///
-    /// False the second time.
+    /// False on the second call.
     func close() async -> Bool {
         guard !isClosed else { return false }
         isClosed = true
@@ -148,16 +148,16 @@ actor Recorder {
         return true
     }
 
-    /// Writes everything noted so far, after every call made before this one.
+    /// Writes all notes, after every call made before this one.
     ///
-    /// False if it could not be written; it is tried again later.
+    /// False if writing failed; it is retried later.
     @discardableResult
     func flush() async -> Bool {
         guard !isClosed else { return false }
         return await enqueue { await self.writeBatch() }
     }
 
-    /// Forgets everything stored under these names, of what is to be kept only if `force` says so.
+    /// Removes all entries with these names; retained ones only if `force` is true.
     func remove(_ names: [String], force: Bool) async throws(RepriseError) -> Catalogue.Removal {
         defer { onWritten() }
         return try await enqueue {
@@ -165,7 +165,7 @@ actor Recorder {
         }.get()
     }
 
-    /// Forgets how the responses of `keys` vary, and that they were to be kept; returns the keys of their selections.
+    /// Removes the variants and the retention of `keys`; returns the keys of the variants.
     func release(_ keys: [CacheKey]) async throws(RepriseError) -> [CacheKey] {
         await flush()
         return try await enqueue {
@@ -173,7 +173,7 @@ actor Recorder {
         }.get()
     }
 
-    /// Writes `generation`, which nobody has in memory.
+    /// Writes `generation`, which is not in memory as a core.
     func write(_ generation: Catalogue.Batch.Generation) async throws(RepriseError) {
         try await enqueue {
             await Self.result { () async throws(RepriseError) in
@@ -182,7 +182,7 @@ actor Recorder {
         }.get()
     }
 
-    /// Notes how long what is stored under `key` is to stay.
+    /// Records the retention of `key`.
     func retain(_ retention: Retention, key: CacheKey, url: ResourceURL) async throws(RepriseError) {
         try await enqueue {
             await Self.result { () async throws(RepriseError) in
@@ -191,7 +191,7 @@ actor Recorder {
         }.get()
     }
 
-    /// Forgets one generation; returns what the catalogue counted for it.
+    /// Removes one generation; returns its recorded usage.
     func remove(generation: Int64) async throws(RepriseError) -> Usage {
         try await enqueue {
             await Self.result { () async throws(RepriseError) in try await self.catalogue.remove(generation: generation)
@@ -199,7 +199,7 @@ actor Recorder {
         }.get()
     }
 
-    /// Runs `work` when everything enqueued before is done: an actor alone does not keep the order across its awaits.
+    /// Runs `work` when everything enqueued before is done; an actor alone does not keep the order across its awaits.
     private func enqueue<T: Sendable>(_ work: @escaping @Sendable () async -> T) async -> T {
         let previous = last
         let task = Task(executorPreference: DiskExecutor.shared) {
@@ -242,7 +242,7 @@ actor Recorder {
             return true
         } catch {
             journal.putBack(counted)
-            // First: what is dropped now is not to wait for the index again.
+            // Before `keep`, so that a generation dropped there does not wait for the index again.
             let isFirst = hasFailed.withLock { hasFailed in
                 defer { hasFailed = true }
                 return !hasFailed
@@ -255,7 +255,7 @@ actor Recorder {
         }
     }
 
-    /// Notes again what could not be written, for the next batch; drops the oldest where it is too much.
+    /// Restores the notes of a failed batch for the next one; drops the oldest if there are too many.
     private nonisolated func keep(_ taken: Pending, _ batch: Catalogue.Batch) {
         for part in batch.generations {
             taken.generations[part.record.id]?.ledger.markUnrecorded(part.blocks.map(\.block))
@@ -276,7 +276,7 @@ actor Recorder {
         if isFirst { flush(after: Self.retryDelay) }
     }
 
-    /// Drops the oldest idle generations beyond what may wait; returns them.
+    /// Drops the oldest idle generations beyond the maximum that may wait; returns them.
     private nonisolated func dropOldest() -> [GenerationCore] {
         let waiting = pending.withLock { $0.generations.values.sorted { $0.id < $1.id } }
         let dropped = waiting.filter(\.isIdle).prefix(max(0, waiting.count - Self.mostWaiting))

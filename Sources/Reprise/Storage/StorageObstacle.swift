@@ -1,20 +1,20 @@
 /// Why a representation cannot be stored as a whole.
 package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
-    /// Its response must not be stored, such as one with `no-store`.
+    /// The response must not be stored, for example because of `no-store`.
     case forbidden
-    /// It has more bytes than the cache may occupy.
+    /// The representation is larger than the cache's limit.
     case largerThanLimit(length: Int64, limit: Int64)
-    /// It has more bytes than one entry may occupy.
+    /// The representation is larger than one entry may be.
     case largerThanEntryLimit(length: Int64, limit: Int64)
     /// It has more bytes than the cache has room for, which turned out on the way; pinned entries and downloads occupy `kept`.
     case outgrown(kept: Int64, limit: Int64)
     /// It has more bytes than one entry may occupy, which turned out on the way.
     case outgrownEntryLimit(limit: Int64)
-    /// Pinned entries and downloads occupy so much of the limit that it has no room.
+    /// Pinned entries and downloads leave no room for it under the limit.
     case keptEntries(length: Int64, kept: Int64, limit: Int64)
-    /// So many bytes are free on the disk, `floor` of which stay free, and eviction would not give enough room.
+    /// The disk has `free` bytes left, `floor` of which stay free, and eviction would not free enough.
     case disk(length: Int64, free: Int64, floor: Int64)
-    /// Nothing, or no more, can be stored at present.
+    /// Nothing, or nothing more, can be stored at present.
     case store(reason: String)
 
     package var description: String {
@@ -37,9 +37,9 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension Store {
-    /// Why a representation of `length` bytes cannot be stored as a whole, as far as that can be known beforehand.
+    /// Why a representation of `length` bytes cannot be stored as a whole, as far as that is known in advance.
     ///
-    /// `stored` bytes of it are stored, and `isKept` says whether they may not be evicted.
+    /// `stored` bytes of it are stored already, and `isKept` says whether they are protected from eviction.
     func obstacle(toStoring length: Int64?, stored: Int64 = 0, isKept: Bool = false) -> StorageObstacle? {
         if let reason = breaker.reason { return .store(reason: reason) }
         guard let length else { return nil }

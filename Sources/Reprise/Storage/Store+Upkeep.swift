@@ -2,15 +2,15 @@ import ByteRanges
 import HTTPSemantics
 import Locks
 
-/// What is done beside the reads: putting right what a crash left, and what has grown too old.
+/// Background work: cleanup after a crash, and removal of old entries.
 extension Store {
     private static let digits = Array("0123456789abcdef")
 
-    /// Removes data files that no record names and records whose file is gone; after an unclean stop also compares what
-    /// the files occupy with what is counted.
+    /// Removes data files without a record and records without a file; after an unclean stop also compares the files'
+    /// usage with the recorded one.
     ///
-    /// Works by the 256 folders, so that memory does not grow with the number of entries. `isLive` says which keys are
-    /// in memory: theirs is the resource's own business.
+    /// Works through the 256 folders one by one, so that memory does not grow with the number of entries. `isLive` says
+    /// which keys are in memory; their resources take care of themselves.
     func reconcile(isLive: (String) -> Bool) async {
         for high in Self.digits {
             for low in Self.digits {
@@ -18,7 +18,7 @@ extension Store {
                 do throws(SystemError) {
                     try await reconcile(folder: "\(high)\(low)", isLive: isLive)
                 } catch {
-                    // What cannot be looked at now is not gone: the next opening looks again.
+                    // A folder that cannot be read now is not gone; the next opening tries again.
                     journal.tell(.storeBypassed(nil, reason: "The media cannot be looked through: \(error)."))
                     return
                 }
@@ -30,7 +30,7 @@ extension Store {
 
     private func reconcile(folder: String, isLive: (String) -> Bool) async throws(SystemError) {
         let path = "\(directory)/media/\(folder)"
-        // In this order: what is made in between is in `made`, and what is recorded in between has a file.
+        // In this order: files made in between are in `made`, and records written in between have a file.
         guard let living = try? catalogue.generations(prefix: folder) else { return }
         let names = try names(in: path)
         let made = madeNow
@@ -51,7 +51,7 @@ extension Store {
         }
     }
 
-    /// What is in the folder at `path`; nothing if it is not there.
+    /// The names in the folder at `path`; none if it does not exist.
     private func names(in path: String) throws(SystemError) -> [String] {
         do throws(SystemError) {
             return try fileSystem.names(in: path)
@@ -61,10 +61,12 @@ extension Store {
         }
     }
 
-    /// Forgets entries; on a full disk, which takes no record, their files go first: records without a file are as good as
-    /// none.
+    /// Removes the records of entries.
     ///
-    /// Those that are to be kept only if `force` says so.
+    /// On a full disk, which cannot take the transaction, removes their files first: records without a file count as
+    /// missing.
+    ///
+    /// Removes retained entries only if `force` is true.
     func forget(_ names: [String], force: Bool) async throws(RepriseError) -> Catalogue.Removal {
         do throws(RepriseError) {
             return try await recorder.remove(names, force: force)
@@ -78,7 +80,8 @@ extension Store {
         }
     }
 
-    /// After an unclean stop a file may hold more than its record counts: counted until it is loaded and trimmed, or goes.
+    /// Charges bytes that a file holds beyond its record after an unclean stop, until it is loaded and trimmed, or
+    /// removed.
     private func chargeExcess(_ id: Int64, _ entry: (name: String, usage: Usage)) {
         guard let status = try? fileSystem.status(of: path(name: entry.name, generation: id)) else { return }
         let excess = status.allocated - entry.usage.allocated
@@ -87,19 +90,18 @@ extension Store {
         quota.correct(from: Usage(), to: Usage(allocated: excess))
     }
 
-    /// What `id` holds beyond its record does not count any more.
+    /// Stops charging the bytes that `id` holds beyond its record.
     func dischargeExcess(_ id: Int64) {
         guard let bytes = excess.withLock({ $0.removeValue(forKey: id) }) else { return }
         quota.release(allocated: bytes)
     }
 
-    /// Makes the counted room of a generation that is being loaded true after an unclean stop: blocks without a record are
-    /// given back.
+    /// Frees blocks without a record when a generation is loaded after an unclean stop, so that its usage is correct.
     func trim(_ file: DataFile, to stored: ByteRangeSet) {
         guard isUnclean, let status = file.status else { return }
         guard status.allocated > Allocation(stored).usage.allocated else { return }
         let block = Allocation.blockSize
-        // A file may be made longer from outside, up to 2^63 - 1 bytes.
+        // Something outside may have extended the file, up to 2^63 - 1 bytes.
         let length = min(max(status.size, stored.bounds?.upperBound ?? 0), .largestPosition)
         let size = (length / block + 1) * block
         for hole in stored.holes(in: 0..<size) {

@@ -12,32 +12,32 @@ final class Store: Sendable {
     let fileSystem: any FileSystem
     let breaker: Breaker
     let openFiles: OpenFiles
-    /// Most bytes that one entry may occupy.
+    /// Maximum size of one entry, in bytes.
     let entryLimit: Int64
     /// `nil` in a plain cache.
     let vault: Vault?
-    /// The process that had the cache before did not close it: files may hold bytes that no record counts.
+    /// Whether the process that had the cache before did not close it; files may then hold bytes without a record.
     let isUnclean: Bool
     let journal: Journal
-    /// Why nothing can be written, in a directory that is only read; `nil` where something can.
+    /// Why nothing can be written, if the directory is only read; `nil` otherwise.
     let problem: RepriseError?
     /// The limit that was recorded before the opening.
     let limitBefore: Int64?
     private let lock: DirectoryLock?
     private let reached: (@Sendable (CrashPoint) -> Void)?
-    /// Nothing is made in the directory any more.
+    /// Whether the store is closed, so that no more files are created.
     private let isClosed = Mutex(false)
-    /// Generations made since the opening, whose files are not orphans though no record names them yet; `nil` once
-    /// orphans have been looked for.
+    /// Generations made since the opening, whose files are not orphans although no record names them yet; `nil` once
+    /// orphans have been removed.
     private let made = Mutex<Set<Int64>?>([])
-    /// What a crash left is found.
+    /// Whether the cleanup after a crash is done.
     let isReconciled = Mutex(false)
-    /// The file system takes no extents back, or only such large ones that entries go as a whole.
+    /// Whether the file system cannot punch holes, or only such large ones that entries are evicted as a whole.
     let cannotPunch = Mutex(GenerationMachine.extent > largestExtent)
     private static let largestExtent: Int64 = 32 << 20
-    /// Bytes of files that no record counts, by generation.
+    /// Bytes of files beyond their records, by generation.
     let excess = Mutex<[Int64: Int64]>([:])
-    /// Keys whose records are kept though their files could not be opened just now.
+    /// Keys whose records are kept although their files could not be opened.
     let unopened = Mutex<Set<CacheKey>>([])
 
     init(
@@ -84,15 +84,15 @@ final class Store: Sendable {
     /// The limit that a program's number stands for: see ``MediaCache/Configuration/limit``.
     static func limit(_ bytes: Int64) -> Int64 { min(max(0, bytes), .largestPosition) }
 
-    /// Opens when other caches may have the directory; `nil` if they may at any time.
+    /// Opens when other caches may use the directory; `nil` if they may at any time.
     var released: Latch? { lock?.released }
 
-    /// Tells a test that the process is at `point`.
+    /// Reports to a test that the process is at `point`.
     func reach(_ point: CrashPoint) { reached?(point) }
 
-    /// Where the bytes of a generation lie.
+    /// The path of a generation's data file.
     ///
-    /// Made of the key's hash and a number: nothing of a URL gets into a file name.
+    /// Made of the key's hash and a number; no part of a URL appears in a file name.
     static func path(in directory: String, name: String, generation: Int64) -> String {
         let number = String(UInt64(bitPattern: generation), radix: 16)
         return "\(directory)/media/\(name.prefix(2))/\(name)-\(number)"
@@ -108,7 +108,7 @@ final class Store: Sendable {
 
     /// Opens or creates the data file of `record`.
     func file(_ record: GenerationRecord, create: Bool) throws(RepriseError) -> DataFile {
-        // Under the lock: nothing is made once the cache is closed.
+        // Checked under the lock, so that no file is created once the cache is closed.
         try isClosed.withLock { isClosed throws(RepriseError) in
             guard !isClosed || !create else { throw RepriseError(.closed, "The cache was closed.") }
             if create { made.withLock { _ = $0?.insert(record.id) } }
@@ -116,14 +116,14 @@ final class Store: Sendable {
         }
     }
 
-    /// Removes a file whose record is gone; what cannot be removed now is an orphan, and removed as one later.
+    /// Removes a file whose record is gone; a file that cannot be removed now is removed later as an orphan.
     func removeFile(name: String, generation: Int64) {
         dischargeExcess(generation)
         try? fileSystem.remove(path(name: name, generation: generation))
         reach(.removed)
     }
 
-    /// What the index is charged with: its size, and its log as large as it gets, so that the log's growth finds room.
+    /// The charge for the index: its size, with the log at its maximum, so that the log has room to grow.
     private static func indexCharge(_ directory: String, _ fileSystem: any FileSystem) -> Int64 {
         let log = (try? fileSystem.status(of: "\(directory)/\(Catalogue.fileName)-wal"))?.allocated ?? 0
         return indexBytes(directory, fileSystem) + max(0, Catalogue.logBytes - log)
@@ -136,12 +136,12 @@ final class Store: Sendable {
         }
     }
 
-    // MARK: - What is not stored
+    // MARK: - Refusals
 
-    /// Below this limit an entry larger than the limit is not stored by extents: too few would be left.
+    /// Below this limit an entry larger than the limit is not stored at all: too little of it could be kept.
     private static let leastLimitForExtents: Int64 = 8 << 20
 
-    /// Why a representation of `length` bytes is not to be stored; `nil` if it is.
+    /// Why a representation of `length` bytes must not be stored; `nil` if it may.
     func refusal(of length: Int64?) -> String? {
         if let reason = breaker.reason { return reason }
         guard let length else { return nil }
@@ -159,7 +159,7 @@ final class Store: Sendable {
             + "not help enough."
     }
 
-    /// Names the pins, if it is they that leave no room.
+    /// Says that the limit leaves no room, and names the pins if they are the cause.
     var noRoomReason: String {
         let held = (try? catalogue.heldUsage())?.allocated ?? 0
         guard held > quota.limit / 2 else { return "The limit of \(quota.limit) bytes leaves no room." }
@@ -176,20 +176,20 @@ final class Store: Sendable {
         return .outgrown(kept: (try? catalogue.heldUsage())?.allocated ?? 0, limit: quota.limit)
     }
 
-    /// Records everything and lets go of the directory.
+    /// Records everything and closes the directory.
     func close() async throws(RepriseError) {
         defer { lock?.release() }
         isClosed.withLock { $0 = true }
         guard await recorder.close() else { return }
         guard problem == nil else { return try catalogue.close() }
         reach(.closing)
-        // Where a crash left bytes that are not counted yet, the next opening looks for them again.
+        // If bytes left by a crash are not accounted for yet, the next opening looks for them again.
         if !isUnclean || isSettled { try await catalogue.endSession() }
         try await catalogue.checkpoint()
         try catalogue.close()
     }
 
-    /// Generations made since the opening, from now on no longer noted.
+    /// The generations made since the opening; new ones are no longer noted.
     func takeMade() -> Set<Int64> {
         made.withLock { made in
             defer { made = nil }
@@ -197,7 +197,7 @@ final class Store: Sendable {
         }
     }
 
-    /// Every byte that a crash left is counted by a record, or gone.
+    /// Whether every byte left by a crash is recorded or removed.
     private var isSettled: Bool { isReconciled.withLock { $0 } && excess.withLock { $0.isEmpty } }
 
     var madeNow: Set<Int64> { made.withLock { $0 ?? [] } }

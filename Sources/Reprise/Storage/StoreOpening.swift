@@ -1,23 +1,23 @@
 import Foundation
 
-/// A cache directory as it was opened: its lock and its index, for writing or, where nothing can be written, for reading.
+/// A cache directory as opened: its lock and its index, for writing or, if it cannot be written, for reading.
 struct StoreOpening {
-    /// `nil` where the directory can only be read and has no lock.
+    /// `nil` if the directory can only be read and has no lock.
     let lock: DirectoryLock?
     let fileSystem: any FileSystem
     let catalogue: Catalogue
-    /// The process that had the cache before did not close it.
+    /// Whether the process that had the cache before did not close it.
     let isUnclean: Bool
-    /// The limit that was chosen last.
+    /// The limit that was set last.
     let limit: Int64?
     /// The limit that was recorded before this opening.
     let limitBefore: Int64?
-    /// Why the cache starts empty, if it does although there was one.
+    /// Why the cache starts empty although there was an index; `nil` otherwise.
     let reset: String?
-    /// Why nothing can be written; `nil` where something can.
+    /// Why nothing can be written; `nil` if something can.
     let problem: RepriseError?
 
-    /// Opens `directory`, for reading where it has an index and cannot be written.
+    /// Opens `directory`; for reading if it has an index and cannot be written.
     init(
         _ directory: String, _ vault: Vault?, _ configuration: MediaCache.Configuration
     ) throws(RepriseError) {
@@ -54,7 +54,7 @@ struct StoreOpening {
     private init?(
         reading directory: String, _ vault: Vault?, _ configuration: MediaCache.Configuration, _ cause: RepriseError
     ) throws(RepriseError) {
-        // So that none of what is done beside reading can change anything, such as the end of a generation.
+        // Guarantees that background work, such as the removal of a generation, changes nothing.
         fileSystem = ReadOnlyFileSystem(configuration.fileSystem)
         lock = try DirectoryLock(reading: directory, in: fileSystem)
         guard let catalogue = try Catalogue.open(readOnly: directory, vault: vault) else { return nil }
@@ -65,18 +65,18 @@ struct StoreOpening {
         reset = nil
         problem = RepriseError(
             .storageUnavailable,
-            "\(directory) is read-only: what is stored there is served, and nothing is added to it.",
+            "\(directory) is read-only: stored bytes are served, and nothing is added.",
             cause: cause.cause)
     }
 
-    /// Keeps the directory out of backups, and readable from the first time that the device is unlocked, where there is such
-    /// a thing: playback goes on behind the lock screen.
+    /// Excludes the directory from backups and, on systems with data protection, makes it readable from the first
+    /// unlock on, so that playback continues behind the lock screen.
     private static func protect(_ directory: String) {
         #if canImport(Darwin)
             var url = URL(fileURLWithPath: directory, isDirectory: true)
             var values = URLResourceValues()
             values.isExcludedFromBackup = true
-            // A disk that keeps no such attributes stores media all the same.
+            // A disk without such attributes can still store media.
             try? url.setResourceValues(values)
             #if !os(macOS)
                 try? FileManager.default.setAttributes(
@@ -85,7 +85,7 @@ struct StoreOpening {
         #endif
     }
 
-    /// Opens the index; on a disk that is full to the last block a data file has to go first.
+    /// Opens the index; if the disk is completely full, removes a data file first.
     private static func openCatalogue(
         _ directory: String, _ vault: Vault?, _ configuration: MediaCache.Configuration
     ) throws(RepriseError) -> Catalogue.Opening {
@@ -108,10 +108,10 @@ struct StoreOpening {
         }
     }
 
-    /// Room that the index needs to be opened and to record what is gone.
+    /// Room that the index needs to be opened and to record the removal.
     private static let roomForIndex: Int64 = 1 << 20
 
-    /// Removes data files, whose records are then found without a file; false if there are none.
+    /// Removes data files, whose records are later found without a file; false if there are none.
     private static func makeRoom(
         _ directory: String, _ fileSystem: any FileSystem, _ wanted: Int64 = roomForIndex
     ) -> Bool {
@@ -121,7 +121,7 @@ struct StoreOpening {
             for name in (try? fileSystem.names(in: "\(root)/\(folder)")) ?? [] where freed < wanted {
                 let path = "\(root)/\(folder)/\(name)"
                 let allocated = (try? fileSystem.status(of: path))?.allocated ?? 0
-                // Emptied first: somebody who looks at the cache may have it open.
+                // Emptied first, because another process may have it open.
                 try? fileSystem.open(path, create: false).truncate(to: 0)
                 if (try? fileSystem.remove(path)) != nil { freed += allocated }
             }

@@ -7,9 +7,9 @@ import Foundation
     import Glibc
 #endif
 
-/// The system's files.
+/// The system's file operations.
 package struct SystemFileSystem: FileSystem {
-    /// The largest page in which the system may hold part of a file, in bytes.
+    /// The largest page in which the system may cache part of a file, in bytes.
     static let largestPage: Int64 = {
         #if os(Linux)
             let path = "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size"
@@ -67,7 +67,7 @@ package struct SystemFileSystem: FileSystem {
         defer { closedir(stream) }
         var names: [String] = []
         while true {
-            // Its end and an error look the same but for this.
+            // Distinguishes the end of the directory from an error.
             errno = 0
             guard let entry = readdir(stream) else { break }
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
@@ -85,10 +85,10 @@ package struct SystemFileSystem: FileSystem {
         return FileStatus(status)
     }
 
-    /// On Apple's systems what the system would purge to make room does not count.
+    /// On Apple's systems, does not count space that the system could purge.
     package func freeBytes(at path: String) throws(SystemError) -> Int64 {
         #if canImport(Darwin)
-            // Its statvfs counts blocks in 32 bits, which are too few above 16 TiB.
+            // Darwin's statvfs counts blocks in 32 bits, which is too few above 16 TiB.
             var status = statfs()
             guard statfs(path, &status) == 0 else { throw SystemError(errno) }
             let blockSize = UInt64(status.f_bsize)
@@ -104,7 +104,7 @@ package struct SystemFileSystem: FileSystem {
 
 /// An open file of the system.
 ///
-/// Never a mapping: a full disk must be an error, not SIGBUS.
+/// Never memory-mapped: a full disk must be an error, not SIGBUS.
 private final class SystemFile: OpenFile {
     let descriptor: Int32
 
@@ -156,7 +156,7 @@ private final class SystemFile: OpenFile {
 }
 
 extension FileStatus {
-    /// `st_blocks` counts 512 bytes, whatever the file system's blocks are.
+    /// `st_blocks` counts units of 512 bytes, whatever the file system's block size is.
     fileprivate init(_ status: stat) {
         self.init(size: Int64(status.st_size), allocated: Int64(status.st_blocks) * 512)
     }
@@ -165,23 +165,23 @@ extension FileStatus {
 extension SystemError {
     package var description: String { "\(String(cString: strerror(code))), errno \(code)" }
 
-    /// Room, not the disk, is what lacks: eviction helps.
+    /// Whether the disk is full, so that eviction helps.
     package var isLackOfRoom: Bool { code == ENOSPC || code == EDQUOT }
-    /// The name is not there.
+    /// Whether the file does not exist.
     package var isMissingFile: Bool { code == ENOENT }
-    /// The process or the system has no descriptor left.
+    /// Whether the process or the system has run out of descriptors.
     var isLackOfDescriptors: Bool { code == EMFILE || code == ENFILE }
-    /// It speaks of one file, its size or its name, and not of the disk.
+    /// Whether the error concerns one file, its size or its name, and not the disk.
     var concernsOneFile: Bool {
         isMissingFile || isLackOfDescriptors || code == EFBIG || code == EINVAL || code == EOVERFLOW
     }
-    /// It may be there to be read.
+    /// Whether only writing is forbidden; the file may still be readable.
     var forbidsWriting: Bool { code == EROFS || code == EACCES || code == EPERM }
 }
 
 extension SystemError {
-    /// A write that took nothing.
+    /// A write that wrote nothing.
     static var noRoom: SystemError { SystemError(ENOSPC) }
-    /// A change of what takes none.
+    /// A change to a read-only file system.
     static var readOnly: SystemError { SystemError(EROFS) }
 }

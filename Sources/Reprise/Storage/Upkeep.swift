@@ -1,6 +1,6 @@
 import Locks
 
-/// What is done beside the reads while a cache is open: orphans, then what has grown too old, every hour.
+/// Background work while a cache is open: cleanup once, then removal of old entries every hour.
 final class Upkeep: Sendable {
     private static let interval = Duration.seconds(3600)
 
@@ -21,14 +21,14 @@ final class Upkeep: Sendable {
         tasks.withLock { $0 = [reconciliation, aging] }
     }
 
-    /// Returns when what a crash left is put right.
+    /// Returns when the cleanup after a crash is done.
     func settle() async { await tasks.withLock { $0.first }?.value }
 
     private static func isLive(_ engine: Engine?) -> @Sendable (String) -> Bool {
         { [weak engine] name in engine?.isLive(name: name) ?? false }
     }
 
-    /// Returns how to wait for the next time; `nil` if there is none.
+    /// Removes old entries; returns how to wait for the next time, or `nil` if there is none.
     private static func removeAged(
         _ engine: Engine?, _ store: Store
     ) async -> (@Sendable (Duration) async throws -> Void)? {
@@ -42,7 +42,7 @@ final class Upkeep: Sendable {
         for task in tasks.withLock({ $0 }) { task.cancel() }
     }
 
-    /// Ends it, before the directory is let go.
+    /// Stops the work, before the directory is closed.
     func stop() async {
         cancel()
         for task in tasks.withLock({ $0 }) { await task.value }

@@ -1,7 +1,7 @@
 /// Streaming XXH64, the checksum of stored chunks.
 ///
-/// Guards against accidents (torn writes, bit rot), not against people. Algorithm:
-/// github.com/Cyan4973/xxHash, doc/xxhash_spec.md, "XXH64 Algorithm Description". Seed 0.
+/// Detects accidents (torn writes, bit rot), not tampering. Algorithm: github.com/Cyan4973/xxHash, doc/xxhash_spec.md,
+/// "XXH64 Algorithm Description". Seed 0.
 struct XXHash64: Sendable {
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -19,7 +19,7 @@ struct XXHash64: Sendable {
         lanes = SIMD4(Self.prime1 &+ Self.prime2, Self.prime2, 0, 0 &- Self.prime1)
     }
 
-    /// The checksum of `bytes` in one go.
+    /// The checksum of `bytes`.
     static func checksum(of bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash = XXHash64()
         hash.update(bytes)

@@ -3,7 +3,7 @@ import HTTPTypes
 import NIOHTTP1
 import Reprise
 
-/// How the end of a body shows on the wire; RFC 9112 §6.3.
+/// How the end of a body is marked on the wire; RFC 9112 §6.3.
 enum BodyFraming: Equatable {
     /// There is no body: HEAD, 204, 304.
     case none
@@ -14,10 +14,10 @@ enum BodyFraming: Equatable {
     /// The body ends with the connection.
     case untilClose
 
-    /// Reads the framing from a head that the parser has let pass.
+    /// Reads the framing from a head that the parser has accepted.
     ///
-    /// Throws `originMisbehaved` for transfer codings that nobody asked for, because their bytes are not the media's, and
-    /// for a Content-Length above 2^53.
+    /// Throws `originMisbehaved` for unrequested transfer codings, because their bytes are not the media's, and for a
+    /// Content-Length above 2^53.
     init(method: HTTPMethod, status: Int, headers: HTTPHeaders) throws(RepriseError) {
         let codings = headers[canonicalForm: "transfer-encoding"].map { $0.lowercased() }.filter { $0 != "identity" }
         if method == .HEAD || status == 204 || status == 304 {
@@ -60,7 +60,7 @@ extension HTTPResponseHead {
     func httpResponse() throws(RepriseError) -> HTTPResponse {
         guard (200...999).contains(status.code) else {
             throw RepriseError(
-                .originMisbehaved, "The origin answered with status \(status.code), which nobody asked for.")
+                .originMisbehaved, "The origin answered with status \(status.code), which was not requested.")
         }
         return HTTPResponse(
             status: .init(code: Int(status.code), reasonPhrase: status.reasonPhrase), headerFields: try httpFields())

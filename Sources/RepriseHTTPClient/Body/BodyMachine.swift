@@ -1,81 +1,81 @@
 import NIOCore
 import Reprise
 
-/// The life of one response body between the event loop, which brings pieces, and the consumer, which takes them.
+/// The state of one response body between the event loop, which delivers pieces, and the consumer, which takes them.
 ///
-/// A pure value: events go in, actions come out. ``ResponseStream`` guards it and carries the actions out.
+/// A pure value: events go in, actions come out. ``ResponseStream`` guards it and performs the actions.
 ///
 ///     open ──finished(…)──────────────────► ended
 ///       └──cancel()──► draining ──finished(…)──► ended
 ///
-/// Pieces that are here are handed out in every state; the ending comes after the last of them.
+/// Pieces that have arrived are delivered in every state; the ending comes after the last of them.
 struct BodyMachine {
     enum State: Equatable {
         /// The origin is still sending.
         case open
-        /// The transfer was given up; what the system has already received is being collected.
+        /// The transfer was canceled; bytes that the system has already received are being collected.
         case draining(byTask: Bool)
-        /// Nothing more comes.
+        /// Nothing more arrives.
         case ended(Ending)
     }
 
-    /// Why nothing more comes.
+    /// Why nothing more arrives.
     enum Ending: Equatable {
         /// The body is complete.
         case complete
-        /// The consumer gave up; `byTask` when its task was cancelled.
+        /// The consumer canceled; `byTask` if its task was canceled.
         case cancelled(byTask: Bool)
         /// The connection, or the origin, failed.
         case failed(RepriseError.Code)
     }
 
-    /// What the consumer gets.
+    /// The consumer's result.
     enum Delivery: Equatable {
         case piece(ByteBuffer)
         case ending(Ending)
-        /// Nothing: another call of the consumer waits already.
+        /// Nothing: another call of the consumer is already waiting.
         case busy
     }
 
     /// What the loop has to do about a wait that may have become too long.
     enum IdleCheck: Equatable {
-        /// Nobody waits: no timer until somebody does.
+        /// The consumer is not waiting; no timer until it does.
         case disarm
-        /// Somebody waits, but not long enough yet.
+        /// The consumer is waiting, but not long enough yet.
         case checkAgain(at: NIODeadline)
-        /// Nothing came for the whole time.
+        /// Nothing arrived for the whole time.
         case timedOut
     }
 
     private(set) var state = State.open
     private(set) var queue = PieceQueue()
-    /// Whether the loop has a read under way, or was told to start one.
+    /// Whether the loop is reading, or was told to start.
     private(set) var isReading = true
     /// Whether the loop watches the idle time of this body.
     private(set) var isTimed = false
     /// How fast the consumer pulls.
     private(set) var pace = BodyPace()
-    /// Since when the consumer waits.
+    /// When the consumer began to wait.
     private(set) var waitingSince: NIODeadline?
 
-    /// Below this many buffered bytes the loop goes on reading, once enough has come.
+    /// The loop keeps reading while fewer bytes than this are buffered, once enough has arrived.
     private let largestWindow: Int
-    /// Bytes that have come so far.
+    /// Number of bytes that have arrived so far.
     private var total = 0
 
     init(window: Int) {
         largestWindow = window
     }
 
-    /// Below this many buffered bytes the loop goes on reading: 1/128 of what has come, so that a consumer who leaves early
-    /// has not cost the origin much.
+    /// The loop keeps reading while fewer bytes than this are buffered: 1/128 of what has arrived, so that a consumer
+    /// that leaves early has not cost the origin much.
     var window: Int { min(largestWindow, max(1, total / 128)) }
 
     // MARK: The consumer
 
-    /// The consumer wants a piece.
+    /// Takes a piece for the consumer.
     ///
-    /// `nil` says that it must wait: ``wait(now:)`` comes next.
+    /// `nil` means that the consumer must wait: ``wait(now:)`` comes next.
     ///
     /// `wakesLoop`: the window has opened again, and the loop does not know yet.
     mutating func take() -> (delivery: Delivery, wakesLoop: Bool)? {
@@ -88,7 +88,7 @@ struct BodyMachine {
         return (.ending(ending), false)
     }
 
-    /// The consumer waits from `now` on.
+    /// Notes that the consumer waits from `now` on.
     ///
     /// Returns whether the loop must be woken, to read or to watch the time.
     mutating func wait(now: NIODeadline) -> Bool {
@@ -99,7 +99,7 @@ struct BodyMachine {
         return reopenWindow() || startsTimer
     }
 
-    /// The consumer gives up.
+    /// Notes that the consumer canceled.
     ///
     /// Returns whether the loop must drain and close the connection.
     mutating func cancel(byTask: Bool) -> Bool {
@@ -110,9 +110,9 @@ struct BodyMachine {
 
     // MARK: The event loop
 
-    /// Pieces arrived.
+    /// Notes pieces that arrived.
     ///
-    /// Returns the one that a waiting consumer gets at once.
+    /// Returns the delivery for a waiting consumer.
     mutating func received(_ pieces: inout PieceQueue) -> Delivery? {
         total += pieces.byteCount
         if case .ended = state {
@@ -126,20 +126,20 @@ struct BodyMachine {
         return .piece(piece)
     }
 
-    /// The loop has handed over all that one read brought.
+    /// Notes that the loop has delivered everything from one read.
     ///
-    /// Returns whether it shall read again.
+    /// Returns whether the loop should read again.
     mutating func readCompleted() -> Bool {
         isReading = state == .open && queue.byteCount < window
         return isReading
     }
 
-    /// Nothing more comes.
+    /// Notes that nothing more arrives.
     ///
-    /// Returns what a waiting consumer gets.
+    /// Returns the delivery for a waiting consumer.
     mutating func finished(_ ending: Ending) -> Delivery? {
         if case .ended = state { return nil }
-        // Somebody who gave up asked for what is there, not for the reason why there is no more.
+        // A consumer that canceled gets the buffered pieces, not the reason why there are no more.
         if case .draining(let byTask) = state, ending != .complete {
             state = .ended(.cancelled(byTask: byTask))
         } else {
@@ -150,7 +150,7 @@ struct BodyMachine {
         return .ending(ending)
     }
 
-    /// The timer fired.
+    /// Handles the timer.
     mutating func checkIdle(now: NIODeadline, timeout: TimeAmount) -> IdleCheck {
         guard state == .open, let waitingSince else {
             isTimed = false
@@ -160,7 +160,7 @@ struct BodyMachine {
         return now >= deadline ? .timedOut : .checkAgain(at: deadline)
     }
 
-    /// The loop looks at the pace of the consumer, ``BodyPace/looks`` times in the parking time.
+    /// Notes a look at the pace of the consumer, ``BodyPace/looks`` times in the parking time.
     mutating func lookAtPace() -> BodyPace.Speed {
         pace.look(isHalted: state == .open && waitingSince == nil && !isReading)
     }

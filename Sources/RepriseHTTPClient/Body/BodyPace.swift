@@ -1,10 +1,10 @@
-/// How fast the consumer of a body pulls, from looks at regular intervals.
+/// How fast the consumer of a body pulls, judged by looks at regular intervals.
 ///
-/// A pure value. A body whose connection is halted at most looks, because the consumer has to catch up, moves at the consumer's
-/// pace and costs the origin little: a film that is watched as it comes, or one that is paused.
+/// A pure value. If the connection is halted at most looks, because the consumer has to catch up, the body moves at the
+/// consumer's pace and costs the origin little: a film watched as it arrives, or a paused one.
 struct BodyPace {
     enum Speed {
-        /// The consumer takes what comes.
+        /// The consumer takes everything as it arrives.
         case full
         /// The consumer pulls, but the connection is halted most of the time.
         case reduced
@@ -12,19 +12,19 @@ struct BodyPace {
         case stopped
     }
 
-    /// The number of looks that a speed is judged by.
+    /// The number of looks by which the speed is judged.
     static let looks = 5
 
     private(set) var speed = Speed.full
-    /// The last looks, newest first: whether the connection was halted.
+    /// The last looks, newest first; true if the connection was halted.
     private var halts: [Bool] = []
     private var hasPulled = true
     private var looksWithoutPull = 0
 
-    /// The consumer took a piece.
+    /// Notes that the consumer took a piece.
     mutating func pulled() { hasPulled = true }
 
-    /// The connection is looked at; `isHalted` says that it waits for the consumer.
+    /// Notes a look at the connection; `isHalted` says that it waits for the consumer.
     mutating func look(isHalted: Bool) -> Speed {
         halts.insert(isHalted, at: 0)
         if halts.count > Self.looks { halts.removeLast() }

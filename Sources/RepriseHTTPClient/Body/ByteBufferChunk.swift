@@ -1,12 +1,12 @@
 public import NIOCore
 public import Reprise
 
-/// A piece of a response body as it came from the network: a view of a `ByteBuffer`, never a copy.
+/// A piece of a response body as received from the network: a view of a `ByteBuffer`, never a copy.
 ///
-/// Every chunk of a ``NIOOrigin`` body has this type, so that a server on SwiftNIO can downcast and write ``buffer`` as
+/// Every chunk of a ``NIOOrigin`` body has this type, so a server on SwiftNIO can downcast it and write ``buffer`` as
 /// it is.
 public struct ByteBufferChunk: ByteChunk {
-    /// The bytes: all that is readable in it.
+    /// The bytes: the buffer's readable ones.
     public let buffer: ByteBuffer
 
     /// Wraps the readable bytes of `buffer`.

@@ -2,18 +2,18 @@ import NIOCore
 
 /// Pieces of a body in order, with their total size.
 ///
-/// Pieces are kept as they came, without copying, except small neighbours: those are put together, because an origin
-/// that sends chunks of one byte would otherwise cost far more memory than its bytes.
+/// Pieces are kept as received, without copying, except small neighbors, which are joined: an origin that sends chunks
+/// of one byte would otherwise cost far more memory than its bytes.
 struct PieceQueue {
     private var pieces = CircularBuffer<ByteBuffer>()
     /// Readable bytes of all pieces.
     private(set) var byteCount = 0
-    /// Whether the last piece is storage of our own, to which small pieces may be added.
+    /// Whether the last piece is in storage of our own, to which small pieces may be added.
     private var endsInOwnStorage = false
 
-    /// Pieces below this many bytes are put together; above it a copy costs more than a place in the queue.
+    /// Pieces below this size are joined; above it a copy costs more than a place in the queue.
     static let smallPiece = 4_096
-    /// Put-together pieces stay below this many bytes.
+    /// Joined pieces stay below this size.
     static let joinedPiece = 65_536
 
     var isEmpty: Bool { pieces.isEmpty }
@@ -50,7 +50,7 @@ struct PieceQueue {
         endsInOwnStorage = false
     }
 
-    /// Takes the last piece out while it grows, so that its storage is unique and is not copied.
+    /// Removes the last piece while it grows, so that its storage is unique and is not copied.
     private mutating func join(_ piece: ByteBuffer) {
         guard let last = pieces.popLast() else { return }
         var joined: ByteBuffer

@@ -1,7 +1,7 @@
 import NIOCore
 import Reprise
 
-/// The consumer's end of a ``ResponseStream``: when nobody holds it any more, the transfer ends.
+/// The consumer's end of a ``ResponseStream``; when it is released, the transfer ends.
 final class ResponseBody: OriginBody {
     let stream: ResponseStream
 
@@ -21,7 +21,7 @@ final class ResponseBody: OriginBody {
         stream.cancel(byTask: false)
     }
 
-    /// Reads and drops the body, so that its connection can be used again; gives up after `limit` bytes.
+    /// Reads and discards the body, so that its connection can be reused; stops after `limit` bytes.
     ///
     /// A body that ends with its connection is not worth reading.
     func discard(upTo limit: Int) async {

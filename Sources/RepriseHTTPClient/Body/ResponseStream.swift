@@ -2,17 +2,17 @@ import Locks
 import NIOCore
 import Reprise
 
-/// A body under way: the machine behind its lock, and the continuation of a consumer that waits.
+/// A body in transfer: the machine behind its lock, and the continuation of a waiting consumer.
 ///
-/// The loop publishes pieces; the consumer takes buffered ones without leaving its thread. Continuations are resumed and
-/// the loop is woken outside the lock.
+/// The loop publishes pieces; the consumer takes buffered ones without leaving its thread. Continuations are resumed
+/// and the loop is woken outside the lock.
 final class ResponseStream: Sendable {
     private struct Guarded {
         var machine: BodyMachine
         var waiter: CheckedContinuation<ByteBuffer?, any Error>?
         var failure: RepriseError?
 
-        /// Takes the waiter out for a delivery.
+        /// Takes the waiter for a delivery, if there is one.
         mutating func wake(_ delivery: BodyMachine.Delivery?) -> (() -> Void)? {
             guard let delivery, let waiter else { return nil }
             self.waiter = nil
@@ -34,9 +34,9 @@ final class ResponseStream: Sendable {
 
     private let guarded: Mutex<Guarded>
     let connection: Connection
-    /// The place in the pool, given back by the handler when the body ends.
+    /// The place in the pool, which the handler returns when the body ends.
     let slot: PoolSlot
-    /// How the end of the body shows on the wire.
+    /// How the end of the body is marked on the wire.
     let framing: BodyFraming
     /// Whether the connection may carry another request afterwards.
     let keepsAlive: Bool
@@ -49,7 +49,7 @@ final class ResponseStream: Sendable {
         self.guarded = Mutex(Guarded(machine: BodyMachine(window: window)))
     }
 
-    /// Bytes that have arrived and were not taken yet.
+    /// Number of bytes that have arrived and were not taken yet.
     var bufferedBytes: Int { guarded.withLock { $0.machine.queue.byteCount } }
 
     // MARK: The consumer
@@ -66,13 +66,13 @@ final class ResponseStream: Sendable {
         }
     }
 
-    /// Gives up; the loop then drains what the system holds and closes the connection.
+    /// Cancels the transfer; the loop then drains the bytes that the system holds and closes the connection.
     func cancel(byTask: Bool) {
         guard guarded.withLock({ $0.machine.cancel(byTask: byTask) }) else { return }
         connection.drain(self)
     }
 
-    /// Nobody will take anything any more: closes the connection unless the body is complete.
+    /// Ends the transfer without a consumer: closes the connection unless the body is complete.
     func abandon() {
         guard guarded.withLock({ $0.machine.cancel(byTask: false) }) else { return }
         connection.abandon(self)
@@ -90,7 +90,7 @@ final class ResponseStream: Sendable {
     private func wait(_ continuation: CheckedContinuation<ByteBuffer?, any Error>) -> Result<ByteBuffer?, any Error>? {
         let now = NIODeadline.now()
         let (result, wakesLoop) = guarded.withLock { guarded -> (Result<ByteBuffer?, any Error>?, Bool) in
-            // Something may have come since takeBuffered() looked.
+            // Something may have arrived since takeBuffered() looked.
             if let taken = guarded.machine.take() { return (guarded.result(of: taken.delivery), taken.wakesLoop) }
             guarded.waiter = continuation
             return (nil, guarded.machine.wait(now: now))
@@ -101,7 +101,7 @@ final class ResponseStream: Sendable {
 
     // MARK: The event loop
 
-    /// Hands over what one read brought.
+    /// Publishes the pieces of one read.
     ///
     /// Returns whether to read again.
     func publish(_ pieces: inout PieceQueue) -> Bool {
@@ -112,7 +112,7 @@ final class ResponseStream: Sendable {
         return readsOn
     }
 
-    /// Hands over the last pieces and the ending.
+    /// Publishes the last pieces and the ending.
     func finish(_ pieces: inout PieceQueue, _ ending: BodyMachine.Ending, failure: RepriseError? = nil) {
         let (first, second) = guarded.withLock { guarded in
             guarded.failure = failure
@@ -123,7 +123,7 @@ final class ResponseStream: Sendable {
         second?()
     }
 
-    /// How fast the consumer pulls, and how fast it pulled at the last call.
+    /// The current pace of the consumer, and its pace at the last call.
     func lookAtPace() -> (speed: BodyPace.Speed, before: BodyPace.Speed) {
         guarded.withLock { guarded in
             let before = guarded.machine.pace.speed

@@ -8,9 +8,9 @@ import NIOCore
     import Musl
 #endif
 
-/// Tells addresses of the public internet from all others: the guard against requests that reach inside.
+/// Distinguishes addresses of the public internet from all others, to guard against requests into private networks.
 enum AddressPolicy {
-    /// Whether `address` is one that the whole internet can route to.
+    /// Whether `address` is routable on the public internet.
     static func isPublic(_ address: SocketAddress) -> Bool {
         guard let text = address.ipAddress else { return false }  // a Unix domain socket
         return switch address {
@@ -20,7 +20,7 @@ enum AddressPolicy {
         }
     }
 
-    /// NIO imports the socket structures from a module of its own; their text is the way that every platform shares.
+    /// NIO imports the socket structures from a module of its own; their text form works on every platform.
     private static func bytes(of text: String, family: CInt, count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         return inet_pton(family, text, &bytes) == 1 ? bytes : nil
@@ -42,7 +42,7 @@ enum AddressPolicy {
 
     /// Sixteen bytes in network order.
     ///
-    /// Addresses that carry an IPv4 address are judged by that one.
+    /// Addresses that embed an IPv4 address are judged by that address.
     static func isPublicIPv6(_ bytes: [UInt8]) -> Bool {
         let leadingZeros = bytes.prefix { $0 == 0 }.count
         if leadingZeros >= 12 || (leadingZeros == 10 && bytes[10] == 0xFF && bytes[11] == 0xFF) {
@@ -50,6 +50,6 @@ enum AddressPolicy {
         }
         if bytes.starts(with: [0x00, 0x64, 0xFF, 0x9B]) { return isPublicIPv4(Array(bytes[12...])) }  // NAT64
         if bytes.starts(with: [0x20, 0x02]) { return isPublicIPv4(Array(bytes[2..<6])) }  // 6to4
-        return bytes[0] & 0xE0 == 0x20  // 2000::/3 is all that is routed; fc00::/7, fe80::/10, ff00::/8 lie outside
+        return bytes[0] & 0xE0 == 0x20  // only 2000::/3 is routed; fc00::/7, fe80::/10, ff00::/8 lie outside
     }
 }

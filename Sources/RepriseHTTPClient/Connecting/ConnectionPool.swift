@@ -2,10 +2,11 @@ import Locks
 import NIOCore
 import Reprise
 
-/// Connections by endpoint: lends places, keeps idle ones, queues what is over the limit.
+/// Connections by endpoint: lends places, keeps idle connections, and queues requests over the limit.
 ///
-/// ``HostSlots`` decides. A place belongs to `send` until the response's head has arrived, then to the response's stream.
-/// Continuations are resumed and requests ended outside the lock; under it only that of a ``RequestInterest`` is taken.
+/// ``HostSlots`` decides. A place belongs to `send` until the response's head has arrived, then to the response's
+/// stream. Continuations are resumed and requests ended outside the lock; under it only the lock of a
+/// ``RequestInterest`` is taken.
 final class ConnectionPool: Sendable {
     /// How many connections there may be to one endpoint, and how long a request queues for one.
     struct Limits: Sendable {
@@ -18,17 +19,17 @@ final class ConnectionPool: Sendable {
     private typealias Waiter = CheckedContinuation<PoolSlot, any Error>
     private typealias Action = HostSlots<Connection>.Action
 
-    /// A request as the pool knows it.
+    /// The pool's view of a request.
     private struct Guest: Sendable {
         let interest: RequestInterest?
         var observer: Int?
-        /// It queues.
+        /// The waiter, while it queues.
         var waiter: Waiter?
         /// Ends the queueing.
         var timer: Scheduled<Void>?
-        /// Ends it later: before its head without an error, afterwards with one.
+        /// Ends the request: before its head without an error, afterwards with one.
         var end: (@Sendable (RepriseError?) -> Void)?
-        /// It was to end before that could be done.
+        /// Whether it should end as soon as that is possible.
         var isEnding = false
 
         mutating func leaveQueue() -> Waiter? {
@@ -64,10 +65,10 @@ final class ConnectionPool: Sendable {
 
     // MARK: - The queue
 
-    /// A place for `request`; waits while all are taken.
+    /// Waits for a place for `request`.
     ///
-    /// Throws `originTimedOut` when it has waited for too long, `CancellationError` when the task is cancelled or nothing wants
-    /// the request any more, `closed` after ``close()``.
+    /// Throws `originTimedOut` when it has waited for too long, `CancellationError` when the task is canceled or
+    /// nothing wants the request any more, `closed` after ``close()``.
     func lease(_ endpoint: Endpoint, for request: OriginRequest) async throws -> PoolSlot {
         try Task.checkCancellation()
         let ticket = Mutex<Int?>(nil)
@@ -77,7 +78,7 @@ final class ConnectionPool: Sendable {
                     return waiter.resume(throwing: Self.closedError)
                 }
                 ticket.withLock { $0 = number }
-                // The handler may have run before there was a number.
+                // The handler may have run before the number was known.
                 if Task.isCancelled { leaveQueue(endpoint, number, CancellationError()) }
             }
         } onCancel: {
@@ -118,7 +119,7 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// Ends the queueing of a request, if it still does.
+    /// Removes a request from the queue, if it is still there.
     private func leaveQueue(_ endpoint: Endpoint, _ number: Int, _ error: any Error) {
         let guest = update(endpoint) { host -> (Guest?, [Action]) in
             guard host.slots.withdraw(number) else { return (nil, []) }
@@ -129,12 +130,12 @@ final class ConnectionPool: Sendable {
         guest.leaveQueue()?.resume(throwing: error)
     }
 
-    /// Requests that wait for a place, at all endpoints.
+    /// Number of requests that wait for a place, at all endpoints.
     var queued: Int { state.withLock { $0.hosts.values.reduce(0) { $0 + $1.slots.queued } } }
 
     // MARK: - A place
 
-    /// The request that has the place begins; `end` ends it before its head is here.
+    /// Notes that the request starts; `end` ends it until its head arrives.
     fileprivate func begin(_ slot: PoolSlot, end: @escaping @Sendable () -> Void) {
         let isEnding = update(slot.endpoint) { host in
             host.guests[slot.number]?.end = { _ in end() }
@@ -143,7 +144,7 @@ final class ConnectionPool: Sendable {
         if isEnding { end() }
     }
 
-    /// Its head is here; from now on `close` ends it.
+    /// Notes that the head has arrived; from now on `close` ends the request.
     fileprivate func headArrived(_ slot: PoolSlot, close: @escaping @Sendable (RepriseError?) -> Void) {
         update(slot.endpoint) { host in
             host.slots.headArrived(slot.number)
@@ -166,7 +167,7 @@ final class ConnectionPool: Sendable {
 
     // MARK: - Connections
 
-    /// Remembers an open connection until it closes.
+    /// Registers an open connection until it closes.
     ///
     /// Throws `closed` after ``close()``.
     func register(_ connection: Connection, for endpoint: Endpoint) throws(RepriseError) {
@@ -184,7 +185,7 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// Refuses everything from now on and closes every connection.
+    /// Refuses all further requests and closes every connection.
     func close() async {
         let (waiting, connections) = state.withLock { state in
             state.isClosed = true
@@ -206,9 +207,9 @@ final class ConnectionPool: Sendable {
         for connection in connections { try? await connection.channel.closeFuture.get() }
     }
 
-    // MARK: - What follows
+    // MARK: - Effects
 
-    /// Changes what is known of an endpoint, and does what follows.
+    /// Changes the state of an endpoint and performs the effects.
     @discardableResult
     private func update<Result: Sendable>(
         _ endpoint: Endpoint, _ change: (inout Host) -> (Result, [Action])
@@ -227,7 +228,7 @@ final class ConnectionPool: Sendable {
         return result
     }
 
-    /// What is to be done outside the lock.
+    /// The effect of an action, to be performed outside the lock.
     private func effect(of action: Action, _ endpoint: Endpoint, _ host: inout Host) -> @Sendable () -> Void {
         switch action {
         case .admit(let number, let idle):
@@ -279,15 +280,16 @@ struct PoolSlot: Sendable {
     let number: Int
     let idle: Connection?
 
-    /// The request begins; `end` is called if nothing wants it any more, before its head is here, and others need the place.
+    /// Notes that the request starts; `end` is called if nothing wants it any more before its head arrives, and others
+    /// need the place.
     func begin(end: @escaping @Sendable () -> Void) { pool.begin(self, end: end) }
 
-    /// The head is here, on `connection`.
+    /// Notes that the head has arrived on `connection`.
     func headArrived(on connection: Connection) { pool.headArrived(self) { connection.close($0) } }
 
-    /// The body's consumer pulls faster or slower than before.
+    /// Notes a change in the consumer's pace.
     func change(to speed: BodyPace.Speed) { pool.change(self, to: speed) }
 
-    /// Gives the place back; exactly once.
+    /// Returns the place; must be called exactly once.
     func release(_ connection: Connection?) { pool.release(self, connection) }
 }

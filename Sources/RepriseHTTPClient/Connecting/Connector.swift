@@ -13,8 +13,8 @@ final class Connector: Sendable {
     private let timeout: TimeAmount
     private let forbidsPrivateAddresses: Bool
 
-    /// Made by the first client, before an event loop needs it: the runtime of Swift 6.3 crashes now and then, in
-    /// `swift_checkMetadataState`, when two threads instantiate this generic type at the same moment.
+    /// Instantiated by the first client, before an event loop needs it: the Swift 6.3 runtime occasionally crashes in
+    /// `swift_checkMetadataState` when two threads instantiate this generic type at the same time.
     private static let decoderType: Any.Type = ByteToMessageHandler<HTTPResponseDecoder>.self
 
     init(configuration: NIOOrigin.Configuration, group: any EventLoopGroup) {
@@ -31,7 +31,7 @@ final class Connector: Sendable {
         self.forbidsPrivateAddresses = configuration.forbidsPrivateAddresses
     }
 
-    /// An open connection, ready for a request.
+    /// Opens a connection that is ready for a request.
     ///
     /// Throws a ``RepriseError`` that names the endpoint, or `CancellationError`.
     func connect(to endpoint: Endpoint) async throws -> Connection {
@@ -64,7 +64,7 @@ final class Connector: Sendable {
             .channelOption(.recvAllocator, value: ReceiveAllocator())
     }
 
-    /// On the channel's loop, before a byte was sent.
+    /// Builds the pipeline, on the channel's loop, before any byte is sent.
     private func prepare(
         _ channel: any Channel, _ endpoint: Endpoint, _ tls: NIOSSLContext?, _ attempt: ConnectAttempt
     ) -> EventLoopFuture<Connection> {
@@ -92,7 +92,7 @@ final class Connector: Sendable {
         }
     }
 
-    /// Hands interim responses on; a head of more than 256 KiB is an error.
+    /// Forwards interim responses; a head of more than 256 KiB is an error.
     private static func decoder() -> HTTPResponseDecoder {
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderListSize = 262_144
@@ -100,14 +100,14 @@ final class Connector: Sendable {
             leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .forward, limitConfiguration: limits)
     }
 
-    /// The name goes into SNI and is verified; for an IP literal the certificate must name the address.
+    /// The name is sent in SNI and verified; for an IP literal the certificate must name the address.
     private static func tlsHandler(_ context: NIOSSLContext, _ endpoint: Endpoint) throws -> NIOSSLClientHandler {
         let isAddress = (try? SocketAddress(ipAddress: endpoint.host, port: 0)) != nil
         return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : endpoint.host)
     }
 }
 
-/// A connection being opened, which may be given up at any moment.
+/// A connection attempt that may be canceled at any moment.
 private final class ConnectAttempt: Sendable {
     private struct State {
         var isOver = false
@@ -121,9 +121,9 @@ private final class ConnectAttempt: Sendable {
         promise = loop.makePromise()
     }
 
-    /// The channel is open.
+    /// Notes the open channel.
     ///
-    /// `false` if nobody wants it any more.
+    /// `false` if the attempt has already ended.
     func adopt(_ channel: any Channel) -> Bool {
         state.withLock { state in
             if !state.isOver { state.channel = channel }
@@ -146,7 +146,7 @@ private final class ConnectAttempt: Sendable {
         channel?.close(mode: .all, promise: nil)
     }
 
-    /// Whoever ends the attempt first fulfils the promise; gets the channel, if there is one.
+    /// Ends the attempt; the first caller, which has to fulfill the promise, gets the channel if there is one.
     private func end() -> (any Channel)?? {
         state.withLock { state -> (any Channel)?? in
             guard !state.isOver else { return nil }

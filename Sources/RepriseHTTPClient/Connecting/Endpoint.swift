@@ -1,6 +1,6 @@
 import Reprise
 
-/// What connections are kept apart by.
+/// The key by which connections are kept apart.
 struct Endpoint: Hashable {
     let scheme: ResourceURL.Scheme
     let host: String
@@ -12,6 +12,6 @@ struct Endpoint: Hashable {
         port = url.port
     }
 
-    /// `host:port` for messages.
+    /// `host:port`, for messages.
     var name: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

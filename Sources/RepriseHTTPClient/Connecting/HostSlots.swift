@@ -1,28 +1,30 @@
 import Reprise
 
-/// The places for connections to one endpoint: who has one, which idle connections wait to be used again, who queues.
+/// The places for connections to one endpoint: which requests have one, which idle connections can be reused, and which
+/// requests queue.
 ///
-/// A pure value: events go in, actions come out. At most `limit` requests have a place at once. A body that its consumer
-/// pulls slowly, or not at all, keeps its connection, but its place is lent on; of these there are at most `lentLimit`.
+/// A pure value: events go in, actions come out. At most `limit` requests have a place at once. A body whose consumer
+/// pulls slowly, or not at all, keeps its connection, but its place is lent to another request; at most `lentLimit`
+/// places are lent.
 ///
 ///     queued ──► asking ──► streaming ◄──► throttled, parked, displaced
 ///                  └──► ending
 struct HostSlots<Element> {
-    /// Where a request stands.
+    /// The state of a request.
     private enum Standing {
         /// It waits for a place.
         case queued
-        /// It has a place, and no head yet.
+        /// It has a place, but no head yet.
         case asking
-        /// It was told to end before its head is here.
+        /// It was told to end before its head has arrived.
         case ending
-        /// Its body is under way.
+        /// Its body is in transfer.
         case streaming
-        /// The same, but its consumer pulls slower than the origin sends.
+        /// In transfer, but its consumer pulls more slowly than the origin sends.
         case throttled
-        /// The same, but its consumer does not pull.
+        /// In transfer, but its consumer does not pull.
         case parked
-        /// The same, but something of a higher class needed the place more.
+        /// In transfer, but a request of a higher class needed the place more.
         case displaced
     }
 
@@ -30,13 +32,13 @@ struct HostSlots<Element> {
     enum Action {
         /// The request has a place now, with an idle connection if there is one.
         case admit(Int, Element?)
-        /// The request leaves the queue: nothing waits for it any more.
+        /// The request leaves the queue, because nothing waits for it any more.
         case withdraw(Int)
-        /// The request has no head yet, and nothing waits for it any more, but others wait for its place.
+        /// The request has no head yet and nothing waits for it any more, but others wait for its place.
         case end(Int)
         /// Too many places are lent: close the connection of this parked body.
         case giveUp(Int)
-        /// There are enough idle ones.
+        /// There are enough idle connections: close this one.
         case close(Element)
     }
 
@@ -50,9 +52,9 @@ struct HostSlots<Element> {
     let idleLimit: Int
     private(set) var idle: [Element] = []
     private var requests: [Int: Request] = [:]
-    /// Those that have a place.
+    /// Number of requests that have a place.
     private(set) var placed = 0
-    /// Numbers of lent ones, the longest lent first.
+    /// Numbers of requests whose place is lent, the longest lent first.
     private var lent: [Int] = []
     private var lastNumber = 0
 
@@ -65,40 +67,40 @@ struct HostSlots<Element> {
     var isUnused: Bool { requests.isEmpty && idle.isEmpty }
     var queued: Int { requests.values.count { $0.standing == .queued } }
 
-    /// A request comes; its number stands for it from now on.
+    /// Adds a request; its number identifies it from now on.
     mutating func enter(_ demand: Demand?) -> (number: Int, actions: [Action]) {
         lastNumber += 1
         requests[lastNumber] = Request(standing: .queued, demand: demand)
         return (lastNumber, settle())
     }
 
-    /// Other readers wait for the request now, or none does.
+    /// Changes the demand of a request, because other readers wait for it now, or none does.
     mutating func change(_ number: Int, to demand: Demand?) -> [Action] {
         requests[number]?.demand = demand
         return settle()
     }
 
-    /// A request leaves the queue.
+    /// Removes a request from the queue.
     ///
-    /// `false` if it had left already.
+    /// `false` if it had already left.
     mutating func withdraw(_ number: Int) -> Bool {
         guard requests[number]?.standing == .queued else { return false }
         requests[number] = nil
         return true
     }
 
-    /// All requests leave the queue.
+    /// Removes all requests from the queue.
     mutating func withdrawAll() {
         requests = requests.filter { $0.value.standing != .queued }
     }
 
-    /// The head of the response is here.
+    /// Notes that the head of the response has arrived.
     mutating func headArrived(_ number: Int) {
         guard let standing = requests[number]?.standing, standing == .asking || standing == .ending else { return }
         requests[number]?.standing = .streaming
     }
 
-    /// The consumer of a body pulls faster or slower than before.
+    /// Notes a change in the pace of a body's consumer.
     mutating func change(_ number: Int, to speed: BodyPace.Speed) -> [Action] {
         guard let standing = requests[number]?.standing else { return [] }
         var actions: [Action] = []
@@ -112,14 +114,14 @@ struct HostSlots<Element> {
                 actions.append(.giveUp(first))
             }
         case (.parked, .reduced): requests[number]?.standing = .throttled
-        // At once, even beyond the limit.
+        // Immediately, even beyond the limit.
         case (.parked, .full), (.throttled, .full): takePlace(number)
         default: return []
         }
         return actions + settle()
     }
 
-    /// A request is over; `element` is its connection, if that can carry another one.
+    /// Ends a request; `element` is its connection, if that can carry another one.
     mutating func release(_ number: Int, _ element: Element?) -> [Action] {
         guard let request = requests.removeValue(forKey: number) else { preconditionFailure("released twice") }
         switch request.standing {
@@ -155,7 +157,7 @@ struct HostSlots<Element> {
         return actions
     }
 
-    /// The highest class first; in it the newest.
+    /// The newest request of the highest class.
     private var nextInQueue: (number: Int, demand: Demand)? {
         var next: (number: Int, demand: Demand)?
         for (number, request) in requests where request.standing == .queued {
@@ -172,7 +174,7 @@ struct HostSlots<Element> {
         return unwanted.map { .withdraw($0) }
     }
 
-    /// The idle connection that was used last comes first: it is the least likely to have been closed meanwhile.
+    /// The most recently used idle connection comes first, because it is the least likely to have been closed since.
     private mutating func admit(_ actions: inout [Action]) {
         while placed < limit, let next = nextInQueue {
             requests[next.number]?.standing = .asking
@@ -181,7 +183,7 @@ struct HostSlots<Element> {
         }
     }
 
-    /// Takes the place of a body that is wanted less: its consumer gives way to what waits for `demand`.
+    /// Takes the place of the least wanted body, if its class is below `demand`.
     private mutating func displace(for demand: Demand) {
         guard lent.count < lentLimit else { return }
         let bodies = requests.filter { $0.value.standing == .streaming }.mapValues { $0.demand ?? .download }
@@ -190,7 +192,7 @@ struct HostSlots<Element> {
         lendPlace(of: number, as: .displaced)
     }
 
-    /// Ends as many requests that nothing waits for as others wait for a place; the oldest first.
+    /// Ends requests that nothing waits for, oldest first, as many as others wait for a place.
     private mutating func endUnwanted(_ actions: inout [Action]) {
         var excess = queued - requests.values.count { $0.standing == .ending }
         let unwanted = requests.filter { $0.value.standing == .asking && $0.value.demand == nil }.keys.sorted()
@@ -201,7 +203,7 @@ struct HostSlots<Element> {
         }
     }
 
-    /// Others may have the place of a body from now on, if it has one.
+    /// Lends the place of a body to others from now on, if it has one.
     private mutating func lendPlace(of number: Int, as standing: Standing) {
         if requests[number]?.standing == .streaming {
             placed -= 1

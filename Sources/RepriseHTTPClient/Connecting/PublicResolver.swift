@@ -10,22 +10,22 @@ import Reprise
     import Musl
 #endif
 
-/// Looks names and address literals up, and passes on only what lies in the public internet.
+/// Resolves names and address literals, and passes on only addresses in the public internet.
 ///
-/// No connection is tried to any other address, so that nothing tells whether a port inside is open.
+/// No connection to any other address is attempted, so that nothing reveals whether a port inside is open.
 final class PublicResolver: Resolver, Sendable {
     private let endpoint: Endpoint
     private let addresses4: EventLoopPromise<[SocketAddress]>
     private let addresses6: EventLoopPromise<[SocketAddress]>
 
-    /// The addresses of one endpoint, for a connection on `loop`.
+    /// Creates a resolver for one endpoint, for a connection on `loop`.
     init(_ endpoint: Endpoint, on loop: any EventLoop) {
         self.endpoint = endpoint
         addresses4 = loop.makePromise()
         addresses6 = loop.makePromise()
     }
 
-    /// Asked second; the first question brings both answers.
+    /// Called second; the first query brings both answers.
     func initiateAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> { addresses4.futureResult }
 
     func initiateAAAAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {
@@ -40,12 +40,12 @@ final class PublicResolver: Resolver, Sendable {
         return addresses6.futureResult
     }
 
-    /// A lookup under way cannot be broken off.
+    /// A lookup in progress cannot be canceled.
     func cancelQueries() {}
 
-    /// Those that a connection may be opened to.
+    /// The addresses to which a connection may be opened.
     ///
-    /// Throws `originForbidden` if there are some, but none of them is public.
+    /// Throws `originForbidden` if there are addresses but none of them is public.
     static func allowed(_ addresses: [SocketAddress], _ endpoint: Endpoint) throws(RepriseError) -> [SocketAddress] {
         let allowed = addresses.filter(AddressPolicy.isPublic)
         guard allowed.isEmpty, !addresses.isEmpty else { return allowed }
@@ -54,7 +54,7 @@ final class PublicResolver: Resolver, Sendable {
             "\(endpoint.name) is at an address outside the public internet, which this cache does not fetch from.")
     }
 
-    /// Asks the system; waits for its answer.
+    /// Asks the system, and blocks until it answers.
     private static func lookUp(_ host: String, _ port: Int) throws -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_protocol = CInt(IPPROTO_TCP)
@@ -65,7 +65,7 @@ final class PublicResolver: Resolver, Sendable {
         var addresses: [SocketAddress] = []
         var next = list
         while let info = next?.pointee {
-            // By its text: NIO imports the socket structures from a module of its own.
+            // By its text form, because NIO imports the socket structures from a module of its own.
             var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
             if getnameinfo(
                 info.ai_addr, info.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
@@ -78,7 +78,7 @@ final class PublicResolver: Resolver, Sendable {
         return addresses
     }
 
-    /// The name has no address.
+    /// The error for a name without an address.
     private struct LookupFailure: Error, CustomStringConvertible {
         let number: CInt
 

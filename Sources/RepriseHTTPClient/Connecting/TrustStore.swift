@@ -2,7 +2,7 @@ import Locks
 import NIOSSL
 import Reprise
 
-/// Whose certificates are trusted; loads them for the first https request, since that takes some milliseconds.
+/// The trusted certificates; loaded for the first https request, because that takes some milliseconds.
 final class TrustStore: Sendable {
     private let additionalRoots: [String]
     private let loaded = Mutex<NIOSSLContext?>(nil)

@@ -1,12 +1,12 @@
 import NIOCore
 import Reprise
 
-/// A connection as the rest of the client sees it: every call hops to the channel's loop.
+/// A connection as seen by the rest of the client; every call hops to the channel's loop.
 final class Connection: Sendable {
     let channel: any Channel
     private let handler: NIOLoopBound<ResponseHandler>
 
-    /// Called on the channel's loop.
+    /// Must be called on the channel's loop.
     init(channel: any Channel, handler: ResponseHandler) {
         self.channel = channel
         self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
@@ -17,7 +17,7 @@ final class Connection: Sendable {
         channel.eventLoop.execute { self.handler.value.start(exchange) }
     }
 
-    /// Gives up a request whose response may not have arrived yet.
+    /// Cancels a request whose response may not have arrived yet.
     func abandon(_ exchange: Exchange) {
         channel.eventLoop.execute { self.handler.value.abandon(exchange) }
     }
@@ -27,17 +27,17 @@ final class Connection: Sendable {
         channel.eventLoop.execute { self.handler.value.drain(stream, keepsBytes: false) }
     }
 
-    /// Collects what the system holds for `stream`, then closes the connection.
+    /// Collects the bytes that the system holds for `stream`, then closes the connection.
     func drain(_ stream: ResponseStream) {
         channel.eventLoop.execute { self.handler.value.drain(stream, keepsBytes: true) }
     }
 
-    /// The window of `stream` is open again, or its consumer waits.
+    /// Notes that the window of `stream` is open again, or that its consumer waits.
     func wake(_ stream: ResponseStream) {
         channel.eventLoop.execute { self.handler.value.wake(stream) }
     }
 
-    /// Closes the connection; what it carries fails with `error`.
+    /// Closes the connection; its request or body fails with `error`.
     func close(_ error: RepriseError? = nil) {
         channel.eventLoop.execute { self.handler.value.close(error) }
     }

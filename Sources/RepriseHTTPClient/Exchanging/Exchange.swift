@@ -2,9 +2,9 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// One request on its way and the promise of its response.
+/// A request that was sent, and the promise of its response.
 final class Exchange: Sendable {
-    /// What a fulfilled promise holds.
+    /// The value of a fulfilled promise.
     struct Response: Sendable {
         let head: HTTPResponse
         let body: ResponseBody
@@ -14,7 +14,8 @@ final class Exchange: Sendable {
     let body: ByteBuffer
     let connection: Connection
     let slot: PoolSlot
-    /// Whether the connection had carried a request before: then its death before a response says nothing.
+    /// Whether the connection had carried a request before; its loss before a response then says nothing about this
+    /// request.
     let isReused: Bool
     let response: EventLoopPromise<Response>
     let onInterim: (@Sendable (HTTPResponse) -> Void)?
@@ -33,5 +34,5 @@ final class Exchange: Sendable {
     }
 }
 
-/// A kept connection turned out to be dead; the request may go out again on another one.
+/// A reused connection turned out to be dead; the request may be sent again on another one.
 struct StaleConnection: Error {}

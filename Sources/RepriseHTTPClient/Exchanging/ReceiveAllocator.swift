@@ -1,6 +1,7 @@
 import NIOCore
 
-/// Sizes of reads: 16 KiB at first, so that the first bytes of a stream leave at once; doubled while they fill, to 128 KiB.
+/// Sizes of reads: 16 KiB at first, so that the first bytes of a stream leave immediately; doubled while reads fill
+/// them, up to 128 KiB.
 ///
 /// The read-ahead and one such read together stay below ``ConnectionLimits/maximumBuffered``.
 struct ReceiveAllocator: RecvByteBufferAllocator {
@@ -10,10 +11,10 @@ struct ReceiveAllocator: RecvByteBufferAllocator {
         adaptive.buffer(allocator: allocator)
     }
 
-    /// Always says that the next buffer may be larger, and never how large.
+    /// Always reports that the next buffer may be larger, without saying how large.
     ///
-    /// NIO then takes a new buffer for every read instead of keeping one of 128 KiB for each connection, idle ones included,
-    /// from which the first read of the next stream would be served.
+    /// NIO then allocates a new buffer for every read. Otherwise it would keep one of 128 KiB for each connection, idle
+    /// ones included, and use it for the first read of the next stream.
     mutating func record(actualReadBytes: Int) -> Bool {
         _ = adaptive.record(actualReadBytes: actualReadBytes)
         return true

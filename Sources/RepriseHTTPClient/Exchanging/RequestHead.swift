@@ -3,15 +3,14 @@ import HTTPTypes
 import NIOHTTP1
 import Reprise
 
-/// Makes the request head that goes on the wire; RFC 9112 §3.
+/// Creates the request head that is sent; RFC 9112 §3.
 enum RequestHead {
     /// End-to-end fields that this client writes itself, or that announce a body.
     private static let own: Set<String> = ["host", "content-length", "expect", "http2-settings"]
 
-    /// `Host` first, then the fields as given without hop-by-hop ones, then what is missing.
+    /// Creates a head with `Host` first, then the given fields without hop-by-hop ones, then missing ones.
     ///
-    /// Throws `invalidArgument` for CONNECT and TRACE, and for a field whose name or value could break
-    /// out of its line.
+    /// Throws `invalidArgument` for CONNECT and TRACE, and for a field whose name or value could break out of its line.
     static func make(_ request: OriginRequest, userAgent: String) throws(RepriseError) -> HTTPRequestHead {
         let method = HTTPMethod(rawValue: request.method.rawValue)
         guard method != .CONNECT, method != .TRACE else {
@@ -37,7 +36,7 @@ enum RequestHead {
             headers: headers)
     }
 
-    /// HTTPTypes keeps its fields clean; this is the second lock on the same door.
+    /// HTTPTypes already keeps its fields clean; this is a second safeguard.
     private static func isSafe(_ field: HTTPField) -> Bool {
         !field.name.rawName.isEmpty && field.name.rawName.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x3A }
             && field.value.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }

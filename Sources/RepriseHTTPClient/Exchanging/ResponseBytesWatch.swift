@@ -2,7 +2,7 @@ import NIOCore
 
 /// Sits between TLS and the parser and notes whether the origin has sent anything since the last request.
 ///
-/// The parser keeps the beginning of a head to itself; whether a request may be sent again depends on it.
+/// The parser does not report the beginning of a head, but whether a request may be sent again depends on it.
 final class ResponseBytesWatch: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

@@ -7,8 +7,8 @@ import Reprise
 
 /// Last handler of a connection: one exchange at a time, from the request to the end of the body.
 ///
-/// What one read brings is collected in `burst` and published when the read is complete: one lock and one wake-up a
-/// read, and a connection is back in the pool before anybody can know that its body has ended.
+/// The results of one read are collected in `burst` and published when the read is complete. That costs one lock and
+/// one wake-up per read, and a connection is back in the pool before its consumer learns that the body has ended.
 final class ResponseHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
@@ -16,17 +16,18 @@ final class ResponseHandler: ChannelInboundHandler {
     private enum State {
         /// TLS is being negotiated.
         case handshaking(EventLoopPromise<Void>)
-        /// Between exchanges; the timer closes the connection. A new connection has none: its request comes next.
+        /// Between exchanges; the timer closes the connection. A new connection has none, because its request comes
+        /// next.
         case idle(timer: Scheduled<Void>?)
         /// The request was sent.
         case awaitingHead(Exchange, timer: Scheduled<Void>)
-        /// The body is under way.
+        /// The body is in transfer.
         case streaming(ResponseStream)
         /// The connection is gone.
         case closed
     }
 
-    /// What one read has brought so far.
+    /// The results of one read so far.
     private struct Burst {
         var head: HTTPResponseHead?
         var pieces = PieceQueue()
@@ -40,10 +41,10 @@ final class ResponseHandler: ChannelInboundHandler {
     private var state: State
     private var burst = Burst()
     private var failure: (any Error)?
-    /// Those before the answer to the current request.
+    /// Number of interim responses before the answer to the current request.
     private var interimResponses = 0
     private static let mostInterimResponses = 100
-    /// Whether TLS has seen the peer's proper end.
+    /// Whether TLS has seen the peer's close_notify.
     private var hasCleanEnd = false
     private var idleCheck: Scheduled<Void>?
     private var paceCheck: Scheduled<Void>?
@@ -61,11 +62,12 @@ final class ResponseHandler: ChannelInboundHandler {
         self.state = handshake.map(State.handshaking) ?? .closed
     }
 
-    // MARK: Orders
+    // MARK: Commands
 
     func start(_ exchange: Exchange) {
         guard case .idle(let timer) = state, let context else {
-            // Nothing was sent: whatever ended a kept connection, another one may do better. Except the client's own end.
+            // Nothing was sent: whatever ended a reused connection, another one may work, unless the client itself
+            // ended it.
             let isStale = exchange.isReused && !(failure is RepriseError)
             exchange.response.fail(
                 isStale ? StaleConnection() : Failures.head(failure, endpoint, hasSeenBytes: watch.hasSeenBytes))
@@ -96,7 +98,7 @@ final class ResponseHandler: ChannelInboundHandler {
     func drain(_ stream: ResponseStream, keepsBytes: Bool) {
         guard case .streaming(let current) = state, current === stream else { return }
         if keepsBytes { gate.drain(upTo: ConnectionLimits.maximumBuffered - stream.bufferedBytes) }
-        // What was drained may have completed the body, and the connection be idle now.
+        // The drained bytes may have completed the body, and the connection may be idle now.
         guard case .streaming(let current) = state, current === stream else { return }
         fail(CancellationError())
     }
@@ -132,7 +134,8 @@ final class ResponseHandler: ChannelInboundHandler {
             promise.succeed()
         }
         if let event = event as? ChannelEvent, event == .inputClosed {
-            // TLS passes this on for the peer's close_notify; without TLS the gate keeps it. Closing answers in kind.
+            // TLS passes this on for the peer's close_notify; without TLS the gate keeps it. Closing answers with a
+            // close_notify.
             hasCleanEnd = true
             context.close(promise: nil)
         }
@@ -153,7 +156,7 @@ final class ResponseHandler: ChannelInboundHandler {
         publish()
         switch state {
         case .handshaking, .awaitingHead: context.read()
-        case .idle where watch.hasSeenBytes: gate.close()  // nobody asked
+        case .idle where watch.hasSeenBytes: gate.close()  // unsolicited bytes
         case .idle: context.read()
         case .streaming, .closed: break
         }
@@ -233,7 +236,7 @@ final class ResponseHandler: ChannelInboundHandler {
     }
 
     private func publishBody(of stream: ResponseStream) {
-        // A body that ends with its connection is complete only if the connection ended well.
+        // A body that ends with its connection is complete only if the connection ended cleanly.
         guard burst.hasEnded, stream.framing != .untilClose || failure == nil else {
             if stream.publish(&burst.pieces) { context?.read() }
             return
@@ -269,7 +272,7 @@ final class ResponseHandler: ChannelInboundHandler {
 
     private func headFailure(_ exchange: Exchange) -> any Error {
         if exchange.isReused, !watch.hasSeenBytes, Failures.isDisconnection(failure) { return StaleConnection() }
-        // What is no response at all is taken for surplus of the last one, which says nothing about this request
+        // Bytes that are not a response count as surplus of the last response, which says nothing about this request
         // (RFC 9112 §6.3).
         if exchange.isReused, let error = failure as? HTTPParserError, error != .invalidEOFState {
             return StaleConnection()
@@ -277,7 +280,7 @@ final class ResponseHandler: ChannelInboundHandler {
         return Failures.head(failure, endpoint, hasSeenBytes: watch.hasSeenBytes)
     }
 
-    /// Looks from time to time how fast the consumer pulls.
+    /// Checks regularly how fast the consumer pulls.
     private func watchPace(of stream: ResponseStream) {
         paceCheck = schedule(in: limits.paceInterval) { handler in
             guard case .streaming(let current) = handler.state, current === stream else { return }

@@ -9,33 +9,33 @@ import NIOPosix
     import Musl
 #endif
 
-/// First handler of a connection, next to the socket: keeps reads to what was asked for.
+/// First handler of a connection, next to the socket: limits reads to those requested.
 ///
 /// With reading off, NIO on Linux still reads a socket to its end as soon as the peer has closed its side, and the
-/// kernel may hold 6 MiB and more of a body that nobody pulls. The first piece that came unasked therefore ends NIO's
-/// reading (`close(mode: .input)`, which on Linux leaves the received bytes in the socket); from then on every `read()`
-/// takes one piece from the socket here. All of the peer's bytes are there already, so these reads never wait.
+/// kernel may hold 6 MiB and more of a body that is not being pulled. The first unrequested piece therefore ends NIO's
+/// reading (`close(mode: .input)`, which on Linux leaves the received bytes in the socket). From then on every `read()`
+/// takes one piece from the socket here. All of the peer's bytes have already arrived, so these reads never block.
 ///
-/// Needs `allowRemoteHalfClosure`; in return it knows a clean end (FIN) from a reset.
+/// Requires `allowRemoteHalfClosure`; in return it distinguishes a clean end (FIN) from a reset.
 final class SocketGate: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
 
-    /// The connection went away without a FIN.
+    /// The connection was lost without a FIN.
     struct ConnectionReset: Error, CustomStringConvertible {
         let description = "connection reset"
     }
 
-    /// Bytes taken from the socket at once where NIO does not do the reading.
+    /// Number of bytes taken from the socket at once when NIO does not read.
     private static let pieceSize = 262_144
 
     private var context: ChannelHandlerContext?
     private var isReadPending = false
     private var isPullScheduled = false
     private var hasEnded = false
-    /// Whether NIO has stopped reading: no other request may follow on this connection.
+    /// Whether NIO has stopped reading; no other request may follow on this connection.
     private(set) var isDetached = false
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -85,13 +85,13 @@ final class SocketGate: ChannelDuplexHandler {
         context.close(mode: mode, promise: promise)
     }
 
-    /// Closes the connection below TLS, without waiting for anybody.
+    /// Closes the connection below TLS, without waiting for the peer.
     func close() {
         hasEnded = true
         context?.close(mode: .all, promise: nil)
     }
 
-    /// Passes on what the system has received by now, at most `limit` bytes of it.
+    /// Passes on the bytes that the system has received by now, at most `limit`.
     func drain(upTo limit: Int) {
         guard let context, context.channel.isActive else { return }
         var remaining = min(limit, receivedBytes(context))
@@ -103,7 +103,7 @@ final class SocketGate: ChannelDuplexHandler {
         context.fireChannelReadComplete()
     }
 
-    // MARK: Reading in NIO's place
+    // MARK: Reading in place of NIO
 
     private enum Received {
         case piece(ByteBuffer)
@@ -111,7 +111,7 @@ final class SocketGate: ChannelDuplexHandler {
         case nothing(errno: CInt)
     }
 
-    /// In a turn of its own, since a read may be asked for while another one is being handed on.
+    /// In a separate turn, because a read may be requested while another one is being passed on.
     private func schedulePull(_ context: ChannelHandlerContext) {
         guard !isPullScheduled else { return }
         isPullScheduled = true
@@ -133,7 +133,7 @@ final class SocketGate: ChannelDuplexHandler {
         }
     }
 
-    /// The peer's FIN was reached.
+    /// Handles the peer's FIN.
     private func end(_ context: ChannelHandlerContext) {
         hasEnded = true
         context.close(mode: .all, promise: nil)

@@ -3,7 +3,7 @@ import HTTPTypes
 import Logging
 import Reprise
 
-/// What the answers to one request have in common: the request, the file, and the way to the client.
+/// The parts shared by all answers to one request: the request, the file, and the connection to the client.
 struct AnswerContext: Sendable {
     let request: MediaRequest
     let resource: MediaResource
@@ -20,7 +20,7 @@ struct AnswerContext: Sendable {
             do {
                 return try await answerOnce()
             } catch let error as RepriseError where error.code == .validatorChanged {
-                // Nothing has been sent: the current representation will do as well.
+                // Nothing has been sent, so the current representation can be sent instead.
                 return try await answerOnce()
             }
         } catch let error as RepriseError {
@@ -46,7 +46,7 @@ struct AnswerContext: Sendable {
             onInterim: head.isHTTP11 && head.audience == .player ? pass : nil)
     }
 
-    /// Sends a response without a body of the representation.
+    /// Sends a response without bytes of the representation.
     func send(
         _ content: MediaResponse.Content, of information: ContentInformation, status: CacheStatus
     ) async throws -> Bool {
@@ -64,13 +64,13 @@ struct AnswerContext: Sendable {
         return MediaResponse(content, to: head, information, lines: lines, now: service.wallClock())
     }
 
-    /// An origin's response on its way to the client.
+    /// An origin's response as it is sent to the client.
     func passed(_ response: HTTPResponse, status: CacheStatus, cookies: [HTTPField]) -> PassedResponse {
         PassedResponse(
             response, to: head, status: status, cookies: cookies, receivedAt: Int64(service.wallClock()))
     }
 
-    /// The origin's cookies for this client's jar.
+    /// The origin's cookies, scoped for this client's jar.
     func cookies(_ fields: HTTPFields) -> [HTTPField] {
         guard head.audience == .player, fields[.setCookie] != nil,
             let scope = CookieScope(target: head.target, url: resource.url)
@@ -79,7 +79,8 @@ struct AnswerContext: Sendable {
             .map { HTTPField(name: .setCookie, value: $0) }
     }
 
-    /// The head is out: only a broken connection tells the client that the body is not whole (RFC 9112 §8).
+    /// Logs a failure after the head was sent; only a broken connection tells the client that the body is incomplete
+    /// (RFC 9112 §8).
     func noteBrokenOff(_ error: any Error) {
         service.log(.warning, "response broken off", ["url": "\(resource.url.redacted)", "error": "\(error)"])
     }

@@ -45,7 +45,7 @@ struct ErrorAnswer {
         OwnAnswer(status: status, fields: fields, text: "\(error.message)\n").buffer(to: context.head)
     }
 
-    /// Why the origin was asked, where that did not come to a response of media.
+    /// Why the origin was asked, if there was no response with media.
     private var missReason: CacheStatus.ForwardReason {
         context.resource.storedInformation == nil ? .uriMiss : .miss
     }
@@ -59,7 +59,7 @@ struct ErrorAnswer {
         return text(416, fields: fields)
     }
 
-    /// The origin's own answer, as it came; without its cookies, as it may have come for another client.
+    /// The origin's own answer, unchanged except for its cookies, because it may have been received for another client.
     private func relay(_ refusal: OriginRefusal) -> ByteBuffer {
         var response = refusal.head
         response.headerFields[.contentLength] = "\(refusal.body.count)"

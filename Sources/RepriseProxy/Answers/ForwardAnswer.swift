@@ -2,7 +2,7 @@ import HTTPSemantics
 import HTTPTypes
 import Reprise
 
-/// The answer to a request that the cache has no part in (RFC 9111 §4): the origin's.
+/// The origin's answer to a request that the cache does not handle (RFC 9111 §4).
 struct ForwardAnswer {
     let context: AnswerContext
 

@@ -33,7 +33,7 @@ struct HeadAnswer {
         return passed.framing.keepsAlive
     }
 
-    /// What the conditions of the request, which the origin was not told, make of its answer (RFC 9110 §13.2.2).
+    /// Applies the request's conditions, which were not sent to the origin, to its answer (RFC 9110 §13.2.2).
     private func judged(_ response: HTTPResponse) -> HTTPResponse {
         guard response.status == .ok, context.request.isConditional else { return response }
         var response = response

@@ -2,30 +2,30 @@ import HTTPSemantics
 import NIOCore
 import Reprise
 
-/// The answer to a GET from stored and verified bytes: made on the event loop, without a task.
+/// The answer to a GET from stored and verified bytes, made on the event loop without a task.
 ///
-/// A small one leaves in one write. A larger one leaves region by region, of a few megabytes: each is looked up, leased and
-/// counted by itself, so that eviction takes what was sent, a file that was cut off shows, and a client that leaves early has
-/// not been counted as served.
+/// A small answer is sent in one write. A larger one is sent in regions of a few megabytes, each looked up, leased and
+/// counted separately. That allows eviction of bytes already sent, detects a truncated file, and does not count bytes
+/// as served for a client that leaves early.
 struct HitAnswer {
-    /// Ranges up to this size are copied behind their head and leave in one write; larger ones go out with `sendfile`.
+    /// Ranges up to this size are copied behind their head and sent in one write; larger ones are sent with `sendfile`.
     private static let copiedBytes: Int64 = 32 << 10
-    /// Bytes of the first region: few, because many clients leave early.
+    /// Size of the first region: small, because many clients leave early.
     private static let firstRegion: Int64 = 512 << 10
     private static let largestRegion: Int64 = 4 << 20
 
     let request: MediaRequest
     let known: KnownResource
-    /// The head, and the body behind it if that is small.
+    /// The head, followed by the body if that is small.
     let beginning: ByteBuffer
     let status: Int
-    /// The beginning of the body, if it is not in ``beginning``.
+    /// The first region of the body, if it is not in ``beginning``.
     let region: StoredRegion?
-    /// What the head promised.
+    /// The generation and range that the head announced.
     let generation: String
     let range: Range<Int64>
 
-    /// `nil` if more than stored bytes in the system's memory is needed, or nothing may be answered without asking the origin.
+    /// `nil` if the answer needs more than stored bytes in memory, or must not be given without asking the origin.
     init?(_ request: MediaRequest, _ known: KnownResource, now: Double) {
         guard request.head.method == .get, request.ranges.count < 2 else { return nil }
         var judged: ContentInformation?
@@ -58,13 +58,13 @@ struct HitAnswer {
             return
         }
         var buffer = response.head(roomFor: Int(range.byteCount))
-        // What the disk does not give, or not at once, an answer with a task brings.
+        // Bytes that cannot be read, or not without waiting, are sent by an answer with a task.
         guard (try? buffer.writeResidentBytes(of: hit.region)) == true else { return nil }
         beginning = buffer
         region = nil
     }
 
-    /// The region that follows `region`: twice as long, up to 4 MiB; `nil` if it was evicted or the disk does not give it.
+    /// The region that follows `region`: twice as long, up to 4 MiB; `nil` if it was evicted or cannot be read.
     func following(_ region: StoredRegion) -> StoredRegion? {
         region.following(min(2 * Int64(region.count), Self.largestRegion), upTo: range.upperBound)
     }
@@ -75,7 +75,7 @@ extension Range<Int64> {
 }
 
 extension ByteBuffer {
-    /// Reads the bytes of `region` into the buffer if no disk is needed for that; false otherwise.
+    /// Reads the bytes of `region` into the buffer if that needs no disk access; returns false otherwise.
     fileprivate mutating func writeResidentBytes(of region: StoredRegion) throws -> Bool {
         try writeWithUnsafeMutableBytes(minimumWritableBytes: region.count) { room in
             try region.readResident(into: UnsafeMutableRawBufferPointer(rebasing: room[..<region.count]))

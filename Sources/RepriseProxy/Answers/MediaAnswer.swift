@@ -3,16 +3,16 @@ import HTTPTypes
 import NIOCore
 import Reprise
 
-/// The answer to a GET that needs more than a look into memory: a read, streamed to the client.
+/// The answer to a GET that needs more than a lookup in memory: a read, streamed to the client.
 struct MediaAnswer {
-    /// Stored bytes before a hole for which the pause is ten times the grace period.
+    /// Number of stored bytes before a hole for which the pause is ten times the grace period.
     private static let bytesForLongestPause: Int64 = 2 << 20
 
     let context: AnswerContext
 
     /// Returns whether the connection can take another request.
     ///
-    /// Throws as long as nothing has been sent.
+    /// Throws only while nothing has been sent.
     func send() async throws -> Bool {
         let (request, resource) = (context.request, context.resource)
         let usable = resource.usableInformation(request.directives)
@@ -30,13 +30,14 @@ struct MediaAnswer {
         if let usable, request.isConditional { try read.mustBe(usable) }
         let mayHaveParts = ranges.count > 1 && read.passedThrough == nil
         if usable == nil, request.isConditional || mayHaveParts {
-            // What passes through goes out as it came, but for the conditions, which the origin was not told.
+            // A response that bypasses the cache is sent unchanged, except that the conditions, which were not sent to
+            // the origin, apply.
             return try await send(read, of: mayHaveParts ? ranges : Array(ranges.prefix(1)))
         }
         return try await sendOne(read, isPartial: !ranges.isEmpty)
     }
 
-    /// Sends what the request asks for, judged by what `read` learnt; it began at the first of `ranges`.
+    /// Sends the requested content, judged by the information from `read`, which began at the first of `ranges`.
     private func send(_ read: MediaRead, of ranges: [RangeSpec]) async throws -> Bool {
         switch RequestPlan(context.request, ranges: ranges, for: read.information) {
         case .notModified: return try await context.send(.notModified, of: read.information, status: status(of: read))
@@ -58,7 +59,7 @@ struct MediaAnswer {
         guard read.passedThrough == nil, isPartial, read.information.completeLength == nil else {
             return try await stream(read, isPartial: isPartial)
         }
-        // No Content-Range can be given while the length is unknown, and players break on `a-b/*`: send all of it.
+        // Content-Range is impossible while the length is unknown, and players fail on `a-b/*`: send the whole.
         let isWhole = read.start == 0 && read.end == nil
         return try await stream(isWhole ? read : try await context.read(nil), isPartial: false)
     }
@@ -71,7 +72,7 @@ struct MediaAnswer {
         let isLive = read.disposition != .hit
         if isLive { UnsentLowWater.set(UnsentLowWater.live, on: channel) }
         defer { if isLive { UnsentLowWater.set(UnsentLowWater.none, on: channel) } }
-        // Until the first byte is there an error can still be told with a status of its own.
+        // Until the first byte has arrived, an error can still be reported with its own status.
         var first = hasBody ? try await read.next() : nil
         var mayPause = true
         do {
@@ -116,19 +117,20 @@ struct MediaAnswer {
         return (response.head(), response.framing, true)
     }
 
-    /// Waits before the first hole that follows stored bytes: a client that only wanted stored bytes leaves within that time.
+    /// Waits before the first hole that follows stored bytes; a client that only wanted stored bytes leaves within that
+    /// time.
     ///
-    /// The more it was given, the longer it can play of it, and the longer it may take to leave.
+    /// The more bytes the client was given, the longer it can play them, and the longer it may take to leave.
     private func pause(_ read: MediaRead) async throws {
         let configuration = context.service.configuration
         let given = Double(read.servedBytes(from: .store)) / Double(Self.bytesForLongestPause)
         try await configuration.clock.sleep(configuration.gracePeriod * (1 + 9 * min(1, given)))
     }
 
-    /// Sends the rest of a response whose head and beginning are out: `range` of the representation that `generation`
-    /// names.
+    /// Sends the rest of a response whose head and beginning were sent: `range` of the representation identified by
+    /// `generation`.
     func sendRest(_ range: Range<Int64>, of generation: String) async -> Bool {
-        // Nothing may come between the head, which is out, and these bytes.
+        // Nothing may be written between the head and these bytes.
         context.writer.interim.close()
         do {
             let read = try await context.read(.bounded(range))
@@ -148,10 +150,10 @@ struct MediaAnswer {
 
     // MARK: - Several ranges
 
-    /// Sends `parts` as multipart/byteranges, in the order in which they were asked for (RFC 9110 §15.3.7.2), or the whole if
-    /// they might be of two representations.
+    /// Sends `parts` as multipart/byteranges, in the requested order (RFC 9110 §15.3.7.2), or the whole if they might
+    /// be of two representations.
     ///
-    /// `first` is a read of the first one.
+    /// `first` is a read of the first part.
     private func send(_ parts: [RangeSpec], first: MediaRead) async throws -> Bool {
         guard let answer = MultipartAnswer(parts, first: first, context: context) else {
             first.cancel()
@@ -182,7 +184,7 @@ struct MediaAnswer {
 }
 
 extension MediaRead {
-    /// Ends the read, with an error, if it is not of the representation for which the conditions were judged.
+    /// Ends the read with an error if it is not of the representation for which the conditions were evaluated.
     fileprivate func mustBe(_ judged: ContentInformation) throws {
         let isSame =
             information.generation == judged.generation
@@ -192,7 +194,7 @@ extension MediaRead {
         throw RepriseError(.validatorChanged, "The file changed after the request's conditions were judged.")
     }
 
-    /// Whether the response came to this reader's own request, and to no other's.
+    /// Whether the response answers this reader's own request, and no other reader's.
     fileprivate var isOwnAnswer: Bool {
         switch disposition {
         case .bypass: true

@@ -3,15 +3,15 @@ import HTTPTypes
 import NIOCore
 import Reprise
 
-/// Several ranges in one response (RFC 9110 §15.3.7.2): a read after the other, all of one representation.
+/// Several ranges in one response (RFC 9110 §15.3.7.2): one read after the other, all of one representation.
 struct MultipartAnswer {
     private let context: AnswerContext
     private let parts: [RangeSpec]
     private let first: MediaRead
     private let multipart: Multipart
 
-    /// `nil` if reads one after the other are not sure to give parts of one representation: a strong validator joins them
-    /// (RFC 9110 §15.3.7.3), or all of them are stored.
+    /// `nil` if consecutive reads might return parts of different representations; they don't if a strong validator
+    /// joins them (RFC 9110 §15.3.7.3) or all of them are stored.
     init?(_ parts: [RangeSpec], first: MediaRead, context: AnswerContext) {
         let information = first.information
         let length = information.completeLength ?? 0
@@ -34,7 +34,7 @@ struct MultipartAnswer {
         var information = first.information
         information.fields[.contentType] = "multipart/byteranges; boundary=\(multipart.boundary)"
         let response = context.response(.parts(length: multipart.contentLength), of: information, status: status)
-        // Until the first byte is there an error can still be told with a status of its own.
+        // Until the first byte has arrived, an error can still be reported with its own status.
         let piece = try await first.next()
         do {
             try await send(head: response.head(), piece)

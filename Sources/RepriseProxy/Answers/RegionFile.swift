@@ -8,13 +8,13 @@ import Reprise
 #endif
 
 extension Error {
-    /// Whether a `sendfile` failed for the file's sake, not the socket's.
+    /// Whether a `sendfile` failed because of the file, not the socket.
     var isOfDisk: Bool { (self as? IOError).map { [EIO, ENXIO, ESTALE].contains($0.errnoCode) } ?? false }
 }
 
-/// A stored region as NIO wants it: a handle that borrows the data file's own descriptor.
+/// A stored region in NIO's form: a handle that borrows the data file's descriptor.
 ///
-/// Must live until its write is over. It keeps the data file open, and eviction off the bytes.
+/// Must live until its write is over. It keeps the data file open and protects the bytes from eviction.
 final class RegionFile: Sendable {
     let stored: StoredRegion
     private let handle: NIOFileHandle
@@ -25,7 +25,7 @@ final class RegionFile: Sendable {
     }
 
     deinit {
-        // Fails only while a write is under way, which this object outlives.
+        // Fails only during a write, which this object outlives.
         _ = try? handle.takeDescriptorOwnership()
     }
 

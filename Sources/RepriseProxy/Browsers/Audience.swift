@@ -2,21 +2,21 @@ import HTTPSemantics
 import HTTPTypes
 import NIOCore
 
-/// Who reads an answer.
+/// The recipient of an answer.
 ///
-/// To a browser all that the proxy hands on comes from one site: the proxy's own address. An answer must therefore never run
-/// there as a document, and only pages that are allowed may read it.
+/// To a browser everything from the proxy belongs to one site: the proxy's own address. An answer must therefore never
+/// run there as a document, and only allowed pages may read it.
 enum Audience: Equatable, Sendable {
-    /// A program that is no browser.
+    /// A program that is not a browser.
     case player
-    /// A browser, for the person in front of it: no page reads the answer.
+    /// A browser, on behalf of its user: no page reads the answer.
     case browser
-    /// The page of a site that is allowed to read, by its origin.
+    /// A page of a site that may read, by its origin.
     case page(String)
 
-    /// Writes the lines that keep a browser from running the answer, and from giving it to other pages.
+    /// Writes the lines that prevent a browser from running the answer and from giving it to other pages.
     ///
-    /// `fields` are those of the answer. A player gets the origin's own Content-Security-Policy where there is one.
+    /// `fields` are those of the answer. A player gets the origin's own Content-Security-Policy, if there is one.
     func writeGuards(beside fields: HTTPFields, to buffer: inout ByteBuffer) {
         if fields[.contentSecurityPolicy] == nil {
             let isShown = MediaType(fields[.contentType])?.isShownByBrowsers == true
@@ -33,10 +33,10 @@ enum Audience: Equatable, Sendable {
         }
     }
 
-    /// For what a browser shows in a document of its own making.
+    /// The policy for content that a browser shows in a document of its own.
     ///
-    /// The element in that document must be of the same site as the file: a sandbox that takes the document's origin away
-    /// would make the element's request one of a foreign page. Scripts stay forbidden.
+    /// The element in that document must be of the same site as the file: a sandbox without the document's origin would
+    /// make the element's request a cross-site one. Scripts remain forbidden.
     private static let policyOfMedia: StaticString = """
         Content-Security-Policy: sandbox allow-same-origin; default-src 'none'; media-src 'self'; img-src 'self'; \
         style-src 'unsafe-inline'; frame-ancestors 'none'\r\n
@@ -49,7 +49,7 @@ enum Audience: Equatable, Sendable {
 }
 
 extension MediaType {
-    /// Whether a browser makes a document of its own around content of this type: sound, pictures, and streams of them.
+    /// Whether a browser creates its own document around content of this type: audio, images, and video.
     fileprivate var isShownByBrowsers: Bool {
         if essence == "image/svg+xml" { return false }
         return essence.hasPrefix("audio/") || essence.hasPrefix("video/") || essence.hasPrefix("image/")

@@ -1,11 +1,11 @@
 import HTTPTypes
 
-/// Which requests of browsers are answered, and for whom: a pure decision from a request's fields.
+/// Decides from a request's fields whether a browser's request is answered, and for whom; a pure function.
 ///
-/// Browsers say where a request comes from (Fetch Metadata, W3C) or at least which page sends it (`Origin`, Fetch standard).
-/// Players say neither and are not concerned.
+/// Browsers say where a request comes from (Fetch Metadata, W3C) or at least which page sends it (`Origin`, Fetch
+/// standard). Players send neither and are not affected.
 struct BrowserRules: Sendable {
-    /// Origins of pages that may read, as browsers spell them.
+    /// Origins of pages that may read, in the browsers' spelling.
     let allowedPages: Set<String>
 
     enum Verdict: Equatable, Sendable {
@@ -35,10 +35,10 @@ struct BrowserRules: Sendable {
         return isOwn(head) ? .answer(.browser) : .refuse(Self.notAllowed)
     }
 
-    /// Whether the request comes from the person, or from the document that a browser makes around a media file.
+    /// Whether the request comes from the user, or from the document that a browser creates around a media file.
     private func isOwn(_ head: ClientHead) -> Bool {
         switch head.value("sec-fetch-site")?.lowercased() {
-        // No page of this address runs scripts, so that none has a reason to fetch.
+        // No page of this address runs scripts, so none has a reason to fetch.
         case "same-origin": head.value("sec-fetch-dest")?.lowercased() != "empty"
         case "none": true
         case nil: head.value("origin") == nil
@@ -47,7 +47,7 @@ struct BrowserRules: Sendable {
         }
     }
 
-    /// The page that sends the request, if it is allowed to read.
+    /// The page that sends the request, if it may read.
     private func allowedPage(_ head: ClientHead) -> String? {
         guard !allowedPages.isEmpty else { return nil }
         if let origin = head.value("origin") { return allowedPages.contains(origin) ? origin : nil }
@@ -58,7 +58,7 @@ struct BrowserRules: Sendable {
         return page
     }
 
-    /// What media elements, players written in JavaScript, and a person's tab ask for.
+    /// Destinations of media elements, players written in JavaScript, and a user's tab.
     private static let destinations: Set<String> = ["audio", "video", "track", "image", "empty", "document"]
 
     private static let notAllowed =

@@ -1,11 +1,11 @@
 import Reprise
 
-/// Keeps cookies of different origins apart in one client's jar, which knows one site only, the proxy's: their paths begin
+/// Keeps cookies of different origins apart in a client's jar, which sees only one site, the proxy: their paths begin
 /// with the origin's own address (RFC 6265 §5.1.4).
 struct CookieScope {
-    /// What stands before the origin's path in the client's request target: `/https/host`, the token before it.
+    /// The part before the origin's path in the client's request target: `/https/host`, preceded by the token.
     private let prefix: Substring
-    /// The folder of the URL that was asked for, the path of cookies that name none.
+    /// The folder of the requested URL, the path of cookies without one.
     private let folder: String
 
     /// The scope for cookies of a response to `target`; `nil` if it does not end with the URL's own path.
@@ -17,9 +17,9 @@ struct CookieScope {
         folder = end == path.startIndex ? "/" : String(path[..<end])
     }
 
-    /// A value of `Set-Cookie` for the client's jar; `nil` if the cookie cannot be kept to its origin.
+    /// A `Set-Cookie` value for the client's jar; `nil` if the cookie cannot be confined to its origin.
     ///
-    /// Names that begin with `__Host-` or `__Secure-` promise what plain HTTP cannot hold (RFC 6265bis §4.1.3).
+    /// Names that begin with `__Host-` or `__Secure-` make promises that plain HTTP cannot keep (RFC 6265bis §4.1.3).
     func scoped(_ value: String) -> String? {
         let parts = value.split(separator: ";", omittingEmptySubsequences: false).map { $0.trimmed }
         guard let pair = parts.first, pair.contains("="), !pair.lowercased().hasPrefix("__") else { return nil }
@@ -32,7 +32,7 @@ struct CookieScope {
                 let named = attribute.dropFirst(name.count + 1).trimmed
                 path = named.hasPrefix("/") ? String(named) : folder
             case "expires", "max-age", "httponly": kept.append(String(attribute))
-            // Domain and Secure speak of the origin's connection, the rest of pages.
+            // Domain and Secure describe the origin's connection; the rest concerns pages.
             default: break
             }
         }

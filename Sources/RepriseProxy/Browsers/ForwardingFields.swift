@@ -1,9 +1,9 @@
 import HTTPTypes
 
 extension HTTPField.Name {
-    /// Whether a field says what only a gateway in front of the origin can know, or only a browser of its own page.
+    /// Whether only a gateway in front of the origin, or a browser about its own page, can know the field's value.
     ///
-    /// Origins believe the first kind and build links from them, which a cache would then serve to others.
+    /// Origins trust the first kind and build links from them, which a cache would then serve to others.
     var speaksForAnotherHop: Bool {
         canonicalName.hasPrefix("x-forwarded-") || canonicalName.hasPrefix("sec-")
             || canonicalName.hasPrefix("access-control-request-") || Self.ofGateways.contains(canonicalName)

@@ -1,10 +1,11 @@
 import HTTPTypes
 
 extension HTTPFields {
-    /// Those of an origin's fields that go on to `audience`.
+    /// An origin's fields that are passed on to `audience`.
     ///
-    /// Left out are those that speak for a whole site: to the recipient that is the proxy, with all origins behind it. A
-    /// player gets the ones that only browsers obey, as a cache is to hand on what it stored (RFC 9111 §3.1).
+    /// Fields that apply to a whole site are excluded, because to the recipient that site is the proxy, with all
+    /// origins behind it. A player gets the fields that only browsers obey, because a cache should pass on stored
+    /// fields (RFC 9111 §3.1).
     func handedOn(to audience: Audience) -> HTTPFields {
         filter { field in
             let name = field.name.canonicalName
@@ -13,14 +14,15 @@ extension HTTPFields {
         }
     }
 
-    /// The proxy decides about these itself, or they would change how its whole address is used.
+    /// Fields that the proxy sets itself, or that would change how its whole address is used.
     private static let ofTheSite: Set<String> = [
         "alt-svc", "nel", "origin-agent-cluster", "refresh", "report-to", "reporting-endpoints",
         "service-worker-allowed", "speculation-rules", "strict-transport-security", "timing-allow-origin",
         "x-content-type-options",
     ]
 
-    /// What browsers do beside showing the content: they run, report, store, connect, or ask the person for a password.
+    /// Fields that make browsers do more than show the content: run, report, store, connect, or ask the user for a
+    /// password.
     private static let obeyedByBrowsers: Set<String> = [
         "accept-ch", "activate-storage-access", "attribution-reporting-register-source",
         "attribution-reporting-register-trigger", "clear-site-data", "content-security-policy",

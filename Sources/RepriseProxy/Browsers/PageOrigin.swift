@@ -1,10 +1,11 @@
-/// The origin of a web page as browsers spell it in `Origin`: scheme, host, and the port unless it is the scheme's own
-/// (RFC 6454 §6.2).
+/// The origin of a web page as spelled by browsers in `Origin`: scheme, host, and the port unless it is the scheme's
+/// default (RFC 6454 §6.2).
 package struct PageOrigin: Sendable, Hashable {
     /// For example `http://localhost:8000`.
     package let text: String
 
-    /// Reads an origin: `http` or `https`, a host, perhaps a port; `nil` for anything else, `null` and `*` among it.
+    /// Parses an origin: `http` or `https`, a host, optionally a port; `nil` for anything else, including `null` and
+    /// `*`.
     package init?(_ text: String) {
         let text = text.lowercased()
         guard let parts = Self.split(text), parts.rest.isEmpty || parts.rest == "/" else { return nil }
@@ -42,7 +43,7 @@ package struct PageOrigin: Sendable, Hashable {
 
     /// Letters, digits, dots and hyphens; colons and brackets of an IPv6 literal.
     ///
-    /// Other names are written in punycode.
+    /// Other names are written in Punycode.
     private static func isOfHost(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true

@@ -1,32 +1,32 @@
-/// How long a connection may go on without anything happening on it.
+/// How long a connection may stay without any activity.
 ///
-/// Pure: the watch looks at the connection from time to time and says what it saw. Only a look at which nothing has
-/// changed lets time count, so no deadline ends a body that moves, however long it takes.
+/// Pure: the watch checks the connection regularly and reports what it sees. Time counts only between checks without
+/// any change, so no deadline ends a body that makes progress, however long it takes.
 struct ConnectionDeadline: Sendable {
-    /// What a connection waits for.
+    /// The event that a connection waits for.
     enum Waiting: Hashable, Sendable {
         /// The first request.
         case firstRequest
         /// The next request, or the rest of one.
         case request
-        /// The cache or the origin; they have deadlines of their own.
+        /// The cache or the origin, which have deadlines of their own.
         case answer
-        /// The client, which has to take bytes that are pending.
+        /// The client, which has to read pending bytes.
         case client
-        /// The client's end of the connection, after ours.
+        /// The client closing its side, after ours was closed.
         case farewell
     }
 
-    /// What a look at a connection shows.
+    /// The state of a connection at one check.
     struct Sight: Equatable, Sendable {
         var waiting: Waiting
-        /// Changes with every request, every answer and every piece that was handed to the kernel.
+        /// Changes with every request, every answer and every piece passed to the kernel.
         var events: UInt64
-        /// Bytes that the client has not acknowledged; 0 where it is not waited for.
+        /// Number of bytes that the client has not acknowledged; 0 while the connection does not wait for the client.
         var pending = 0
     }
 
-    /// How long each wait may take.
+    /// The limits of each wait.
     struct Limits: Sendable {
         var firstRequest: Duration
         var request: Duration
@@ -53,7 +53,7 @@ struct ConnectionDeadline: Sendable {
 
     init(_ limits: Limits) { self.limits = limits }
 
-    /// Whether what `sight` shows at `now` has lasted for its whole time.
+    /// Whether the state in `sight` has lasted longer than its limit at `now`.
     mutating func isOver(_ sight: Sight, at now: Duration) -> Bool {
         if sight != last {
             last = sight

@@ -4,26 +4,26 @@ import Logging
 import NIOCore
 import Reprise
 
-/// One client connection: reads requests, routes them, answers hits on the event loop and everything else in a task.
+/// One client connection: parses requests, routes them, answers hits on the event loop and everything else in a task.
 ///
-/// Everything here runs on the channel's event loop. One request is answered at a time, pipelined ones wait, and none is
-/// answered while bytes of earlier answers wait for the client. `ConnectionWatch` keeps the time.
+/// Everything here runs on the channel's event loop. One request is answered at a time; pipelined ones wait, and none
+/// is answered while bytes of earlier answers wait for the client. `ConnectionWatch` enforces the deadlines.
 final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = IOData
 
-    /// Bytes of further requests from which on the socket is not read while they cannot be answered.
+    /// Number of unanswered request bytes from which on the socket is no longer read.
     private static let maximumBacklog = 128 << 10
-    /// Bytes that one read may bring beyond ``maximumBacklog``.
+    /// Number of bytes that one read may add beyond ``maximumBacklog``.
     private static let backlogSlack = 256 << 10
-    /// Bytes that a client may send after our end of the connection before it is cut off.
+    /// Number of bytes that a client may send after our side was closed, before the connection is cut.
     private static let maximumSurplus = 4 << 20
-    /// Answers made before their bytes are handed to the kernel.
+    /// Number of answers made before their bytes are passed to the kernel.
     private static let answersAtOnce = 2
 
     private let service: ProxyService
     private let watch: ConnectionWatch
-    /// There are too many connections: this one is told so.
+    /// Whether there are too many connections; this one is answered with 503.
     private let isSurplus: Bool
     private var context: ChannelHandlerContext?
     private var requests = RequestReader()
@@ -36,7 +36,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var surplus = 0
     private var deadline: ConnectionDeadline
     private var hasAnswered = false
-    /// Counts requests, answers and pieces handed to the kernel.
+    /// Counts requests, answers and pieces passed to the kernel.
     private var events: UInt64 = 0
     private var delivery = DeliveryCount()
     private var known = KnownResources()
@@ -44,18 +44,18 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     private enum Work {
         case none
-        /// A task answers.
+        /// A task is answering.
         case task(Task<Void, Never>, InterimGate)
-        /// A stored response leaves, region by region.
+        /// A stored response is being sent, region by region.
         case hit
     }
 
     private enum Ending {
-        /// Requests are answered.
+        /// Requests are being answered.
         case open
-        /// No further request is answered; what was answered leaves.
+        /// No further request is answered; pending answers are sent.
         case lastAnswer
-        /// Our end of the connection is closed, what still comes is dropped.
+        /// Our side of the connection is closed; incoming bytes are dropped.
         case farewell
     }
 
@@ -113,17 +113,18 @@ final class ConnectionHandler: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if let event = event as? ChannelEvent, event == .inputClosed {
             isInputClosed = true
-            // A client that left and one that only says that it has no more requests look the same. Something that every
-            // client has to ignore tells them apart: the kernel of one that left refuses it (RFC 9110 §15.2).
+            // A client that has left and one that only has no more requests look the same. An interim response, which
+            // every client has to ignore, distinguishes them: the kernel of a client that has left rejects it (RFC 9110
+            // §15.2).
             if case .task(_, let interim) = work { interim.pass(HTTPResponse(status: .continue)) }
             settle(context)
         }
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Answers what is complete, as far as the client takes it.
+    /// Answers complete requests as long as the client reads the answers.
     private func process(_ context: ChannelHandlerContext) {
-        // A flush may bring the news that all was written before it returns.
+        // A flush may report that everything was written before it returns.
         guard !isProcessing else { return }
         isProcessing = true
         while canAnswer, context.channel.isWritable {
@@ -160,16 +161,16 @@ final class ConnectionHandler: ChannelInboundHandler {
         context.flush()
     }
 
-    /// Reads on or not, and ends the connection if nothing is left to do on it.
+    /// Decides whether to keep reading, and ends the connection if nothing is left to do.
     private func settle(_ context: ChannelHandlerContext) {
         let isFull = ending == .open && requests.backlog > Self.maximumBacklog
         if isFull, requests.backlog > Self.maximumBacklog + Self.backlogSlack {
-            // With reading off the kernel still hands over all that it has when the client closes its side.
+            // With reading off the kernel still delivers all its bytes when the client closes its side.
             return context.close(promise: nil)
         }
         if isReading == isFull {
             isReading = !isFull
-            // A channel that is closing refuses, and reads no more anyway.
+            // A channel that is closing rejects this, and no longer reads anyway.
             try? context.channel.syncOptions?.setOption(.autoRead, value: isReading)
         }
         guard case .none = work, context.channel.isWritable else { return }
@@ -180,8 +181,8 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    /// Closes our end only: with bytes unread, or still to come, the kernel would tell the client that all is lost,
-    /// and the client might drop the answer (RFC 9112 §9.6).
+    /// Closes our side only: with bytes unread, or still arriving, the kernel would reset the connection, and the
+    /// client might drop the answer (RFC 9112 §9.6).
     private func sayFarewell(_ context: ChannelHandlerContext) {
         ending = .farewell
         events &+= 1
@@ -190,7 +191,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     // MARK: - Time
 
-    /// Ends the connection if nothing has happened on it for too long.
+    /// Ends the connection if it has been inactive for too long.
     func look(at now: Duration) {
         guard let context else { return }
         var sight = ConnectionDeadline.Sight(waiting: waiting(context), events: events)
@@ -209,7 +210,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         return hasAnswered ? .request : .firstRequest
     }
 
-    /// Bytes that the client has not acknowledged.
+    /// Number of bytes that the client has not acknowledged.
     private func pending(_ context: ChannelHandlerContext) -> Int {
         let buffered = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
         return buffered + SocketOptions.unacknowledged(context)
@@ -248,7 +249,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         return try route(to: head.target)
     }
 
-    /// The route to `target`; that of a file that was asked for before is known.
+    /// The route to `target`; cached for files requested before.
     private func route(to target: String) throws(Refusal) -> Route {
         if let known = known[target] { return .resource(known.resource.url) }
         return try Route(target: target, token: service.configuration.token)
@@ -275,10 +276,11 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    /// Hands a region to the kernel, from memory: what would have to come from the disk is read on another thread first.
+    /// Passes a region to the kernel, from memory; bytes that have to come from the disk are first read on another
+    /// thread.
     private func send(_ region: StoredRegion, of hit: HitAnswer, _ context: ChannelHandlerContext) {
         guard region.isResident else {
-            // The hit is of this loop: the task only waits for the disk.
+            // The hit belongs to this loop; the task only waits for the disk.
             let bound = NIOLoopBound((self, context, hit), eventLoop: context.eventLoop)
             let loop = context.eventLoop
             _ = service.startTask { [service] in
@@ -311,7 +313,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         context.write(wrapOutboundOut(.fileRegion(file.region)), promise: promise)
     }
 
-    /// The kernel has `region`: the next one follows.
+    /// Continues with the next region after the kernel has accepted `region`.
     private func handedOver(_ region: StoredRegion, of hit: HitAnswer, _ context: ChannelHandlerContext) {
         delivery.wrote(Int64(region.count))
         events &+= 1
@@ -325,7 +327,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             send(next, of: hit, context)
             context.flush()
         } else {
-            // It was evicted, or the disk does not give it: a read brings the rest.
+            // It was evicted, or cannot be read: a read sends the rest.
             let (rest, generation) = (position..<hit.range.upperBound, hit.generation)
             begin(hit.request, hit.known.resource, context) {
                 await MediaAnswer(context: $0).sendRest(rest, of: generation)

@@ -1,7 +1,7 @@
 import NIOCore
 import Reprise
 
-/// Looks at the connections of one event loop again and again: a timer for all of them.
+/// Checks the connections of one event loop regularly, with one timer for all of them.
 ///
 /// Everything here runs on that loop.
 final class ConnectionWatch {
@@ -11,10 +11,10 @@ final class ConnectionWatch {
     private var handlers: [ObjectIdentifier: ConnectionHandler] = [:]
     private var timer: Scheduled<Void>?
 
-    /// The longest and the shortest time between two looks, in milliseconds.
+    /// The longest and the shortest time between two checks, in milliseconds.
     private static let intervals: ClosedRange<Int64> = 10...1000
 
-    /// A deadline is noticed late by a quarter of the shortest one, at most by a second.
+    /// A deadline is noticed late by at most a quarter of the shortest one, and at most a second.
     init(on loop: any EventLoop, limits: ConnectionDeadline.Limits, clock: CacheClock) {
         self.loop = loop
         self.clock = clock

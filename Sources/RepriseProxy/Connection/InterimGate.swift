@@ -3,13 +3,14 @@ import HTTPTypes
 import Locks
 import NIOCore
 
-/// Lets interim responses (1xx) through to the client as they come (RFC 9110 §15.2), until the final head is written:
-/// after that a fetch that this request causes must not write between the bytes of its body.
+/// Passes interim responses (1xx) on to the client as they arrive (RFC 9110 §15.2), until the final head is written.
+///
+/// After that, a fetch caused by this request must not write between the bytes of its body.
 final class InterimGate: Sendable {
     private let isOpen: Mutex<Bool>
     private let channel: any Channel
 
-    /// `isOpen` is false for clients of HTTP/1.0, which know no interim responses.
+    /// `isOpen` is false for HTTP/1.0 clients, which do not know interim responses.
     init(_ channel: any Channel, isOpen: Bool) {
         self.channel = channel
         self.isOpen = Mutex(isOpen)
@@ -22,7 +23,7 @@ final class InterimGate: Sendable {
         fields[.setCookie] = nil
         for field in fields { buffer.writeField(field) }
         buffer.writeStaticString("\r\n")
-        // Under the lock, so that it cannot be overtaken by the head.
+        // Under the lock, so that the head cannot overtake it.
         isOpen.withLock { isOpen in
             if isOpen { channel.writeAndFlush(IOData.byteBuffer(buffer), promise: nil) }
         }

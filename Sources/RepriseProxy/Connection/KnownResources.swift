@@ -2,18 +2,18 @@ import HTTPSemantics
 import NIOCore
 import Reprise
 
-/// A file that a connection asked for, with what was worked out for it, so that the next request for it costs less.
+/// A file that a connection has requested, with cached results that make the next request for it cheaper.
 final class KnownResource {
     let resource: MediaResource
     private var generation = ""
-    /// Changes when the response was freshened, and its fields with it.
+    /// Changes when the response is freshened, together with its fields.
     private var responseTime: Int64?
     private var audience = Audience.player
     private var lines = ByteBuffer()
 
     init(_ resource: MediaResource) { self.resource = resource }
 
-    /// The lines of a hit for `audience`.
+    /// The header lines of a hit for `audience`.
     func lines(of information: ContentInformation, for audience: Audience) -> ByteBuffer {
         let isKnown =
             responseTime == information.responseTime && generation == information.generation
@@ -28,9 +28,9 @@ final class KnownResource {
     }
 }
 
-/// The files that a connection asked for last, by request target: players ask for the same one again and again.
+/// The files that a connection requested last, by request target, because players request the same one repeatedly.
 struct KnownResources {
-    /// Targets that are remembered.
+    /// Number of targets remembered.
     private static let capacity = 8
 
     private var known: [String: KnownResource] = [:]

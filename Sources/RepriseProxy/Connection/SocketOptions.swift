@@ -7,15 +7,15 @@ import NIOPosix
     import Glibc
 #endif
 
-/// What the kernel is asked for on each client connection.
+/// Socket options of client connections.
 enum SocketOptions {
-    /// Seconds of silence after which the kernel asks whether the client is still there, and between two such questions.
+    /// Seconds of silence after which the kernel probes the client, seconds between probes, and their number.
     private static let keepAlive = (idle: 60, interval: 15, count: 4)
 
-    /// Finds clients that vanished while nothing is sent.
+    /// Detects clients that vanished while nothing is being sent.
     ///
-    /// While something is sent `ConnectionDeadline` does, and not `TCP_USER_TIMEOUT`: Linux counts a client that reads slowly,
-    /// so that its window is small all the time, as one that takes nothing.
+    /// While something is being sent `ConnectionDeadline` does that, not `TCP_USER_TIMEOUT`: Linux treats a client that
+    /// reads slowly, with a small window all the time, like one that reads nothing.
     static func apply(to bootstrap: ServerBootstrap) -> ServerBootstrap {
         var bootstrap = bootstrap.childChannelOption(.socketOption(.so_keepalive), value: 1)
         #if os(Linux)
@@ -33,9 +33,9 @@ enum SocketOptions {
         return bootstrap
     }
 
-    /// Bytes that the kernel has of ours and that the client has not acknowledged; 0 if it cannot tell.
+    /// Number of bytes that the kernel has accepted but the client has not acknowledged; 0 if unknown.
     ///
-    /// Called on the channel's loop.
+    /// Must be called on the channel's loop.
     static func unacknowledged(_ context: ChannelHandlerContext) -> Int {
         let pending = try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
             of: NIOBSDSocket.Handle.self, unacknowledged)

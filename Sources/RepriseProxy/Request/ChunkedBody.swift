@@ -1,32 +1,32 @@
 import NIOCore
 
-/// Puts a body together that comes in chunks: RFC 9112 §7.1, strictly.
+/// Assembles a body that is sent in chunks: RFC 9112 §7.1, strictly.
 ///
 /// Chunk extensions and trailers are dropped (§7.1.1, §7.1.2).
 struct ChunkedBody {
     private enum State: Equatable {
         /// Before a chunk's size.
         case size
-        /// Within a chunk, of which so many bytes are missing.
+        /// Within a chunk, with this many bytes missing.
         case content(Int)
-        /// Before the line end that closes a chunk.
+        /// Before the line end that terminates a chunk.
         case contentEnd
         /// After the last chunk.
         case trailers
     }
 
-    /// The body as far as it has come.
+    /// The body received so far.
     private(set) var bytes: [UInt8] = []
     private var state = State.size
-    /// Bytes of extensions and trailers so far.
+    /// Number of bytes of extensions and trailers so far.
     private var dropped = 0
 
-    /// Longest line of a chunk's size with its extensions, or of trailers, in bytes.
+    /// Maximum length of a chunk-size line with its extensions, or of a trailer, in bytes.
     private static let maximumLine = 1 << 10
-    /// Most bytes of extensions and trailers in one body.
+    /// Maximum number of bytes of extensions and trailers in one body.
     private static let maximumDropped = 16 << 10
 
-    /// Takes what has come in `buffer`; returns whether the body is complete.
+    /// Consumes the bytes in `buffer`; returns whether the body is complete.
     mutating func take(from buffer: inout ByteBuffer) throws(Refusal) -> Bool {
         while true {
             switch state {
@@ -56,7 +56,7 @@ struct ChunkedBody {
         }
     }
 
-    /// The next line without its end; `nil` until all of it has come.
+    /// The next line without its end; `nil` until it is complete.
     private func line(_ buffer: inout ByteBuffer) throws(Refusal) -> [UInt8]? {
         let view = buffer.readableBytesView.prefix(Self.maximumLine + 2)
         guard let end = view.firstIndex(of: 0x0A) else {
@@ -70,7 +70,7 @@ struct ChunkedBody {
         return content
     }
 
-    /// The size in front of a chunk: hexadecimal digits, then perhaps extensions.
+    /// The size of a chunk: hexadecimal digits, optionally followed by extensions.
     private mutating func size(_ line: [UInt8]) throws(Refusal) -> Int {
         let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
         let rest = line.dropFirst(digits.count).drop { $0 == 0x20 || $0 == 0x09 }

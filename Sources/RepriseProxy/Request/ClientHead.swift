@@ -2,9 +2,9 @@ package import HTTPSemantics
 package import HTTPTypes
 import NIOCore
 
-/// The head of one HTTP/1.1 request, checked: RFC 9112 §2–§6 without the leniencies that request smuggling lives on.
+/// The validated head of one HTTP/1.1 request: RFC 9112 §2–§6, without the leniencies that enable request smuggling.
 ///
-/// Fields are kept as places in the received bytes; most requests need only three of them.
+/// Fields are kept as positions in the received bytes; most requests need only three of them.
 package struct ClientHead: Sendable {
     enum Method: Equatable, Sendable {
         case get, head, options
@@ -12,15 +12,15 @@ package struct ClientHead: Sendable {
     }
 
     let method: Method
-    /// The request target as it came.
+    /// The request target as received.
     package let target: String
     /// False for HTTP/1.0.
     let isHTTP11: Bool
     private let bytes: ByteBuffer
     private let places: [Place]
-    /// The request's body, complete; empty for most.
+    /// The request's complete body; empty for most.
     var body: [UInt8] = []
-    /// Who reads the answer.
+    /// The recipient of the answer.
     var audience = Audience.player
 
     struct Place: Sendable {
@@ -35,7 +35,7 @@ package struct ClientHead: Sendable {
         self.places = places
     }
 
-    /// The value of the field `name` (lower case), several joined with a comma (RFC 9110 §5.3).
+    /// The value of the field `name` (in lower case); several are joined with a comma (RFC 9110 §5.3).
     func value(_ name: StaticString) -> String? {
         bytes.withUnsafeReadableBytes { raw in
             var result: String?
@@ -47,14 +47,14 @@ package struct ClientHead: Sendable {
         }
     }
 
-    /// How many fields are called `name` (lower case).
+    /// Number of fields named `name` (in lower case).
     func count(_ name: StaticString) -> Int {
         bytes.withUnsafeReadableBytes { raw in
             places.count { Self.equal(raw[$0.nameStart..<$0.nameEnd], name) }
         }
     }
 
-    /// What the request says about caching; `Pragma: no-cache` counts where Cache-Control is missing (RFC 9111 §5.4).
+    /// The request's cache directives; `Pragma: no-cache` counts if Cache-Control is missing (RFC 9111 §5.4).
     package var directives: CacheControl {
         if let value = value("cache-control") { return CacheControl(value) }
         var directives = CacheControl()
@@ -62,12 +62,12 @@ package struct ClientHead: Sendable {
         return directives
     }
 
-    /// Whether ``directives`` are empty for sure.
+    /// Whether ``directives`` are certainly empty.
     var hasNoDirectives: Bool { count("cache-control") == 0 && count("pragma") == 0 }
 
     /// Every field.
     ///
-    /// Values that HTTPTypes would not take are left out.
+    /// Values that HTTPTypes does not accept are left out.
     package var fields: HTTPFields {
         bytes.withUnsafeReadableBytes { raw in
             var fields = HTTPFields()
@@ -81,10 +81,10 @@ package struct ClientHead: Sendable {
         }
     }
 
-    /// Whether a browser sent this, or a program that passes for one.
+    /// Whether a browser sent this, or a program that pretends to be one.
     ///
-    /// Fetch metadata and `Origin` come from browsers only; older ones, and all where the connection is not trusted, are
-    /// known by the word with which every browser's name begins.
+    /// Only browsers send fetch metadata and `Origin`. Older browsers, and all browsers on connections that are not
+    /// trusted, are recognized by the word with which every browser's User-Agent begins.
     var isFromBrowser: Bool {
         bytes.withUnsafeReadableBytes { raw in
             places.contains { place in

@@ -1,14 +1,14 @@
 package import HTTPSemantics
 import Reprise
 
-/// A GET or HEAD for a file, with what its fields say about ranges, conditions and caching, parsed once.
+/// A GET or HEAD for a file, with its ranges, conditions and cache directives parsed once.
 package struct MediaRequest: Sendable {
     let head: ClientHead
-    /// The ranges, in the request's order; empty if it asks for the whole, or for what cannot be understood.
+    /// The ranges, in the requested order; empty if the whole is requested, or if the field is invalid.
     package let ranges: [RangeSpec]
     /// Whether the response depends on validators (RFC 9110 §13.1).
     let isConditional: Bool
-    /// What the request says about caching; `nil` if it says nothing (RFC 9111 §5.2.1).
+    /// The request's cache directives; `nil` if it has none (RFC 9111 §5.2.1).
     let statedDirectives: CacheControl?
 
     package init(_ head: ClientHead) {

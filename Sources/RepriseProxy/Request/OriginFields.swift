@@ -2,17 +2,17 @@ import HTTPSemantics
 import HTTPTypes
 
 extension ClientHead {
-    /// Fields of the client's request that go to the origin: end-to-end ones, without those that are the cache's business
-    /// and those that pass for another address, client or method.
+    /// Fields of the client's request that are sent to the origin: end-to-end ones, except those that the cache handles
+    /// and those that pretend to be another address, client or method.
     ///
-    /// A browser's cookies stay here: its jar holds those of all origins, and of other servers on this machine, as one
-    /// site's.
+    /// A browser's cookies are not forwarded: its jar holds those of all origins, and of other servers on this machine,
+    /// as one site's.
     var originFields: HTTPFields {
         var fields = self.fields.endToEnd.filter { !$0.name.speaksForAnotherHop }
         for name in Self.notForwarded { fields[name] = nil }
         if audience != .player { fields[.cookie] = nil }
         if case .other = method {
-            // Nothing is cached here: the conditions are the origin's business.
+            // Nothing is cached here, so the conditions are the origin's to evaluate.
             for name in Self.conditions { fields[values: name] = self.fields[values: name] }
         }
         if let name = HTTPField.Name("Via") { fields.append(HTTPField(name: name, value: RepresentationFields.via)) }
@@ -24,7 +24,7 @@ extension ClientHead {
     ]
     .compactMap { HTTPField.Name($0) }
 
-    /// `Icy-MetaData` would have metadata interleaved into the bytes; conditions are evaluated here.
+    /// `Icy-MetaData` would interleave metadata with the bytes; conditions are evaluated here.
     private static let notForwarded = [
         "Host", "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
         "Accept-Encoding", "Icy-MetaData", "Content-Length", "Expect", "Origin", "Referer",

@@ -1,16 +1,16 @@
-/// What of a request's body has come, and how its end is known (RFC 9112 §6.3).
+/// The received part of a request's body, and how its end is determined (RFC 9112 §6.3).
 enum RequestBody {
-    /// Content-Length says how many bytes it has.
+    /// By Content-Length: this many bytes.
     case sized(Int)
-    /// It comes in chunks.
+    /// By chunks.
     case chunked(ChunkedBody)
 
-    /// Largest body that is passed on, in bytes.
+    /// Maximum size of a body that is passed on, in bytes.
     static let maximum = 1 << 20
 
-    /// The body that follows `head`; `nil` for none.
+    /// The body that follows `head`; `nil` if there is none.
     ///
-    /// Throws for what cannot be passed on, or could be read in two ways.
+    /// Throws for a body that cannot be passed on or is ambiguous.
     init?(of head: ClientHead) throws(Refusal) {
         if let coding = head.value("transfer-encoding") {
             guard head.isHTTP11, head.count("content-length") == 0 else {

@@ -1,24 +1,24 @@
 package import NIOCore
 
-/// Cuts request heads out of what a connection received.
+/// Extracts request heads from the bytes received on a connection.
 ///
-/// Strict where leniency is dangerous: lines end with CRLF, names are tokens, no line folding, no control characters, and
-/// everything has a limit.
+/// Strict where leniency is dangerous: lines end with CRLF, names are tokens, there is no line folding, there are no
+/// control characters, and everything has a limit.
 package struct RequestParser: Sendable {
-    /// Longest request line, in bytes; beyond it 414.
+    /// Maximum length of the request line, in bytes; beyond it 414.
     static let maximumLine = 16 << 10
-    /// Longest head, in bytes; beyond it 431.
+    /// Maximum length of the head, in bytes; beyond it 431.
     static let maximumHead = 64 << 10
-    /// Most fields; beyond it 431.
+    /// Maximum number of fields; beyond it 431.
     static let maximumFields = 100
 
     package init() {}
 
     private var buffer = ByteBuffer()
-    /// Bytes already searched for the end of the head.
+    /// Number of bytes already searched for the end of the head.
     private var searched = 0
 
-    /// Bytes received and not parsed yet.
+    /// Number of bytes received and not parsed yet.
     var bufferedBytes: Int { buffer.readableBytes }
 
     package mutating func append(_ bytes: ByteBuffer) {
@@ -29,7 +29,7 @@ package struct RequestParser: Sendable {
         }
     }
 
-    /// The next complete head, or `nil` until more has come.
+    /// The next complete head; `nil` until all of it has arrived.
     package mutating func next() throws(Refusal) -> ClientHead? {
         skipEmptyLines()
         let looked = max(0, searched - 1)
@@ -49,7 +49,7 @@ package struct RequestParser: Sendable {
         return try Self.parse(head)
     }
 
-    /// The whole of a body, or `nil` until it has come; `body` keeps what has.
+    /// The complete body; `nil` until all of it has arrived, with the received part in `body`.
     mutating func take(_ body: inout RequestBody) throws(Refusal) -> [UInt8]? {
         defer {
             searched = 0
@@ -58,7 +58,7 @@ package struct RequestParser: Sendable {
         switch body {
         case .sized(let count): return buffer.readBytes(length: count)
         case .chunked(var chunks):
-            // Not kept twice: a second owner would have each piece copy all that came before.
+            // Not kept twice, because a second reference would copy all earlier bytes with each piece.
             body = .sized(0)
             let isComplete = try chunks.take(from: &buffer)
             body = .chunked(chunks)
@@ -91,7 +91,7 @@ package struct RequestParser: Sendable {
         return found
     }
 
-    /// Whether a line that began after `start` ends with LF alone: its head would never be complete.
+    /// Whether a line that began after `start` ends with LF alone; its head would never be complete.
     private func hasBareLineFeed(from start: Int) -> Bool {
         buffer.withUnsafeReadableBytes { raw in
             (start..<raw.count).contains { raw[$0] == 0x0A && ($0 == 0 || raw[$0 - 1] != 0x0D) }

@@ -2,22 +2,23 @@ package import HTTPSemantics
 import HTTPTypes
 import Reprise
 
-/// What to send for a GET or HEAD, once the stored validators are known (RFC 9110 §13.2.2).
+/// The response to a GET or HEAD, once the stored validators are known (RFC 9110 §13.2.2).
 package enum RequestPlan: Equatable {
-    /// Send the range as 206, or, if it is `nil`, all as 200.
+    /// Send the range as 206, or the whole as 200 if it is `nil`.
     case send(RangeSpec?)
     /// Send these parts as multipart/byteranges (RFC 9110 §15.3.7.2).
     case sendParts([RangeSpec])
     case notModified
     case preconditionFailed
 
-    /// Most parts that are sent; a request for more is answered with the whole.
+    /// Maximum number of parts sent; a request for more is answered with the whole.
     private static let maximumParts = 64
 
-    /// Decides from a request and what is known of the representation.
+    /// Decides from a request and the metadata of the representation.
     ///
-    /// Several ranges need its length: without it they are answered with the whole. So are overlapping ones, and more than 64:
-    /// RFC 9110 §14.2 allows to ignore Range, and answering would be work for nothing. `ranges` replaces those of the request.
+    /// Several ranges require a known length; without it they are answered with the whole. So are overlapping ones and
+    /// more than 64: RFC 9110 §14.2 allows ignoring Range, and answering them would be wasted work. `ranges` replaces
+    /// those of the request.
     init(_ request: MediaRequest, ranges: [RangeSpec]? = nil, for information: ContentInformation?) {
         let wanted = Self.plan(ranges ?? request.ranges, completeLength: information?.completeLength)
         guard let information, request.isConditional else {

@@ -1,18 +1,18 @@
 import NIOCore
 
-/// The requests of one connection, each with its whole body, in the order in which they came.
+/// The requests of one connection, each with its whole body, in the order received.
 struct RequestReader {
     private var parser = RequestParser()
-    /// A request whose body has not come yet.
+    /// A request whose body has not arrived completely.
     private var unfinished: (head: ClientHead, body: RequestBody)?
     private var hasAskedToContinue = false
 
-    /// Bytes received and not parsed yet, unless they are a body under way.
+    /// Number of bytes received and not parsed yet; 0 while a body is being received.
     var backlog: Int { unfinished == nil ? parser.bufferedBytes : 0 }
 
     mutating func append(_ bytes: ByteBuffer) { parser.append(bytes) }
 
-    /// The next complete request; `nil` until more has come.
+    /// The next complete request; `nil` until all of it has arrived.
     mutating func next() throws(Refusal) -> ClientHead? {
         if unfinished == nil {
             guard let head = try parser.next() else { return nil }
@@ -29,7 +29,7 @@ struct RequestReader {
         return request
     }
 
-    /// Whether the client waits for leave to send the body; it is asked about once (RFC 9110 §10.1.1).
+    /// Whether the client waits for permission to send the body; true once per request (RFC 9110 §10.1.1).
     mutating func takeContinue() -> Bool {
         defer { hasAskedToContinue = false }
         return hasAskedToContinue && unfinished != nil

@@ -1,12 +1,12 @@
 package import Reprise
 
-/// Where a request leads.
+/// The destination of a request.
 package enum Route: Sendable {
-    /// The page that explains the proxy.
+    /// The page that describes the proxy.
     case index
-    /// Which methods there are (RFC 9110 §9.3.7).
+    /// The supported methods (RFC 9110 §9.3.7).
     case options
-    /// The question of a browser whether an allowed page may read (Fetch standard §4.8).
+    /// A browser's preflight for an allowed page (Fetch standard §4.8).
     case preflight(page: String)
     /// The file at a URL.
     case resource(ResourceURL)
@@ -14,10 +14,10 @@ package enum Route: Sendable {
     private static let expected =
         "Expected /https/host/path (or /http/host/path), for example /https/example.com/song.mp3."
 
-    /// The route to what `target` names: `/https/host[:port]/path?query`, or `/https://host/path`.
+    /// The route for `target`: `/https/host[:port]/path?query`, or `/https://host/path`.
     ///
-    /// With a `token`, the first path segment must be it. Path and query go to the origin exactly as they came: relative links
-    /// in playlists resolve by themselves.
+    /// With a `token`, the first path segment must be that token. Path and query are sent to the origin exactly as
+    /// received; relative links in playlists resolve by themselves.
     package init(target: String, token: String?) throws(Refusal) {
         guard target.hasPrefix("/") else {
             throw Self.refusal(400, "This is not a forward proxy. " + Self.expected)
@@ -52,14 +52,14 @@ package enum Route: Sendable {
         }
     }
 
-    /// A refusal of one target, which says nothing against the next request.
+    /// A refusal of one target, which does not affect the next request.
     static func refusal(_ status: Int, _ reason: String) -> Refusal {
         Refusal(status: status, reason: reason, endsConnection: false)
     }
 
-    /// Whether the path leaves a folder, or would if slashes and dots were not percent-encoded.
+    /// Whether the path leaves a folder, or would if its slashes and dots were decoded.
     ///
-    /// An encoded slash alone is part of a name, as origins of media have it.
+    /// An encoded slash alone is part of a name, as used by origins of media.
     private static func hasDotSegments(_ location: Substring) -> Bool {
         let path = location.prefix { $0 != "?" }
         guard path.contains("/.") || path.contains("%2") else { return false }

@@ -21,7 +21,7 @@ extension ByteBuffer {
         writeStaticString("\r\n")
     }
 
-    /// Writes `number`, which is not negative, in decimal digits.
+    /// Writes `number`, which must not be negative, in decimal digits.
     mutating func writeDecimal(_ number: Int64) {
         var digits: (UInt64, UInt64, UInt64) = (0, 0, 0)
         var rest = number.magnitude

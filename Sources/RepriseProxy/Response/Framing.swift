@@ -1,11 +1,11 @@
 import HTTPTypes
 import NIOCore
 
-/// How the end of a response's body is known, and whether the connection stays (RFC 9112 §6.3, §9.3).
+/// How the end of a response's body is marked, and whether the connection stays open (RFC 9112 §6.3, §9.3).
 struct Framing {
-    /// The body goes out in chunks.
+    /// Whether the body is sent in chunks.
     let isChunked: Bool
-    /// The connection can take another request.
+    /// Whether the connection can take another request.
     let keepsAlive: Bool
 
     init(isChunked: Bool, keepsAlive: Bool) {
@@ -13,7 +13,7 @@ struct Framing {
         self.keepsAlive = keepsAlive
     }
 
-    /// That of a response to `head` which is handed on with `fields`.
+    /// The framing of a response to `head` that is passed on with `fields`.
     init(of fields: HTTPFields, status: Int, to head: ClientHead) {
         guard Self.mayHaveBody(status), head.method != .head else {
             self.init(isChunked: false, keepsAlive: head.keepsAlive)

@@ -19,10 +19,10 @@ struct MediaResponse {
     }
 
     let content: Content
-    /// What ``RepresentationFields/lines(of:for:status:cookies:)`` gives.
+    /// The result of ``RepresentationFields/lines(of:for:status:cookies:)``.
     let lines: ByteBuffer
     let information: ContentInformation
-    /// Whether a body without a length goes out in chunks.
+    /// Whether a body without a length is sent in chunks.
     private let isChunked: Bool
     private let keepsAlive: Bool
     private let age: Int64?
@@ -41,9 +41,9 @@ struct MediaResponse {
 
     var framing: Framing { Framing(isChunked: isChunked, keepsAlive: keepsAlive) }
 
-    /// The head as it is sent, in a buffer with room for `bodyBytes` more.
+    /// The head as sent, in a buffer with room for `bodyBytes` more.
     ///
-    /// A hit spends most of its time here: numbers are written without strings.
+    /// A hit spends most of its time here, so numbers are written without strings.
     func head(roomFor bodyBytes: Int = 0) -> ByteBuffer {
         var buffer = ByteBuffer()
         buffer.reserveCapacity(lines.readableBytes + 192 + bodyBytes)
@@ -57,7 +57,7 @@ struct MediaResponse {
         switch content {
         case .whole(let length):
             if let stray = information.fields[.contentRange] {
-                // It means nothing in a 200, but a cache leaves out no field of what it stored (RFC 9111 §3.1).
+                // It has no meaning in a 200, but a cache omits no field of a stored response (RFC 9111 §3.1).
                 buffer.writeString("Content-Range: \(stray)\r\n")
             }
             if let length { buffer.writeLine("Content-Length: ", length) }

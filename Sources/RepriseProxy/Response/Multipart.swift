@@ -1,7 +1,7 @@
 import HTTPSemantics
 import Reprise
 
-/// What stands between the parts of a multipart/byteranges body (RFC 9110 §14.6).
+/// The delimiters between the parts of a multipart/byteranges body (RFC 9110 §14.6).
 struct Multipart {
     let boundary: String
     /// Before each part.
@@ -11,7 +11,7 @@ struct Multipart {
     let contentLength: Int64
 
     init(_ ranges: [Range<Int64>], _ information: ContentInformation, _ completeLength: Int64) {
-        // Random, so that no content can be made to hold it.
+        // Random, so that content cannot be crafted to contain it.
         let boundary = "reprise-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
         self.boundary = boundary
         let type = information.mediaType.map { "Content-Type: \($0)\r\n" } ?? ""

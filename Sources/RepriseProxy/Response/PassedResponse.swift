@@ -2,16 +2,17 @@ import HTTPSemantics
 import HTTPTypes
 import NIOCore
 
-/// The head of an origin's response that is handed on as it came, but for what belongs to its hop.
+/// The head of an origin's response that is passed on unchanged, except for hop-by-hop fields.
 struct PassedResponse {
     private let status: Int
     private let fields: HTTPFields
     private let audience: Audience
     let framing: Framing
 
-    /// `response` for the client that sent `head`, with those of its cookies that this client may have.
+    /// Creates the head of `response` for the client that sent `head`, with those of its cookies that this client may
+    /// have.
     ///
-    /// `time` is when it came, in seconds since 1970.
+    /// `time` is when it arrived, in seconds since 1970.
     init(
         _ response: HTTPResponse, to head: ClientHead, status cacheStatus: CacheStatus, cookies: [HTTPField] = [],
         receivedAt time: Int64
@@ -28,7 +29,7 @@ struct PassedResponse {
         default: break
         }
         fields.append(cacheStatus)
-        // The time at which the response came, where the origin told none (RFC 9110 §6.6.1).
+        // The time at which the response arrived, if the origin sent no Date (RFC 9110 §6.6.1).
         if fields[.date] == nil { fields[.date] = HTTPDate(secondsSince1970: time).description }
         if let via = HTTPField.Name("Via") { fields.append(HTTPField(name: via, value: RepresentationFields.via)) }
         self.fields = fields
@@ -36,7 +37,7 @@ struct PassedResponse {
 
     var mayHaveBody: Bool { Framing.mayHaveBody(status) }
 
-    /// The head as it is sent.
+    /// The head as sent.
     var head: ByteBuffer {
         var buffer = ByteBuffer()
         buffer.writeStatusLine(status)

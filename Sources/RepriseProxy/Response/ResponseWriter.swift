@@ -1,9 +1,10 @@
 import NIOCore
 import Reprise
 
-/// Writes one response to a client: a head, then pieces, each when the kernel has the one before.
+/// Writes one response to a client: a head, then pieces, each once the kernel has accepted the previous one.
 ///
-/// At most one piece is between a read and the socket: a slow client slows its read, and that its fetch.
+/// At most one piece is between a read and the socket, so a slow client slows down its read, and that slows down its
+/// fetch.
 struct ResponseWriter: Sendable {
     let service: ProxyService
     let channel: any Channel
@@ -16,9 +17,9 @@ struct ResponseWriter: Sendable {
         try await channel.writeAndFlush(IOData.byteBuffer(buffer)).get()
     }
 
-    /// Writes `head`, and then what `next` gives, until it gives `nil`.
+    /// Writes `head`, then the pieces returned by `next` until it returns `nil`.
     ///
-    /// `head` waits for the first piece, so that both leave in one write.
+    /// `head` waits for the first piece, so that both are sent in one write.
     func stream(head: ByteBuffer, isChunked: Bool = false, next: () async throws -> MediaPiece?) async throws {
         interim.close()
         var pending = head
@@ -36,7 +37,7 @@ struct ResponseWriter: Sendable {
         if pending.readableBytes > 0 { try await channel.writeAndFlush(IOData.byteBuffer(pending)).get() }
     }
 
-    /// Returns when the kernel has the region; until then eviction keeps off its bytes.
+    /// Returns when the kernel has accepted the region; until then its bytes are protected from eviction.
     private func write(_ region: StoredRegion, isChunked: Bool) async throws {
         // The event loop, which calls `sendfile`, must not wait for the disk.
         if !region.isResident { await service.warm(region) }

@@ -3,11 +3,12 @@ extension TestOrigin {
     public enum Content: Sendable, Hashable {
         /// These bytes.
         case bytes([UInt8])
-        /// The first `length` bytes of a ``TestPattern``; they are made when they are sent.
+        /// The first `length` bytes of a ``TestPattern``; generated when they are sent.
         case pattern(seed: UInt64, length: Int64)
-        /// `head`, then the pattern's bytes at their own offsets, `length` bytes in all: a file that begins like its kind.
+        /// `head`, then the pattern's bytes at their own offsets, `length` bytes in all: a file with a realistic
+        /// beginning.
         case headedPattern(head: [UInt8], seed: UInt64, length: Int64)
-        /// The file at this path, sent by the kernel without a copy; it is opened anew for each response.
+        /// The file at this path, sent by the kernel without a copy; opened again for each response.
         case file(path: String)
 
         /// The complete length in bytes, or `nil` for a file that cannot be opened.

@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// Reads a representation for one response; keeps a file open as long as it lives.
+/// Reads a representation for one response; keeps a file open while it exists.
 final class ContentReader {
     private enum Source {
         case bytes([UInt8])
@@ -70,7 +70,7 @@ final class ContentReader {
         return start..<start + (range.upperBound - range.lowerBound)
     }
 
-    /// The first offset after `position` at which content that is sent again and again begins anew.
+    /// The first offset after `position` at which repeated content begins again.
     func wrap(after position: Int64) -> Int64? {
         if case .pattern = source { return nil }
         return length > 0 ? (position / length + 1).multipliedReportingOverflow(by: length).partialValue : nil

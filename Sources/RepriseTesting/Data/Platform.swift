@@ -8,7 +8,7 @@ internal import NIOCore
     internal import Glibc
 #endif
 
-/// The length of an open file in bytes, or `nil` if it has none.
+/// The length of an open file in bytes; `nil` if it has none.
 func lengthOfFile(descriptor: CInt) -> Int64? {
     let length = lseek(descriptor, 0, SEEK_END)
     return length < 0 ? nil : Int64(length)
@@ -23,7 +23,7 @@ extension Channel {
     /// Closes the connection with RST, dropping what the kernel has not sent.
     func reset() {
         guard let socket = self as? any SocketOptionProvider else { return close(promise: nil) }
-        // Lingering for no time at all is what makes the kernel send RST instead of FIN.
+        // Lingering for zero seconds makes the kernel send RST instead of FIN.
         socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in self.close(promise: nil) }
     }
 }

@@ -1,7 +1,7 @@
 public import HTTPTypes
 
 extension TestOrigin {
-    /// What the origin has at a path: a representation, its metadata, and how it is served.
+    /// The resource at a path: a representation, its metadata, and how it is served.
     public struct Resource: Sendable {
         /// The bytes.
         public var content: Content
@@ -19,9 +19,9 @@ extension TestOrigin {
         public var personality: Personality
         /// Decides the personality for one request.
         ///
-        /// It gets the request and its number at this resource: 1 for the first after
-        /// ``TestOrigin/set(_:at:)``. `nil` means ``personality``. It runs on the origin's thread, so it must not block;
-        /// it may call the origin, but a resource that it sets serves later requests only.
+        /// Called with the request and its number at this resource: 1 for the first after ``TestOrigin/set(_:at:)``.
+        /// `nil` means ``personality``. It runs on the origin's thread, so it must not block; it may call the origin,
+        /// but a resource that it sets serves later requests only.
         public var override: (@Sendable (HTTPRequestSummary, Int) -> Personality?)?
 
         /// Creates a resource; everything but the content has a default.

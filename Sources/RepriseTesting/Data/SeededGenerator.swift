@@ -1,6 +1,6 @@
 /// A random number generator whose sequence depends on its seed alone: SplitMix64.
 ///
-/// For tests that can be run again with the seed from their failure message. Not for secrets.
+/// For tests that can be repeated with the seed from their failure message. Not for secrets.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

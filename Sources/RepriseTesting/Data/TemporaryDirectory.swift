@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A directory of its own for one test, under the system's temporary directory.
+/// A temporary directory for one test, under the system's temporary directory.
 ///
-/// It is removed with all its content by ``remove()``, or when the last reference goes. A process that is killed leaves
+/// Removed with its contents by ``remove()``, or when the last reference is released. A process that is killed leaves
 /// it behind.
 public final class TemporaryDirectory: Sendable {
     /// The directory's absolute path, without a slash at the end.
@@ -14,7 +14,7 @@ public final class TemporaryDirectory: Sendable {
     public init(prefix: String = "reprise") throws {
         let parent = FileManager.default.temporaryDirectory
         let url = parent.appendingPathComponent("\(prefix)-\(UUID().uuidString)", isDirectory: true)
-        // No intermediate directories: then a name that is taken is an error, and the directory is ours alone.
+        // Without intermediate directories, a name that is taken is an error, so the directory is new.
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
         path = url.resolvingSymlinksInPath().path
     }
@@ -38,7 +38,7 @@ public final class TemporaryDirectory: Sendable {
         return file
     }
 
-    /// Removes the directory and all that is in it; does nothing if it is gone.
+    /// Removes the directory and its contents; does nothing if it is gone.
     public func remove() {
         try? FileManager.default.removeItem(atPath: path)
     }

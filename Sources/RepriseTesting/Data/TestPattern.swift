@@ -1,7 +1,7 @@
 /// Test content whose byte at any offset is a pure function of the offset and a seed.
 ///
-/// A file of 5 GB costs no memory and no disk, and a test computes what it expects at any offset. Eight bytes come from
-/// each step of SplitMix64, so that neither a shift of the content nor a swap of two parts goes unnoticed.
+/// A file of 5 GB costs no memory and no disk, and a test can compute the expected bytes at any offset. Each step of
+/// SplitMix64 gives eight bytes, so that neither a shift of the content nor a swap of two parts goes unnoticed.
 public enum TestPattern {
     /// Returns the byte at `offset` of the pattern with this seed.
     public static func byte(at offset: Int64, seed: UInt64) -> UInt8 {
@@ -10,7 +10,7 @@ public enum TestPattern {
 
     /// Returns the bytes of a half-open range of the pattern with this seed.
     ///
-    /// The pattern has no end of its own: the length is the resource's, not the pattern's.
+    /// The pattern has no end of its own; the resource determines the length.
     public static func bytes(in range: Range<Int64>, seed: UInt64) -> [UInt8] {
         // The one empty array is shared, and the initializer would write its count.
         guard !range.isEmpty else { return [] }

@@ -1,9 +1,9 @@
 internal import Locks
 
-/// Wakes tasks that wait for something to change: a version number, and those who wait for a later one.
+/// Wakes tasks that wait for a change: a version number, and the tasks that wait for a later one.
 ///
-/// A waiter reads the version, then looks at what it waits for, then waits past that version. A change between looking
-/// and waiting raises the version, so the wait ends at once and no change is missed:
+/// A waiter reads the version, then checks its condition, then waits past that version. A change between checking and
+/// waiting raises the version, so the wait ends at once and no change is missed:
 ///
 ///     waiter   version = 4    looks    wait(past: 4) ── returns, the version is 5
 ///     changer                       notify → 5
@@ -18,7 +18,7 @@ final class ChangeSignal: Sendable {
 
     var version: UInt64 { state.withLock { $0.version } }
 
-    /// Says that something changed; call it after the change is visible, outside the lock that guards it.
+    /// Signals a change; call it after the change is visible, outside the lock that guards it.
     func notify() {
         let waiters = state.withLock { state in
             state.version += 1
@@ -38,7 +38,7 @@ final class ChangeSignal: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    // A cancellation from here on finds the waiter in the table; an earlier one is seen here.
+                    // A later cancellation finds the waiter in the table; an earlier one is detected here.
                     guard state.version <= version, !Task.isCancelled else { return true }
                     state.waiters[id] = continuation
                     return false

@@ -1,11 +1,11 @@
-/// What holds responses of one path back, and the responses that wait.
+/// The holds on responses of one path, and the responses that wait.
 struct Gate: Sendable {
     var holdsHeads = false
     /// Offsets of the representation before which bodies stop.
     var offsets: Set<Int64> = []
     /// Connections whose response still has to stall.
     var stalls: Set<Int> = []
-    /// Who waits, by connection: a connection sends one response at a time.
+    /// Waiting responses, by connection: a connection sends one response at a time.
     var parked: [Int: @Sendable () -> Void] = [:]
 
     var isIdle: Bool { !holdsHeads && offsets.isEmpty && stalls.isEmpty && parked.isEmpty }
@@ -30,13 +30,15 @@ extension Ledger {
         gates[path, default: Gate()].holdsHeads = true
     }
 
-    /// Opens the gate of a path and returns whom to wake.
+    /// Opens the gate of a path; returns the closures that wake its waiters.
     mutating func release(_ path: String) -> [Wake] {
         guard let gate = gates.removeValue(forKey: path) else { return [] }
         return Array(gate.parked.values)
     }
 
-    /// Takes one hold away and returns whom to wake; those who wait for something else find the gate shut again.
+    /// Removes one hold; returns the closures that wake its waiters.
+    ///
+    /// Those that wait for something else find the gate closed again.
     mutating func release(_ path: String, at offset: Int64) -> [Wake] {
         guard var gate = gates[path] else { return [] }
         gate.offsets.remove(offset)
@@ -50,7 +52,7 @@ extension Ledger {
         gates[path, default: Gate()].stalls.insert(connection)
     }
 
-    /// Forgets what a connection waits for; for the end of each response.
+    /// Removes a connection's waits; called at the end of each response.
     mutating func leave(_ path: String, connection: Int) {
         guard var gate = gates[path] else { return }
         gate.stalls.remove(connection)

@@ -1,14 +1,14 @@
 public import HTTPTypes
 
-/// A request that a ``TestOrigin`` got, and what became of it so far.
+/// A request received by a ``TestOrigin``, and its outcome so far.
 public struct HTTPRequestSummary: Sendable, Hashable {
-    /// What became of a request.
+    /// The outcome of a request.
     public enum Outcome: Sendable, Hashable {
         /// The response is not complete yet.
         case underWay
         /// The whole response was handed to the kernel.
         case finished
-        /// The origin broke the response off, as its personality says.
+        /// The origin broke the response off, as its personality demands.
         case cut
         /// The client closed the connection, or the origin stopped.
         case aborted
@@ -22,12 +22,12 @@ public struct HTTPRequestSummary: Sendable, Hashable {
     public let method: String
     /// The request target as sent, with its query.
     public let target: String
-    /// The path under which the request is counted: the target as set, else the target without its query.
+    /// The path under which the request is counted: the target as set, otherwise the target without its query.
     public let path: String
     /// The header fields as sent; fields whose names or values are not valid are left out.
     public let fields: HTTPFields
-    /// The single range that was asked for, resolved against the resource; `nil` without Range, and if Range is not
-    /// valid, names several ranges or cannot be satisfied.
+    /// The single requested range, resolved against the resource; `nil` without Range, and if Range is invalid, names
+    /// several ranges or cannot be satisfied.
     public let requestedRange: Range<Int64>?
     /// The status of the response; `nil` before its head is sent, and for a HEAD or GET that gets none.
     public internal(set) var status: Int?

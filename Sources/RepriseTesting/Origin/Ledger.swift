@@ -1,6 +1,6 @@
-/// What an origin knows: its resources, its counters, and the gates that hold responses back.
+/// The state of an origin: its resources, its counters, and the gates that hold responses back.
 ///
-/// Pure: it says whom to wake and leaves the waking to its owner, who guards it with a lock.
+/// Pure: it returns the closures that wake waiters; its owner, which guards it with a lock, calls them.
 struct Ledger: Sendable {
     struct Entry: Sendable {
         var resource: TestOrigin.Resource
@@ -11,7 +11,7 @@ struct Ledger: Sendable {
     /// A request that has been matched with a resource, before it is logged.
     struct Admission: Sendable {
         let path: String
-        /// `nil` if nothing is there.
+        /// `nil` if there is no resource.
         let entry: Entry?
     }
 

@@ -9,7 +9,7 @@ final class OriginConnection: ChannelInboundHandler {
     private let state: OriginState
     private let connection: Int
     private var head: HTTPRequestHead?
-    /// Requests that came before the response to the one before them was complete.
+    /// Requests that arrived before the previous response was complete.
     private var queue: [HTTPRequestHead] = []
     private var sender: ResponseSender?
 

@@ -1,9 +1,9 @@
 internal import NIOCore
 internal import Locks
 
-/// What the origin's threads and the tests share.
+/// The state shared by the origin's threads and the tests.
 ///
-/// Locks: the ledger's and the channels' are never held together, nor while foreign code runs.
+/// The locks of the ledger and of the channels are never held together, nor while foreign code runs.
 final class OriginState: Sendable {
     let changes = ChangeSignal()
     private let ledger = Mutex(Ledger())
@@ -18,13 +18,13 @@ final class OriginState: Sendable {
         ledger.withLock { body($0) }
     }
 
-    /// Changes the ledger and wakes those who wait for a change.
+    /// Changes the ledger and wakes the tasks that wait for a change.
     func update<Value: Sendable>(_ body: (inout Ledger) -> Value) -> Value {
         defer { changes.notify() }
         return ledger.withLock { body(&$0) }
     }
 
-    /// Changes what no counter shows, so that nobody is woken.
+    /// Makes a change that no counter shows, without waking waiters.
     func arrange<Value: Sendable>(_ body: (inout Ledger) -> Value) -> Value {
         ledger.withLock { body(&$0) }
     }

@@ -2,7 +2,7 @@ internal import ByteRanges
 
 /// The running counts of one path.
 struct PathTally: Sendable {
-    /// The representation that is at the path now.
+    /// The current representation at the path.
     var representation = 0
     var bodyBytesSent: Int64 = 0
     var bytesSentMoreThanOnce: Int64 = 0

@@ -1,7 +1,7 @@
 extension TestOrigin {
     /// Stops bodies of a path exactly before `offset` of the representation, until released.
     ///
-    /// A body that begins beyond the offset, or is beyond it already, goes on. A path can have several such offsets.
+    /// A body that begins beyond the offset, or is already beyond it, continues. A path can have several such offsets.
     public func hold(_ path: String, at offset: Int64) {
         state.arrange { $0.hold(path, at: offset) }
     }
@@ -11,13 +11,13 @@ extension TestOrigin {
         state.arrange { $0.holdHeads(path) }
     }
 
-    /// Lets go of everything at a path: heads, all offsets, and the stalls of responses that have begun.
+    /// Releases everything at a path: heads, all offsets, and the stalls of responses that have begun.
     public func release(_ path: String) {
         let woken = state.arrange { $0.release(path) }
         for wake in woken { wake() }
     }
 
-    /// Lets go of one offset only.
+    /// Releases one offset only.
     public func release(_ path: String, at offset: Int64) {
         let woken = state.arrange { $0.release(path, at: offset) }
         for wake in woken { wake() }

@@ -1,10 +1,10 @@
 extension TestOrigin {
-    /// Puts a resource at a path, in the place of the one that was there.
+    /// Sets the resource at a path, replacing an existing one.
     ///
-    /// Later requests get the new one; responses that are under way go on with the old one. With other content or
+    /// Later requests get the new one; responses that are under way continue with the old one. With other content or
     /// another entity tag it is a new representation, whose bytes count as not sent yet.
     ///
-    /// The path begins with a slash. With a query it serves that query only.
+    /// The path begins with a slash. If it has a query, it serves that query only.
     public func set(_ resource: Resource, at path: String) {
         precondition(path.hasPrefix("/"), "A path begins with a slash.")
         switch resource.content {
@@ -15,7 +15,7 @@ extension TestOrigin {
         state.update { $0.set(resource, at: path) }
     }
 
-    /// Takes the resource at a path away; later requests get 404.
+    /// Removes the resource at a path; later requests get 404.
     public func removeResource(at path: String) {
         state.update { $0.removeResource(at: path) }
     }

@@ -12,7 +12,7 @@ internal import NIOPosix
 ///     await origin.stop()
 ///
 /// It serves GET and HEAD, single ranges, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since and If-Range;
-/// to several ranges it answers with the whole representation. It does not speak TLS or HTTP/2, and ignores request
+/// it answers several ranges with the whole representation. It does not speak TLS or HTTP/2, and ignores request
 /// bodies.
 ///
 /// All members may be called from any thread. A request's query is ignored unless a resource was set with it.
@@ -25,8 +25,9 @@ public final class TestOrigin: Sendable {
     private let listener: any Channel
     private let hasStopped = Mutex(false)
 
-    /// Made once, before the first thread of any origin runs: the runtime of Swift 6.3 now and then crashes when several
-    /// threads instantiate this generic type at the same moment (seen at 3 in 500 starts of many origins at once).
+    /// Instantiated once, before the first thread of any origin runs: the Swift 6.3 runtime occasionally crashes when
+    /// several threads instantiate this generic type at the same time (seen at 3 in 500 starts of many origins at
+    /// once).
     private static let decoderType: Any.Type = ByteToMessageHandler<HTTPRequestDecoder>.self
 
     private init(state: OriginState, group: MultiThreadedEventLoopGroup, listener: any Channel, port: Int) {
@@ -45,10 +46,10 @@ public final class TestOrigin: Sendable {
     ///
     /// - Parameters:
     ///   - sendBufferSize: SO_SNDBUF of accepted connections, in bytes; the system's default if `nil`. A small one
-    ///     makes a client that does not read visible soon, because less fits between the two. Linux doubles the number.
+    ///   makes a client that does not read noticeable soon, because less fits in between. Linux doubles the number.
     ///   - threads: Threads that serve connections; 1 by default.
     ///   - wallClock: Seconds since 1970, for the Date of responses; the system's clock if `nil`.
-    /// - Returns: The origin, which is to be stopped with ``stop()``.
+    /// - Returns: The origin, which must be stopped with ``stop()``.
     /// - Throws: The system's error if it cannot listen.
     public static func start(
         sendBufferSize: Int? = nil, threads: Int = 1, wallClock: (@Sendable () -> Double)? = nil
@@ -79,7 +80,7 @@ public final class TestOrigin: Sendable {
         }
     }
 
-    /// Whether the threads still run; a task given to them after a stop would never end.
+    /// Whether the threads are still running; a task given to them after a stop would never end.
     var isRunning: Bool { !hasStopped.withLock { $0 } }
 
     /// Returns the URL of a path, which begins with a slash: `http://127.0.0.1:PORT/path`.
@@ -88,9 +89,9 @@ public final class TestOrigin: Sendable {
         return "http://127.0.0.1:\(port)\(path)"
     }
 
-    /// Closes all connections and the port, takes all resources away, and waits until that is done.
+    /// Closes all connections and the port, removes all resources, and waits until that is done.
     ///
-    /// The counters stay. May be called again; it then waits for the first call.
+    /// The counters are kept. May be called again; it then waits for the first call.
     public func stop() async {
         let isFirst = hasStopped.withLock { hasStopped in
             defer { hasStopped = true }
@@ -98,12 +99,12 @@ public final class TestOrigin: Sendable {
         }
         if isFirst {
             try? await listener.close().get()
-            // A connection that was accepted just before has its place in the table by now, or is closed with the group.
+            // A connection that was accepted just before is in the table by now, or is closed with the group.
             for channel in state.openChannels { try? await channel.close().get() }
         }
-        // The group takes a second call too, and answers it when the first is done.
+        // The group accepts a second call too, which returns when the first is done.
         try? await group.shutdownGracefully()
-        // Their closures may hold this origin.
+        // Their closures may retain this origin.
         state.arrange { $0.removeAllResources() }
     }
 }

@@ -10,7 +10,7 @@ internal import NIOPosix
 #endif
 
 extension Channel {
-    /// Bytes that the kernel has taken from us and has not put on the wire, because the peer's window is closed.
+    /// Bytes that the kernel has accepted but not sent, because the peer's window is closed.
     ///
     /// On loopback one segment, and so the send queue, holds 64 KiB however small SO_SNDBUF is.
     var hasUnsentBytes: Bool {

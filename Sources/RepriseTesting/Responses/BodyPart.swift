@@ -2,9 +2,9 @@
 enum BodyPart: Sendable, Equatable {
     /// Bytes of the representation, by offset.
     case content(Range<Int64>)
-    /// Bytes that are not the representation's: an error page, the frame of a multipart body, metadata.
+    /// Bytes that do not belong to the representation: an error page, the frame of a multipart body, metadata.
     case literal([UInt8])
-    /// So many bytes that mean nothing.
+    /// This many meaningless bytes.
     case filler(Int64)
 
     var length: Int64 {

@@ -17,12 +17,12 @@ extension BodySchedule {
 }
 
 extension BodySchedule.Icy {
-    /// Metadata, if the personality has it and the client asked for it; only bodies of 200 carry it.
+    /// Metadata, if the personality has it and the client requested it; only 200 responses carry it.
     init?(for exchange: ResponseSender.Exchange) {
         guard exchange.answer.fields[.icyMetadataInterval] != nil, let interval = exchange.personality.icyInterval,
             interval > 0
         else { return nil }
-        // A block is a count of 16-byte units, then so many bytes, padded with zeros.
+        // A block is a count of 16-byte units, then that many units, padded with zeros.
         let text = Array("StreamTitle='\(exchange.personality.icyTitle)';".utf8.prefix(255 * 16))
         let units = (text.count + 15) / 16
         let padding = [UInt8](repeating: 0, count: units * 16 - text.count)

@@ -1,4 +1,4 @@
-/// What a response's body still has to send, cut into slices on demand.
+/// The remaining body of a response, cut into slices on demand.
 ///
 /// Pure: it neither reads content nor knows the time.
 struct BodySchedule: Sendable {
@@ -32,7 +32,7 @@ struct BodySchedule: Sendable {
     private var icy: Icy?
     private var index = 0
     private var offset: Int64 = 0
-    /// Bytes of the body handed out so far.
+    /// Number of bytes of the body produced so far.
     private(set) var produced: Int64 = 0
 
     init(_ parts: [BodyPart], cut: Cut? = nil, stallAfter: Int64? = nil, icy: Icy? = nil) {
@@ -42,7 +42,7 @@ struct BodySchedule: Sendable {
         self.icy = icy
     }
 
-    /// The offset in the representation of the next byte, if that is where the next byte comes from.
+    /// The offset in the representation of the next byte, if the next byte belongs to the representation.
     var contentPosition: Int64? {
         guard index < parts.count, case .content(let range) = parts[index] else { return nil }
         return range.lowerBound + offset
@@ -51,7 +51,7 @@ struct BodySchedule: Sendable {
     /// Whether nothing is left to send.
     var isAtEnd: Bool { index >= parts.count }
 
-    /// Passes the stall; the next step is what comes after it.
+    /// Passes the stall; the next step is the one after it.
     mutating func passStall() {
         stallAfter = nil
     }
@@ -59,7 +59,7 @@ struct BodySchedule: Sendable {
     /// Returns what to do next.
     ///
     /// - Parameters:
-    ///   - limit: The most bytes of a slice, at least 1.
+    ///   - limit: Maximum number of bytes of a slice, at least 1.
     ///   - hold: An offset in the representation above ``contentPosition`` that the slice must not pass.
     /// - Returns: A step; only ``Step/send(_:)`` moves the schedule on.
     mutating func next(limit: Int64, hold: Int64? = nil) -> Step {

@@ -1,12 +1,13 @@
 internal import HTTPTypes
 
-/// The conditions of a request against the validators of a representation (RFC 9110 §13.1, in the order of §13.2.2).
+/// Evaluates a request's conditions against the validators of a representation (RFC 9110 §13.1, in the order of
+/// §13.2.2).
 struct Conditions {
     let fields: HTTPFields
     let etag: String?
     let lastModified: String?
 
-    /// 412 or 304, or `nil` if the request is to be answered as usual.
+    /// 412 or 304, or `nil` if the request is answered as usual.
     var status: Int? {
         if let tags = fields[.ifMatch] {
             guard names(tags, etag, isStrong: true) else { return 412 }
@@ -20,14 +21,14 @@ struct Conditions {
         return nil
     }
 
-    /// Whether If-Range lets the range through: absent, or exactly a strong validator of ours (§13.1.5).
+    /// Whether If-Range allows the range: absent, or exactly the representation's strong validator (§13.1.5).
     var allowsRange: Bool {
         guard let condition = fields[.ifRange] else { return true }
         guard condition.hasPrefix("\"") || condition.hasPrefix("W/") else { return condition == lastModified }
         return condition == etag && !condition.hasPrefix("W/")
     }
 
-    /// `nil` if a date is missing or invalid, so that the condition is ignored.
+    /// `nil` if a date is missing or invalid; the condition is then ignored.
     private func isModified(since date: String) -> Bool? {
         guard let date = IMFFixdate(date), let lastModified = lastModified.flatMap(IMFFixdate.init) else { return nil }
         return date < lastModified

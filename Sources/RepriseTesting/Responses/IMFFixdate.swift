@@ -1,4 +1,4 @@
-/// A time in the one format that senders of HTTP use: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+/// A time in the only format that HTTP senders use: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
 struct IMFFixdate: Comparable {
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = [
@@ -19,7 +19,7 @@ struct IMFFixdate: Comparable {
         parts = [year, month, day] + time
     }
 
-    /// The time so many seconds after the beginning of 1970.
+    /// Creates the time this many seconds after the beginning of 1970.
     init(secondsSince1970 seconds: Int) {
         var day = seconds / 86_400
         var year = 1970
@@ -36,7 +36,7 @@ struct IMFFixdate: Comparable {
         parts = [year, month, day + 1, second / 3600, second / 60 % 60, second % 60]
     }
 
-    /// The field value; the weekday follows from the date.
+    /// The field value; the weekday is computed from the date.
     var description: String {
         let elapsed = (1970..<parts[0]).reduce(0) { $0 + Self.length(ofYear: $1) }
         let inYear = (0..<parts[1]).reduce(0) { $0 + Self.length(ofMonth: $1, year: parts[0]) }

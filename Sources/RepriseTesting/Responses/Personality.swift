@@ -29,7 +29,7 @@ extension TestOrigin {
 
         // MARK: Ranges
 
-        /// Answers 200 with everything to a request with Range.
+        /// Answers a request with Range with 200 and the whole representation.
         public var ignoresRange = false
         /// Answers 206 although the validator in If-Range does not match.
         public var ignoresIfRange = false
@@ -39,13 +39,13 @@ extension TestOrigin {
         public var statedLength = StatedLength.actual
         /// Leaves Content-Range out of 416.
         public var omitsLengthOf416 = false
-        /// Sends 206 for a range that lies this many bytes later than the one asked; negative for earlier.
+        /// Sends 206 for a range that starts this many bytes later than requested; negative for earlier.
         ///
-        /// Content-Range truthfully names the bytes that are sent.
+        /// Content-Range correctly names the bytes that are sent.
         public var shiftsStartBy: Int64 = 0
-        /// Sends a range that ends this many bytes before the end asked; Content-Range says so, truthfully.
+        /// Sends a range that ends this many bytes before the requested end; Content-Range says so correctly.
         public var shorterThanAsked: Int64 = 0
-        /// Sends a range that ends this many bytes after the end asked; Content-Range says so, truthfully.
+        /// Sends a range that ends this many bytes after the requested end; Content-Range says so correctly.
         public var longerThanAsked: Int64 = 0
         /// Moves only the end that Content-Range states, so that body and field contradict each other.
         public var misstatesEndBy: Int64 = 0
@@ -58,7 +58,7 @@ extension TestOrigin {
 
         /// Marks the entity tag as weak.
         public var weakETag = false
-        /// The value of Content-Encoding; the body stays as it is.
+        /// The value of Content-Encoding; the body is not changed.
         public var contentEncoding: String?
         /// Header fields of every response, errors included.
         ///
@@ -69,13 +69,13 @@ extension TestOrigin {
 
         /// Answers with this status instead of the resource.
         public var status: Int?
-        /// Limits ``status`` to the first so many requests that the resource gets; `nil` for all.
+        /// Limits ``status`` to this many first requests that the resource receives; `nil` for all.
         public var failFirst: Int?
-        /// The body that goes with ``status``, as plain text.
+        /// The body sent with ``status``, as plain text.
         public var statusBody: [UInt8] = []
         /// The status of an empty answer to methods other than GET and HEAD; `nil`, the default, refuses them with 405.
         public var statusOfOtherMethods: Int?
-        /// Answers 200 with this page as `text/html`, whatever was asked, as a captive portal does.
+        /// Answers every request with 200 and this page as `text/html`, as a captive portal does.
         public var captivePortal: String?
         /// Answers 200 with the resource's metadata and an empty body.
         public var emptyBody = false
@@ -94,9 +94,10 @@ extension TestOrigin {
         public var statedContentLength: Int64?
         /// Sends this many bytes after the declared end of the body of 200 and 206.
         public var surplusBytes: Int64 = 0
-        /// A body without end and without ranges: the pattern goes on, other content begins again.
+        /// A body without end and without ranges: a pattern continues, other content repeats.
         ///
-        /// It has no Content-Length: what ``framing`` says if that is another one, else ``Framing/closeDelimited``.
+        /// It has no Content-Length; its end is marked as ``framing`` says, or by ``Framing/closeDelimited`` if that is
+        /// ``Framing/contentLength``.
         public var isEndless = false
         /// Keeps the connection open after the response, if the client does.
         public var keepsAlive = true
@@ -109,11 +110,11 @@ extension TestOrigin {
 
         // MARK: Broken connections
 
-        /// Closes the connection with FIN after so many bytes, if the body is longer.
+        /// Closes the connection with FIN after this many bytes, if the body is longer.
         public var truncateAfter: Int64?
-        /// Resets the connection with RST after so many bytes, if the body is longer.
+        /// Resets the connection with RST after this many bytes, if the body is longer.
         ///
-        /// The kernel drops what the client has not taken yet, so that the client sees at most these bytes.
+        /// The kernel drops bytes that the client has not read yet, so the client sees at most this many.
         public var resetAfter: Int64?
         /// Resets the connection after the head.
         public var resetBeforeBody = false
@@ -126,9 +127,9 @@ extension TestOrigin {
         public var latency = Duration.zero
         /// Paces the body at this rate; `nil`, the default, for no limit.
         public var bytesPerSecond: Int?
-        /// How many bytes go out before pacing begins; 0 by default.
+        /// Number of bytes sent before pacing begins; 0 by default.
         public var firstChunk = 0
-        /// Stops the body after so many bytes until ``TestOrigin/release(_:)``.
+        /// Stops the body after this many bytes until ``TestOrigin/release(_:)`` is called.
         public var stallAfter: Int64?
 
         /// Creates an honest personality and lets `configure` change it.
@@ -136,7 +137,7 @@ extension TestOrigin {
             configure(&self)
         }
 
-        /// A personality that answers with `status`; if `first` is given, only to the first so many requests.
+        /// A personality that answers with `status`; if `first` is given, only the first requests, up to that number.
         public static func failing(with status: Int, first: Int? = nil) -> Personality {
             Personality {
                 $0.status = status

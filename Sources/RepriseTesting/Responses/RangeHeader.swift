@@ -1,6 +1,6 @@
 /// A Range field that asks for one range of bytes (RFC 9110 §14.1.2, §14.2).
 ///
-/// Written apart from HTTPSemantics on purpose: two readings of the RFC that disagree make a test fail.
+/// Deliberately written independently of HTTPSemantics: if the two readings of the RFC disagree, a test fails.
 struct RangeHeader: Equatable {
     /// The first position; `nil` for a suffix.
     let first: Int64?
@@ -20,7 +20,7 @@ struct RangeHeader: Equatable {
         self.last = last
     }
 
-    /// The bytes that this selects from a representation, or `nil` if it cannot be satisfied.
+    /// The bytes selected from a representation, or `nil` if the range cannot be satisfied.
     func resolve(length: Int64) -> Range<Int64>? {
         guard let first else {
             let count = min(last ?? 0, length)
@@ -33,7 +33,7 @@ struct RangeHeader: Equatable {
 
     /// Reads digits only, neither sign nor space.
     ///
-    /// The outer `nil` is an error, the inner one an empty text; what is too large becomes the largest number.
+    /// The outer `nil` is an error, the inner one an empty text; a number that is too large becomes the largest one.
     private static func number(_ text: Substring) -> Int64?? {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return .none }
         return .some(text.isEmpty ? nil : Int64(text) ?? .max)

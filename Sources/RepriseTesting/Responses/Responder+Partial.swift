@@ -1,7 +1,7 @@
 internal import HTTPTypes
 
 extension Responder {
-    /// The range that is sent instead of the one asked for; at least one byte, within the representation.
+    /// The range that is sent instead of the requested one; at least one byte, within the representation.
     func bend(_ range: Range<Int64>, length: Int64) -> Range<Int64> {
         let start = min(max(0, range.lowerBound + personality.shiftsStartBy), length - 1)
         let change = personality.shiftsStartBy + personality.longerThanAsked - personality.shorterThanAsked
@@ -37,7 +37,8 @@ extension Responder {
         return "bytes \(range.lowerBound)-\(range.upperBound - 1 + personality.misstatesEndBy)/\(total)"
     }
 
-    /// Adds what every response has: date, framing, the personality's own fields, and no body where none may be.
+    /// Adds the fields of every response: date, framing, the personality's own fields; removes a body that is not
+    /// allowed.
     func finish(_ answer: inout Answer) {
         if answer.fields[.date] == nil { answer.fields[.date] = IMFFixdate(secondsSince1970: now).description }
         if answer.status == 200, let interval = personality.icyInterval, request.fields[.icyMetadata] == "1" {

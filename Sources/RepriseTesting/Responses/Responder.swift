@@ -1,8 +1,8 @@
 internal import HTTPTypes
 
-/// Decides the answer to one request: what RFC 9110 asks for, then what the personality makes of it.
+/// Decides the answer to one request: as RFC 9110 requires, then changed by the personality.
 ///
-/// Pure, but for the date.
+/// Pure, except for the date.
 struct Responder {
     typealias Personality = TestOrigin.Personality
 
@@ -12,7 +12,7 @@ struct Responder {
     let personality: Personality
     /// The number of the request at its resource, from 1.
     let attempt: Int
-    /// `nil` if there is nothing at the path.
+    /// `nil` if there is no resource at the path.
     let resource: TestOrigin.Resource?
     /// The complete length of the content; `nil` if it cannot be read.
     let length: Int64?
@@ -25,9 +25,9 @@ struct Responder {
         return answer
     }
 
-    // MARK: Instead of the resource
+    // MARK: Answers instead of the resource
 
-    /// The answer that the personality, a missing resource or another method puts in the resource's place.
+    /// The answer that replaces the resource: by the personality, for a missing resource, or for another method.
     private var replacement: Answer? {
         guard request.method == "GET" || request.method == "HEAD" else {
             if let status = personality.statusOfOtherMethods { return Answer(status: status) }

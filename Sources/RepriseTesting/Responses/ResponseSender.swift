@@ -1,11 +1,11 @@
 internal import NIOCore
 
-/// Sends one response: head, then slices of the body, each once the kernel has taken the one before.
+/// Sends one response: the head, then slices of the body, each once the kernel has taken the previous one.
 ///
-/// That is the back-pressure: a client that does not read leaves one write of at most 64 KiB pending, and nothing beyond
-/// it is made. Lives on the event loop of its connection.
+/// That is the back-pressure: a client that does not read leaves one write of at most 64 KiB pending, and nothing
+/// beyond it is generated. Lives on the event loop of its connection.
 final class ResponseSender {
-    /// What a response is about.
+    /// The request, its connection and its answer.
     struct Exchange {
         let request: HTTPRequestSummary
         let connection: Int
@@ -15,16 +15,16 @@ final class ResponseSender {
         let answer: Answer
     }
 
-    /// What becomes of the connection.
+    /// What happens to the connection.
     enum End {
         case keep
         case close
         case reset
     }
 
-    /// The most bytes of one write.
+    /// Maximum number of bytes of one write.
     private static let mostBytesPerWrite: Int64 = 65_536
-    /// Writes before other connections of the same thread get their turn.
+    /// Number of writes before other connections of the same thread get their turn.
     private static let writesPerTurn = 16
 
     private let exchange: Exchange
@@ -51,7 +51,7 @@ final class ResponseSender {
 
     // MARK: Head
 
-    /// Begins the response; `onEnd` is called once, unless ``abandon()`` comes first.
+    /// Starts the response; `onEnd` is called once, unless ``abandon()`` is called before.
     func start() {
         if exchange.personality.stallAfter != nil {
             state.arrange { [path, connection = exchange.connection] in $0.registerStall(path, connection: connection) }
@@ -77,7 +77,7 @@ final class ResponseSender {
 
     // MARK: Body
 
-    /// Sends as much as the kernel takes now.
+    /// Sends as much as the kernel accepts now.
     private func pump() {
         guard !isPumping else { return }
         isPumping = true
@@ -92,7 +92,7 @@ final class ResponseSender {
         }
     }
 
-    /// Takes the next step and returns whether another may follow at once.
+    /// Takes the next step and returns whether another may follow immediately.
     private func step() -> Bool {
         let free = exchange.personality.firstChunk
         let isHeld = schedule.produced >= Int64(free) && pacer != nil && channel.hasUnsentBytes
@@ -159,7 +159,7 @@ final class ResponseSender {
         }
     }
 
-    /// A part with its offsets in the representation, which content that is sent again and again passes.
+    /// The part with its offsets in the representation, which repeated content exceeds.
     private func counted(_ part: BodyPart) -> BodyPart {
         guard case .content(let range) = part, let reader = exchange.reader else { return part }
         return .content(reader.offsets(of: range))
@@ -214,7 +214,7 @@ final class ResponseSender {
         }
     }
 
-    /// A closure that any thread may call, to go on with `action` on the event loop.
+    /// A closure that any thread may call to continue with `action` on the event loop.
     private func wake(_ action: @escaping @Sendable (ResponseSender) -> Void) -> Ledger.Wake {
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         return { [eventLoop] in eventLoop.execute { action(bound.value) } }

@@ -2,26 +2,26 @@ internal import Locks
 
 /// A clock that stands still until a test advances it.
 ///
-/// Nothing here sleeps in real time. A typical test starts the work, waits until it sleeps, and moves the time:
+/// Nothing here sleeps in real time. A typical test starts the work, waits until it sleeps, and advances the time:
 ///
 ///     let clock = ManualClock()
 ///     async let result = work(clock: clock)
 ///     await clock.waitForSleepers(1)
 ///     clock.advance(by: .seconds(5))
 ///
-/// Its duration is `Swift.Duration`, so that it fits wherever `any Clock<Duration>` is injected.
+/// Its duration is `Swift.Duration`, so it fits wherever `any Clock<Duration>` is injected.
 public final class ManualClock: Clock, Sendable {
     /// A moment of a ``ManualClock``: the time since the clock was created.
     public struct Instant: InstantProtocol {
         /// The time between the clock's creation and this moment.
         public let offset: Duration
 
-        /// Creates the moment that lies `offset` after the clock's creation.
+        /// Creates the moment `offset` after the clock's creation.
         public init(offset: Duration) {
             self.offset = offset
         }
 
-        /// Returns the moment that lies `duration` later.
+        /// Returns the moment `duration` later.
         public func advanced(by duration: Duration) -> Instant {
             Instant(offset: offset + duration)
         }
@@ -45,10 +45,10 @@ public final class ManualClock: Clock, Sendable {
     private struct State {
         var now = Instant(offset: .zero)
         var nextID: UInt64 = 0
-        /// By order of arrival.
+        /// Ordered by arrival.
         var sleepers: [UInt64: Sleeper] = [:]
 
-        /// Takes out the sleepers whose time has come: the earliest deadline first, then in order of arrival.
+        /// Removes the sleepers whose time has come: the earliest deadline first, then in order of arrival.
         mutating func takeDue() -> [Sleeper] {
             let due = sleepers.filter { $0.value.deadline <= now }
                 .sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
@@ -60,16 +60,16 @@ public final class ManualClock: Clock, Sendable {
     private let state = Mutex(State())
     private let changes = ChangeSignal()
 
-    /// Creates a clock that stands at the offset zero.
+    /// Creates a clock at offset zero.
     public init() {}
 
-    /// The moment at which the clock stands.
+    /// The clock's current moment.
     public var now: Instant { state.withLock { $0.now } }
 
-    /// The least time that the clock can tell apart: a nanosecond.
+    /// The smallest time that the clock can distinguish: a nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// How many tasks sleep on this clock.
+    /// Number of tasks that sleep on this clock.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
     /// Suspends the task until the clock has been advanced to `deadline`; returns at once if it is already there.
@@ -93,7 +93,7 @@ public final class ManualClock: Clock, Sendable {
 
     private func sleep(_ continuation: CheckedContinuation<Void, any Error>, id: UInt64, until deadline: Instant) {
         let result: Result<Void, any Error>? = state.withLock { state in
-            // A cancellation from here on finds the sleeper in the table; an earlier one is seen here.
+            // A later cancellation finds the sleeper in the table; an earlier one is detected here.
             if Task.isCancelled { return .failure(CancellationError()) }
             if deadline <= state.now { return .success(()) }
             state.sleepers[id] = Sleeper(deadline: deadline, continuation: continuation)
@@ -102,10 +102,10 @@ public final class ManualClock: Clock, Sendable {
         if let result { continuation.resume(with: result) } else { changes.notify() }
     }
 
-    /// Moves the time on and wakes the tasks whose deadline has come, the earliest deadline first.
+    /// Advances the time and wakes the tasks whose deadline has come, the earliest deadline first.
     ///
-    /// The tasks are made ready in that order; they run when the executor gets to them, and then see the new time. A
-    /// task that goes to sleep again until a moment within `duration` does not sleep.
+    /// The tasks become ready in that order; they run when the executor gets to them, and then see the new time. A task
+    /// that sleeps again until a moment within `duration` does not sleep.
     public func advance(by duration: Duration) {
         precondition(duration >= .zero, "A clock does not go backwards.")
         let due = state.withLock { state in

@@ -12,21 +12,23 @@ struct Pacer {
     /// The bytes of two milliseconds: small enough to look steady, large enough to cost little.
     var bytesPerSlice: Int64 { Int64(max(1, bytesPerSecond / 500)) }
 
-    /// How long to wait before the next slice; `nil` if it may go now, as the first `free` bytes always may.
+    /// How long to wait before the next slice; `nil` if it may be sent now, which is always true of the first `free`
+    /// bytes.
     func delay(after produced: Int64, free: Int) -> TimeAmount? {
         guard produced >= Int64(free) else { return nil }
         let delay = next - .now()
         return delay > .zero ? delay : nil
     }
 
-    /// The slice before has not left yet: the next one waits as long as it takes to send one.
+    /// Notes that the previous slice has not left yet; the next one waits as long as it takes to send one.
     ///
-    /// So what counts as sent has been sent: a client that stops reading and then leaves costs what is in its own buffers.
+    /// Bytes that count as sent have thus been sent: a client that stops reading and then leaves costs only its own
+    /// buffers.
     mutating func sliceIsHeld() {
         if next <= .now() { sent(bytesPerSlice) }
     }
 
-    /// Moves the next slice's time on.
+    /// Advances the time of the next slice.
     ///
     /// A client that stalled does not get the time back.
     mutating func sent(_ count: Int64) {

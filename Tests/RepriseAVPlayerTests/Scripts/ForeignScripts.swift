@@ -1,22 +1,23 @@
 #if REPRISE_AVFOUNDATION_STAND_IN
     import Foundation
 
-    /// Scenarios that others have written, in files of the same schema.
+    /// Scenarios written by others, in files with the same schema.
     ///
-    /// What they have beyond the schema is told and skipped: a field more says what its author wanted to know. A step or a
-    /// word that the schema does not have is no such thing, for without it the scenario would be another one: that fails the
-    /// scenario, and no other. So does a file that cannot be read at all.
+    /// Fields beyond the schema are reported and skipped, because they only add checks. A step or word beyond the
+    /// schema fails its scenario, because without it the scenario would be a different one; other scenarios are not
+    /// affected. A file that cannot be read fails as well.
     struct ForeignScripts {
-        /// What came of one scenario, or of a file that cannot be read.
+        /// The outcome of one scenario, or of a file that cannot be read.
         struct Outcome: Equatable {
             let name: String
-            /// Why it does not hold; empty if it does.
+            /// Why it fails; empty if it passes.
             let failures: [String]
         }
 
         let files: [String]
 
-        /// `list` names files and directories, between colons; of a directory all `.json` files count, by name.
+        /// `list` names files and directories, separated by colons; all `.json` files of a directory are played, by
+        /// name.
         init(_ list: String) {
             files = list.split(separator: ":").flatMap { path -> [String] in
                 let path = String(path)
@@ -25,7 +26,7 @@
             }
         }
 
-        /// Plays all of them; `tell` hears what was skipped.
+        /// Plays all of them; `tell` receives the skipped fields.
         func play(_ tell: @escaping @Sendable (String) -> Void) async -> [Outcome] {
             await ScriptFields.$onUnknownFields.withValue({ tell("skipped: \($0)") }) {
                 var outcomes: [Outcome] = []

@@ -3,9 +3,9 @@
     import RepriseTesting
     import Testing
 
-    /// A file of scenarios: what AVPlayer sends, and what must come of it.
+    /// A file of scenarios: AVPlayer's requests, and the required results.
     struct ScriptFile {
-        /// One that cannot be read does not keep the others from being played.
+        /// A scenario that cannot be read does not prevent the others from being played.
         let scenarios: [Result<Scenario, any Error>]
 
         init(path: String) throws {
@@ -87,7 +87,7 @@
             name.utf8.reduce(UInt64(bitPattern: version)) { $0 &* 31 &+ UInt64($1) }
         }
 
-        /// What the origin has there.
+        /// The bytes of one version at the origin.
         func bytes(_ range: Range<Int64>, version: Int64) -> [UInt8] {
             var bytes = TestPattern.bytes(in: range, seed: seed(version))
             for position in range.clamped(to: 0..<Int64(head.count)) {

@@ -3,7 +3,7 @@
     import Foundation
     import Locks
 
-    /// What one loading request got, and when.
+    /// The progress of one loading request.
     final class ScriptRequest: Sendable {
         struct State: Sendable {
             var bytes: Int64 = 0
@@ -11,15 +11,15 @@
             var isFinished = false
             var error: NSError?
             var finishTick: Int64 = 0
-            /// How much every request had got when this one finished.
+            /// How much every request had received when this one finished.
             var bytesOfOthers: [String: Int64] = [:]
-            /// The player has given the request up, and the delegate has been told.
+            /// Whether the player has canceled the request, and whether the delegate was called.
             var isCancelled = false
             var wasToldOfCancel = false
             var currentOffset: Int64
-            /// The most bytes that a step waited for.
+            /// The maximum number of bytes that a step waited for.
             var waitedFor: Int64 = 0
-            /// Versions of the file that all bytes so far agree with.
+            /// Versions of the file that match all bytes so far.
             var versions: Set<Int64>
         }
 
@@ -49,7 +49,7 @@
             state = Mutex(State(currentOffset: offset ?? 0, versions: versions))
         }
 
-        /// AVFoundation's object, which goes when the player lets go of it.
+        /// AVFoundation's object, released when the player releases it.
         var request: AVAssetResourceLoadingRequest? {
             get { held.withLock { $0 } }
             set { held.withLock { $0 = newValue } }
@@ -57,7 +57,7 @@
 
         var isOver: Bool { state.withLock { $0.isFinished || $0.isCancelled } }
 
-        /// The bytes that exist of what was asked for.
+        /// The part of the requested bytes that exists.
         func extent(completeLength: Int64) -> Range<Int64> {
             guard let offset else { return 0..<0 }
             let start = min(offset, completeLength)

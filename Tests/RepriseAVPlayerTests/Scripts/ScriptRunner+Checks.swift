@@ -36,13 +36,13 @@
             throw fail("\(what) is \(value.map { "\($0)" } ?? "missing"), not \(wanted)")
         }
 
-        /// The time limit in ticks, from the fields that say it.
+        /// The time limit in ticks, from the fields that specify it.
         private func limit(_ fields: inout ScriptFields) throws -> Int64? {
             let seconds = try fields.ticks(seconds: "withinSeconds")
             return try fields.int("withinTicks") ?? seconds
         }
 
-        /// How many ticks a wait may take: 5,000, or more if a time limit says so, or what the step names.
+        /// How many ticks a wait may take: 5,000, or more if a time limit or the step specifies it.
         private func patience(_ fields: inout ScriptFields, within: Int64?) throws -> Int64 {
             for name in ["limitTicks", "maxTicks", "timeoutTicks", "limit"] {
                 if let ticks = try fields.int(name) { return ticks }

@@ -30,9 +30,9 @@
             self.world = world
         }
 
-        /// Plays `scenario`; returns the rules that it saw broken.
+        /// Plays `scenario`; returns the rules found broken.
         ///
-        /// Throws for a script that cannot be read, and for the first expectation that does not hold.
+        /// Throws for a script that cannot be read, and for the first expectation that fails.
         static func play(_ scenario: Scenario) async throws -> [String] {
             var servers: [String: ScriptServer] = [:]
             for (name, value) in scenario.server {
@@ -116,7 +116,7 @@
             throw ScriptFailure(description: "\(outer): none holds: \(failures.joined(separator: "; or "))")
         }
 
-        // MARK: - What the player does
+        // MARK: - Actions of the player
 
         func resource(_ name: String) throws -> ScriptResource {
             guard let resource = scenario.resources[name] else {
@@ -218,7 +218,7 @@
             await world.release(item, callbacks: callbacks)
         }
 
-        // MARK: - What the world does
+        // MARK: - Actions of the world
 
         private func runTick(_ given: ScriptFields) async throws {
             var fields = given

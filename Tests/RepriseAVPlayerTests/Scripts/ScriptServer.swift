@@ -3,7 +3,7 @@
     import HTTPTypes
     import RepriseTesting
 
-    /// How the server treats one file; everything by default as the scripts' conventions say.
+    /// How the server treats one file; the defaults follow the scripts' conventions.
     struct ScriptServer: Sendable {
         var version: Int64 = 1
         var length: Int64?
@@ -93,7 +93,7 @@
 
         func currentLength(_ resource: ScriptResource) -> Int64 { length ?? resource.length }
 
-        /// What the real origin serves.
+        /// The resource to serve from the real origin.
         func originResource(_ resource: ScriptResource) -> TestOrigin.Resource {
             var personality = TestOrigin.Personality()
             personality.ignoresRange = ignoresRange

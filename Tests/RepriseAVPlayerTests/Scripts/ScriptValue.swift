@@ -30,7 +30,7 @@ indirect enum ScriptValue: Decodable, Sendable, Equatable {
         }
     }
 
-    /// The value with `$name` in texts, and the expressions in `{"expr": …}`, worked out.
+    /// The value with `$name` in texts substituted, and the expressions in `{"expr": …}` evaluated.
     func substituting(_ variables: [String: Int64]) throws -> ScriptValue {
         switch self {
         case .text(let text):
@@ -52,9 +52,9 @@ struct ScriptFormatError: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// The fields of an object, each to be taken once; what is left over at the end is an error, or is told and skipped.
+/// The fields of an object, each to be taken once; remaining fields are an error, or are reported and skipped.
 struct ScriptFields {
-    /// Hears of fields that the schema does not have, in scenarios of others; `nil` where such a field is an error.
+    /// Called for fields beyond the schema in scenarios of others; `nil` if such a field is an error.
     @TaskLocal static var onUnknownFields: (@Sendable (String) -> Void)?
 
     var place: String
@@ -66,7 +66,7 @@ struct ScriptFields {
         self.place = place
     }
 
-    /// Whether the field is there; it stays.
+    /// Whether the field exists; does not take it.
     func has(_ name: String) -> Bool { fields[name] != nil }
 
     var names: [String] { fields.keys.sorted() }
@@ -86,7 +86,7 @@ struct ScriptFields {
         }
     }
 
-    /// Seconds, of which a hundredth is a tick.
+    /// A time in seconds, in ticks of a hundredth of a second.
     mutating func ticks(seconds name: String) throws -> Int64? {
         switch value(name) {
         case nil, .null: return nil
@@ -162,7 +162,7 @@ struct ScriptFields {
         return value
     }
 
-    /// Fails for fields that nobody took; comments are free.
+    /// Fails for fields that were not taken, except comments.
     func finish() throws {
         let left = fields.keys.filter { !["text", "why", "note", "comment"].contains($0) }.sorted()
         guard !left.isEmpty else { return }

@@ -8,12 +8,12 @@
         import FoundationNetworking
     #endif
 
-    /// The rules of the callbacks themselves: none blocks (I1), and none for what is over does anything (I9).
+    /// The rules of the callbacks themselves: none blocks (I1), and none for a finished request has an effect (I9).
     extension ScriptWorld {
-        /// Makes a callback while the world's time stands still, so that one that waits for it does not return (I1).
+        /// Makes a callback while the world's time stands still, so that one that waits for time does not return (I1).
         ///
-        /// Bytes wait for time as well, but those that are due. Once a callback is known to wait, time goes on, so that it
-        /// returns after all.
+        /// Only bytes that are due arrive. Once a callback is known to wait, time advances, so that it returns after
+        /// all.
         func watching<Value: Sendable>(_ id: String, _ callback: @Sendable () async -> Value) async -> Value {
             let watchdog = Task { [self] in
                 do { try await ContinuousClock().sleep(for: callbackLimit) } catch { return }
@@ -29,7 +29,7 @@
             return value
         }
 
-        /// What has come of a request so far.
+        /// The outcome of a request so far.
         private struct Outcome: Sendable, Equatable {
             let bytes: Int64
             let isFinished: Bool
@@ -47,7 +47,7 @@
             }
         }
 
-        /// Gives up what is over for the loader, or never was its: no request may be the worse for it (I9).
+        /// Cancels a request that has ended for the loader, or never belonged to it; no other request may suffer (I9).
         func cancelUnknown(
             _ object: AVAssetResourceLoadingRequest, _ id: String, at loader: AVAssetResourceLoader, callback: Bool
         ) async {
@@ -63,7 +63,7 @@
             }
         }
 
-        /// Tells an item's loader that a request is given up that it never got; nobody may answer that either (I9).
+        /// Cancels a request at an item's loader that never received it; that must not be answered either (I9).
         func cancelStranger(of item: String, url: URL) async {
             guard let loader = state.withLock({ $0.items[item]?.loader }) else { return }
             let stranger = AVAssetResourceLoadingRequest(

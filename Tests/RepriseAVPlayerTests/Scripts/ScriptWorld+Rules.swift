@@ -7,9 +7,9 @@
     import RepriseTesting
     @testable import RepriseAVPlayer
 
-    /// The rules that hold in every scenario, checked as things happen.
+    /// The rules that hold in every scenario, checked as events occur.
     extension ScriptWorld {
-        /// Something happened to a request; on the thread on which it did.
+        /// Handles an event of a request, on the thread on which it occurs.
         func observe(_ happening: AVAssetResourceLoadingRequest.Happening, _ request: ScriptRequest) {
             switch happening {
             case .data(let data, let offset): received(data, at: offset, request)
@@ -41,7 +41,7 @@
             state.withLock { $0.largestPiece = max($0.largestPiece, data.count) }
         }
 
-        /// The length that the item's player was told, or that the server has.
+        /// The length given to the item's player, or the server's.
         func knownLength(_ request: ScriptRequest) -> Int64 {
             if let information = request.information, information.isFilled { return information.contentLength }
             let told = state.withLock { state in
@@ -50,17 +50,17 @@
             return told ?? currentLength(of: request.resource)
         }
 
-        /// Every byte must be a version's own, and all bytes of one asset the same version's.
+        /// Every byte must belong to a version, and all bytes of one asset to the same version.
         private func checkBytes(_ data: Data, at offset: Int64, _ request: ScriptRequest) {
             let resource = request.resource
-            // In one step: an item that is released meanwhile has no versions any more, and that is no fault of the bytes.
+            // In one step: an item that was released in between has no versions any more, which is not an error.
             let ofMain = state.withLock { state in
                 state.items[request.item].flatMap { item in
                     item.resource == resource.name && !resource.isPlaylist ? item.versions : nil
                 }
             }
             let candidates = ofMain ?? request.state.withLock { $0.versions }
-            // A few bytes tell versions apart; then all of them are compared.
+            // A few bytes distinguish the versions; then all of them are compared.
             let sample = data.prefix(resource.head.count + 64)
             let matching = candidates.filter { version in
                 sample == Data(resource.bytes(offset..<offset + Int64(sample.count), version: version))
@@ -133,13 +133,13 @@
         private static let declaredTypes = Set(ContentType.byMediaType.values)
             .union(ContentType.byExtension.values).union(ContentType.parents.keys)
 
-        /// Ends everything, and checks that nothing is left (I10).
+        /// Ends everything, and checks that nothing remains (I10).
         func tearDown(isComplete: Bool) async {
             for name in state.withLock({ $0.items.keys.sorted() }) { await release(name, callbacks: false) }
             network.shutdown()
             await settle()
             await closeCache()
-            // Timers of what was released end with their tasks; those of the engine with the clock.
+            // Timers of released objects end with their tasks; the engine's end with the clock.
             clock.advance(by: .seconds(600))
             await settle()
             await client.shutdown()

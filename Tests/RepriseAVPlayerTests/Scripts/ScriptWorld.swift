@@ -13,10 +13,10 @@
         import FoundationNetworking
     #endif
 
-    /// A stand-in player before the real engine, a real directory and the real test origin, on a virtual clock.
+    /// A stand-in player in front of the real engine, a real directory and the real test origin, on a virtual clock.
     ///
-    /// One tick is 10 ms of virtual time. Between two ticks everything that can happen happens: the world waits until no
-    /// task of the engine or the adapter can go on, and no socket is waited for.
+    /// One tick is 10 ms of virtual time. Between two ticks everything possible happens: the world waits until no task
+    /// of the engine or the adapter can continue, and no socket is being waited for.
     final class ScriptWorld: Sendable {
         /// An asset and who keeps it alive.
         struct Item: Sendable {
@@ -25,7 +25,7 @@
             var item: AVPlayerItem?
             let loader: AVAssetResourceLoader
             let queue: DispatchQueue
-            /// What the player was told first, for I8.
+            /// The information first given to the player, for I8.
             var told: Told?
             var versions: Set<Int64>
         }
@@ -43,15 +43,16 @@
             var order: [String] = []
             var violations: [String] = []
             var cache: MediaCache?
-            /// Of the caches before the last restart.
+            /// From the caches before the last restart.
             var pastFromStore: Int64 = 0
             var largestPiece = 0
             var watched: [Watched] = []
-            /// Of items that were released since the world was calm: what is on them may still hold their loaders.
+            /// Queues of items that were released since the world was last calm; their blocks may still retain the
+            /// loaders.
             var leftQueues: [DispatchQueue] = []
         }
 
-        /// Something that must be gone in the end.
+        /// An object that must be released in the end.
         struct Watched: Sendable {
             let what: String
             let item: String
@@ -67,7 +68,7 @@
         let state = Mutex(State())
         private let wallClock: Double = 1_750_000_000
         private let configure: @Sendable (inout MediaCache.Configuration) -> Void
-        /// Real time in which a callback returns, however busy the machine is.
+        /// Real time in which a callback must return, however busy the machine is.
         let callbackLimit: Duration
 
         private init(
@@ -83,7 +84,7 @@
             network = ScriptNetwork(clock: clock, client: client)
         }
 
-        /// Makes a world and takes it down after `body`, checking that nothing is left (I10).
+        /// Makes a world and takes it down after `body`, checking that nothing remains (I10).
         static func run(
             _ resources: [String: ScriptResource], servers: [String: ScriptServer] = [:],
             callbackLimit: Duration = .seconds(60),
@@ -137,7 +138,7 @@
             try await open()
         }
 
-        /// Closes the cache and lets go of it.
+        /// Closes and releases the cache.
         func closeCache() async {
             let cache = state.withLock { state in
                 defer { state.cache = nil }
@@ -178,7 +179,7 @@
 
         var ticks: Int64 { state.withLock { $0.ticks } }
 
-        /// Lets everything happen that can happen at this moment.
+        /// Waits until everything that can happen at this moment has happened.
         func settle() async {
             var calm = 0
             while calm < 3 {
@@ -226,7 +227,7 @@
             guard let cache, let url = URL(string: url(of: resource)),
                 case .cached(let source, let loaderURL)? = SourceURL.cached(url)
             else { throw ScriptFormatError("\(name) cannot be cached") }
-            // The way that asset(for:) takes for everything but playlists; the scripts want a loader for those, too.
+            // The same path as asset(for:), except that playlists get a loader, too.
             let asset = cache.asset(for: source, at: loaderURL, options: options)
             let loader = asset.resourceLoader
             guard let delegate = loader.delegate as? LoaderDelegate else { throw ScriptFormatError("no loader") }
@@ -242,13 +243,13 @@
             }
         }
 
-        /// Lets go of an item, its asset and its requests.
+        /// Releases an item, its asset and its requests.
         func release(_ name: String, callbacks: Bool) async {
             if callbacks {
                 for request in requests(of: name) where !request.isOver { await cancel(request, callback: true) }
             }
             for request in requests(of: name) { request.request = nil }
-            // The references go outside the lock: the asset's end runs code.
+            // The references are released outside the lock, because the asset's deinitialization runs code.
             let item = state.withLock { state in
                 let item = state.items.removeValue(forKey: name)
                 if let item { state.leftQueues.append(item.queue) }
@@ -294,13 +295,13 @@
             return url
         }
 
-        /// The URL of a resource at its origin, as a player asks for it that loads by itself.
+        /// The URL of a resource at its origin, as requested by a player that loads by itself.
         func originalURL(of resource: ScriptResource) throws -> URL {
             guard let url = URL(string: url(of: resource)) else { throw ScriptFormatError("no URL") }
             return url
         }
 
-        /// Asks an item's delegate for `url` and returns whether it takes it; what it then gives nobody wants.
+        /// Asks an item's delegate for `url` and returns whether it accepts; its data is ignored.
         func offer(_ url: URL, to name: String) async throws -> Bool? {
             guard let item = state.withLock({ $0.items[name] }) else {
                 throw ScriptFormatError("there is no item \(name)")

@@ -40,7 +40,7 @@ extension OriginBody {
 
     func text() async throws -> String { String(decoding: try await bytes(), as: UTF8.self) }
 
-    /// Bytes that the client holds for a consumer that has not taken them.
+    /// Number of bytes that the client holds for a consumer that has not taken them.
     var bufferedBytes: Int { (self as? ResponseBody)?.stream.bufferedBytes ?? -1 }
 }
 

@@ -9,7 +9,7 @@ import NIOSSL
     import Glibc
 #endif
 
-/// A server on loopback that answers with the bytes it is told to, for what no honest HTTP server does.
+/// A server on loopback that sends the bytes it is given, for responses that no honest HTTP server sends.
 ///
 /// For each request head, the script says what follows, by the number of the connection and of the request on it.
 final class ScriptedServer: Sendable {
@@ -17,11 +17,11 @@ final class ScriptedServer: Sendable {
     enum Step: Sendable {
         case send(String)
         case sendBytes(ByteBuffer)
-        /// FIN, after everything before was handed to the kernel.
+        /// FIN, after everything before was passed to the kernel.
         case close
         /// RST.
         case reset
-        /// FIN without the end that TLS gives.
+        /// FIN without TLS close_notify.
         case cutTLS
     }
 
@@ -32,7 +32,7 @@ final class ScriptedServer: Sendable {
     private let listener: any Channel
     private let log: Log
 
-    /// What happened, guarded by its lock.
+    /// The events, guarded by its lock.
     final class Log: Sendable {
         private struct State {
             var requests: [String] = []
@@ -51,7 +51,7 @@ final class ScriptedServer: Sendable {
         func requested(_ head: String) { state.withLockedValue { $0.requests.append(head) } }
     }
 
-    /// Request heads as they came, in order of arrival.
+    /// Request heads as received, in order of arrival.
     var requests: [String] { log.requests }
     /// How many connections were accepted.
     var connections: Int { log.channels.count }
@@ -63,7 +63,7 @@ final class ScriptedServer: Sendable {
         self.port = listener.localAddress?.port ?? 0
     }
 
-    /// Runs `body` with a server, which is gone afterwards.
+    /// Runs `body` with a server, which is stopped afterwards.
     static func run<R>(
         tls: NIOSSLContext? = nil, _ script: @escaping Script, _ body: (ScriptedServer) async throws -> R
     ) async throws -> R {
@@ -92,7 +92,7 @@ final class ScriptedServer: Sendable {
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// Nobody has come yet.
+    /// No client has connected yet.
     struct NotConnected: Error {}
 
     private func channel(_ connection: Int) throws -> any Channel {
@@ -110,19 +110,19 @@ final class ScriptedServer: Sendable {
         try await channel(connection).closeFuture.get()
     }
 
-    /// Waits until everything that requests so far asked for was handed to the kernel.
+    /// Waits until all responses so far were passed to the kernel.
     ///
-    /// Over loopback it then is in the receiver's kernel, as far as its buffer holds it.
+    /// Over loopback they are then in the receiver's kernel, as far as its buffer can hold them.
     func settle() async throws {
         for loop in group.makeIterator() { try await loop.submit {}.get() }
     }
 
-    /// Sends something that nobody asked for.
+    /// Sends unsolicited bytes.
     func send(_ text: String, on connection: Int) async throws {
         try await channel(connection).writeAndFlush(ByteBuffer(string: text))
     }
 
-    /// Closes a connection that has no request, as servers do after a while.
+    /// Closes an idle connection, as servers do after a while.
     func close(_ connection: Int) async throws {
         try await log.channels[connection].close().get()
     }
@@ -165,7 +165,7 @@ private final class ScriptHandler: ChannelInboundHandler {
         case .sendBytes(let bytes):
             context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
         case .close:
-            // After the writes before it, which may still be under way.
+            // After the writes before it, which may still be in progress.
             context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
                 context.close(promise: nil)
             }

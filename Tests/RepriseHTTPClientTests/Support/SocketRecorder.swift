@@ -3,10 +3,10 @@ import NIOCore
 
 @testable import RepriseHTTPClient
 
-/// What came through a ``SocketGate``, to be looked at from a test.
+/// The bytes that passed a ``SocketGate``, for tests to examine.
 final class SocketRecorder: Sendable {
     let eventLoop: any EventLoop
-    /// Fulfilled when a second piece comes after one read.
+    /// Fulfilled when a second piece arrives after one read.
     let unasked: EventLoopPromise<Void>
     private let received = NIOLockedValueBox(ByteBuffer())
 

@@ -9,7 +9,7 @@ struct TestCertificates {
     /// For a server that presents the certificate.
     let serverContext: NIOSSLContext
 
-    /// `nil`, and a line that says why, where there is no usable `openssl`.
+    /// `nil`, after printing why, if there is no usable `openssl`.
     static let shared: TestCertificates? = {
         do {
             return try make()

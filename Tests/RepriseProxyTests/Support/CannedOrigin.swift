@@ -5,14 +5,14 @@ import Reprise
 import RepriseProxy
 import TestSupport
 
-/// An origin without a socket: answers as a closure says and remembers what it was asked.
+/// An origin without a socket: answers as a closure says and records its requests.
 final class CannedOrigin: Origin {
     /// A status, fields and a body.
     struct Answer: Sendable {
         var status: Int
         var fields: HTTPFields = [:]
         var body = ""
-        /// The URL that answers, if it is not the one that was asked.
+        /// The URL that answers, if it differs from the requested one.
         var finalURL: String?
     }
 
@@ -43,7 +43,7 @@ final class CannedOrigin: Origin {
         func cancel() { rest.withLock { $0 = nil } }
     }
 
-    /// Runs `body` with a proxy that asks this origin and stores nothing.
+    /// Runs `body` with a proxy for this origin that stores nothing.
     func serve(
         configure: (inout ProxyConfiguration) -> Void = { _ in }, _ body: (ProxyServer) async throws -> Void
     ) async throws {
@@ -61,7 +61,7 @@ final class CannedOrigin: Origin {
 }
 
 extension ProxyServer {
-    /// Sends `lines` as a request head with `body` behind it; returns all that comes until the proxy closes.
+    /// Sends `lines` as a request head followed by `body`; returns everything received until the proxy closes.
     func raw(_ lines: [String], body: String = "") async throws -> String {
         let client = try RawClient(port: port)
         try await client.send(lines.joined(separator: "\r\n") + "\r\n\r\n" + body)

@@ -2,7 +2,7 @@ import Foundation
 import RepriseTesting
 import TestSupport
 
-/// A real browser without a window, with a profile of its own.
+/// A real headless browser with its own profile.
 final class Chromium: Sendable {
     static let path = ["chromium", "chromium-browser", "google-chrome"].lazy.compactMap { ChildProcess.path(of: $0) }
         .first
@@ -13,7 +13,7 @@ final class Chromium: Sendable {
 
     deinit { profile.remove() }
 
-    /// Runs it on `url` to its end: with `--dump-dom` or `--screenshot`, once the page is there.
+    /// Runs it on `url` to its end: with `--dump-dom` or `--screenshot`, once the page has loaded.
     func run(_ url: String, _ options: [String]) async throws -> ChildProcess.Outcome {
         try await ChildProcess.run(Self.path ?? "", arguments(url, options), limit: .seconds(90))
     }
@@ -42,9 +42,9 @@ final class Chromium: Sendable {
     }
 }
 
-/// Pages that try something and tell their own server what came of it.
+/// Pages that attempt requests and report the results to their own server.
 enum ChromiumPages {
-    /// Functions for all of them; `origin` is the media origin's, `proxy` the proxy's address.
+    /// Functions shared by the pages; `origin` is the media origin's address, `proxy` the proxy's.
     static func script(proxy: String, origin: String, _ body: String) -> [UInt8] {
         Array(
             """
@@ -73,7 +73,7 @@ enum ChromiumPages {
             """.utf8)
     }
 
-    /// What a page of another site may try.
+    /// The attempts of a page of another site.
     static let attempts = """
         await attempt("read", async () => (await fetch(proxied + "/film.mp4")).status);
         await attempt("opaque", async () => (await fetch(proxied + "/film.mp4", {mode: "no-cors"})).type);
@@ -95,7 +95,7 @@ enum ChromiumPages {
         await until(() => { try { return !tab.location.href } catch (error) { return true } });
         """
 
-    /// What a document from a hostile origin does once it is in the proxy's own address.
+    /// The attempts of a hostile origin's document at the proxy's address.
     static func attack(reportTo pages: String, origin: String) -> [UInt8] {
         Array(
             """

@@ -2,9 +2,9 @@ import HTTPSemantics
 import NIOCore
 import NIOPosix
 
-/// An origin that sends the bytes it is told to, however wrong they are, and closes the connection after them.
+/// An origin that sends the bytes it is given, however wrong they are, and then closes the connection.
 final class HostileOrigin: Sendable {
-    /// What was asked.
+    /// A received request.
     struct Request: Sendable {
         let isHead: Bool
         let path: String
@@ -17,7 +17,7 @@ final class HostileOrigin: Sendable {
 
     private init(port: Int) { self.port = port }
 
-    /// What to ask a proxy for to get `path`.
+    /// The request target at a proxy for `path`.
     func target(_ path: String) -> String { "/http/127.0.0.1:\(port)\(path)" }
 
     /// Runs `body` with an origin that answers as `answer` says.
@@ -51,7 +51,7 @@ private final class HostileHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         received += String(buffer: unwrapInboundIn(data))
-        // A line feed after a carriage return is one character with it.
+        // A carriage return and a line feed form one character.
         guard received.hasSuffix("\r\n\r\n") else { return }
         let lines = received.split(separator: "\r\n")
         let words = lines.first?.split(separator: " ") ?? []

@@ -1,12 +1,12 @@
 import HTTPSemantics
 import RepriseTesting
 
-/// One response with one number in it that nobody should send.
+/// One response that contains one invalid number.
 ///
-/// The file is the test pattern without end, so that a byte that lies where it was said to lie is right, wherever that is.
-/// What has no place is ``poison``.
+/// The file is the test pattern without end, so that a byte at its declared offset is right, wherever that is. Bytes
+/// without an offset are ``poison``.
 struct HostileResponse: Sendable {
-    /// Where the number stands.
+    /// Where the number appears.
     enum Field: CaseIterable, Sendable {
         case contentLength, firstPosition, lastPosition, completeLength, unsatisfiedLength
         case age, maxAge, sharedMaxAge, staleWhileRevalidate, staleIfError, retryAfter
@@ -16,12 +16,12 @@ struct HostileResponse: Sendable {
     let field: Field
     let number: String
 
-    /// Length of the file where the number does not say another.
+    /// Length of the file unless the number states another.
     static let length: Int64 = 1000
-    /// A byte that must never reach a client or the store, many times.
+    /// Bytes that must never reach a client or the store.
     static let poison = [UInt8](repeating: 0xEE, count: 64)
 
-    /// Numbers near 2^31, 2^53 and 2^63, in every way in which they can be written.
+    /// Numbers near 2^31, 2^53 and 2^63, in every notation.
     static let numbers: [String] = {
         let exact = [
             ["2147483647", "2147483648", "2147483649"],
@@ -89,7 +89,7 @@ struct HostileResponse: Sendable {
         }
     }
 
-    /// The right answer, with further fields.
+    /// The correct answer, with further fields.
     private func honest(_ request: HostileOrigin.Request, _ fields: String...) -> Head {
         guard let spec = request.range?.single, let range = spec.resolve(completeLength: Self.length) else {
             return Head(
@@ -103,11 +103,11 @@ struct HostileResponse: Sendable {
             body: TestPattern.bytes(in: range, seed: 1))
     }
 
-    /// A 206 in chunks, whose body goes on beyond its declared end.
+    /// A chunked 206 whose body continues beyond its declared end.
     private func part(_ first: String, _ last: String, _ completeLength: String) -> Head {
         let declared = Self.declared(first, last)
         let data = declared.map { TestPattern.bytes(in: $0.prefix(4000), seed: 1) } ?? []
-        // Where so many bytes are declared that they cannot all be sent, none is too many.
+        // If more bytes are declared than can be sent, no surplus is sent.
         let isWhole = declared.map { $0.upperBound - $0.lowerBound <= 4000 } ?? true
         let body = isWhole ? data + (0..<64).flatMap { _ in Self.poison } : data
         let chunks = Array("\(String(body.count, radix: 16))\r\n".utf8) + body + Array("\r\n0\r\n\r\n".utf8)

@@ -2,7 +2,7 @@ import RepriseTesting
 import TestSupport
 import Testing
 
-/// A minute of sound, and mostly of pictures, in the container that its name ends with.
+/// A minute of audio, and usually video, in the container that the name's extension indicates.
 enum MediaFile: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case mp3 = "song.mp3"
     case m4a = "song.m4a"
@@ -26,10 +26,10 @@ enum MediaFile: String, CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The file whose streams this one has, in another container.
+    /// The file with the same streams in another container.
     var source: MediaFile? { self == .faststart || self == .moovAtEnd ? .matroska : nil }
 
-    /// ffmpeg's arguments between its inputs and the output; `source` comes as the only input.
+    /// ffmpeg's arguments between its inputs and the output; `source` is the only input.
     var encoding: [String] {
         switch self {
         case .mp3: ["-c:a", "libmp3lame", "-compression_level", "9", "-b:a", "320k"]
@@ -53,7 +53,7 @@ enum MediaFile: String, CaseIterable, Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// Makes the files when a test first asks for them; they are gone with the suite.
+/// Makes each file when a test first asks for it; they are removed with the suite.
 actor PlayerMedia {
     /// The files of the running suite.
     @TaskLocal static var current: PlayerMedia?
@@ -88,7 +88,7 @@ actor PlayerMedia {
     func remove() { directory.remove() }
 }
 
-/// Gives the tests of a suite ``PlayerMedia`` for as long as the suite runs.
+/// Provides ``PlayerMedia`` to the tests of a suite while the suite runs.
 struct WithPlayerMedia: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void

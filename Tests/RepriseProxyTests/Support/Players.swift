@@ -3,7 +3,7 @@ import RepriseTesting
 import TestSupport
 import Testing
 
-/// Real players, and what they do in the tests: play the start, seek to 60 %, seek back to 20 %, stop.
+/// Real players, and their script in the tests: play the start, seek to 60 %, seek back to 20 %, stop.
 enum Players {
     static let ffmpeg = ChildProcess.path(of: "ffmpeg")
     static let mpv = ChildProcess.path(of: "mpv")
@@ -11,12 +11,12 @@ enum Players {
     /// Where the three parts begin, in seconds.
     static let places = [0, 0.6, 0.2].map { $0 * MediaFile.duration }
 
-    /// A player did not get to the end of its script.
+    /// A player did not complete its script.
     struct Failure: Error { let player: String, url: String, outcome: ChildProcess.Outcome }
 
     // MARK: - ffmpeg
 
-    /// Decodes two seconds at each place, each in a run of its own; returns the checksums of all frames.
+    /// Decodes two seconds at each place, each in a separate run; returns the checksums of all frames.
     static func ffmpegScript(_ url: String) async throws -> [String] {
         var frames: [String] = []
         for place in places {
@@ -56,10 +56,10 @@ enum Players {
         return parts
     }
 
-    /// Steps on when playback has advanced by 0.3 s, as mpv's own events tell.
+    /// Continues when playback has advanced by 0.3 s, according to mpv's events.
     ///
-    /// The first part lasts until the last place has been read ahead, the last part until all of the file has: then mpv
-    /// has asked for all that it can want, however quickly it gets it the next time.
+    /// The first part lasts until the last place has been read ahead, the last part until all of the file has. mpv has
+    /// then requested everything that it can want, however fast it gets it the next time.
     private static let mpvLua = """
         local places, index, start = { \(places.map { "\($0)" }.joined(separator: ", ")) }, 1, nil
         local position, ranges = nil, {}

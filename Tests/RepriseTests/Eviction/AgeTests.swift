@@ -5,11 +5,12 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// What nobody used for longer than ``MediaCache/Configuration/maximumAge`` goes: when the cache is opened, and every hour.
+/// Entries not used for longer than ``MediaCache/Configuration/maximumAge`` are removed when the cache is opened, and
+/// every hour.
 @Suite(.limit(minutes: 2)) struct AgeTests {
     private static let day = Duration.seconds(86_400)
 
-    /// Stores `/old` and, 20 hours later, `/young`; then opens the cache again after `pause`, on a clock that stands still.
+    /// Stores `/old` and, 20 hours later, `/young`; then reopens the cache after `pause`, on a clock that stands still.
     private static func reopened(
         after pause: Duration, maximumAge: Duration?, _ body: (MediaCache, ManualClock) async throws -> Void
     ) async throws {
@@ -35,7 +36,7 @@ import Testing
 
     @Test func whatHasGrownTooOldGoesWhenTheCacheIsOpened() async throws {
         try await Self.reopened(after: .seconds(5 * 3600), maximumAge: Self.day) { cache, clock async throws in
-            // It has looked once, and waits for the next time.
+            // It has checked once, and waits for the next time.
             await clock.waitForSleepers(1)
             #expect(try await Self.names(cache) == ["young"])
         }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Reprise
 
-/// Downloads run two at a time, end when they cannot be stored, and are not begun again when they are whole.
+/// Downloads run two at a time, end when they cannot be stored, and are not restarted when they are complete.
 @Suite(.limit(minutes: 2)) struct DownloadTests {
     private static func end(_ log: EventLog) async -> RepriseError? {
         guard case .downloadEnded(_, let error) = await log.first(isEnd) else { return nil }
@@ -55,7 +55,7 @@ import Testing
             for name in ["/a", "/b"] {
                 #expect(try await bench.bytes(name, .bounded(0..<90_000)).count == 90_000)
             }
-            // Nothing hinders the third but the two before it.
+            // Only the two before it hold the third back.
             #expect(try await bench.bytes("/c").count == 300_000)
             for name in ["/a", "/b"] { bench.origin.release(name) }
             var ends: [CacheKey] = []

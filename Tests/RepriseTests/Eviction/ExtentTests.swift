@@ -3,7 +3,7 @@ import Testing
 
 @testable import Reprise
 
-/// Which extents of an entry in use go first: pure decisions of the machine.
+/// Which extents of an entry in use are evicted first: pure decisions of the machine.
 @Suite struct ExtentTests {
     private static let extent = GenerationMachine.extent
 
@@ -38,7 +38,8 @@ import Testing
     @Test func whatNobodyReadGoesFirstThenWhatWasPlayedTheEndsLast() {
         var machine = Self.machine()
         _ = Self.play(&machine, 0..<8)
-        // Extent 7 is being read, up to `next` are next; behind them nobody took any, 1 to 6 are behind, 0 and 19 are the ends.
+        // Extent 7 is being read, up to `next` are next; those behind have not been read, 1 to 6 are behind, 0 and 19
+        // are the ends.
         let next = 8 + (GenerationMachine.readerWindow - 1) / Self.extent
         let ahead = Array(stride(from: Int64(18), to: next, by: -1))
         #expect(Self.victims(machine, Int64(ahead.count)) == ahead)

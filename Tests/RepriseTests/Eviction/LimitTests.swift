@@ -9,14 +9,14 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// The limit holds at every sample, and what goes is what an ideal cache would let go.
+/// The limit holds at every sample, and evictions match those of an ideal cache.
 ///
 /// Sizes are a quarter of the real ones (16 MiB for 500 media of 256 KiB to 5 MiB) unless `REPRISE_LONG` is set.
 @Suite(.serialized, .limit(minutes: 30)) struct LimitTests {
     private static let isLong = ProcessInfo.processInfo.environment["REPRISE_LONG"] != nil
     private static let mebibyte: Int64 = 1 << 20
 
-    /// Least recently used extents of 1 MiB, told of every access in its order.
+    /// An LRU cache of 1 MiB extents that sees every access in order.
     private struct IdealCache {
         let capacity: Int64
         private var used: Int64 = 0
@@ -65,7 +65,7 @@ import Testing
                     group.addTask {
                         var random = SeededGenerator(seed: UInt64(client) + 100)
                         for _ in 0..<(Self.isLong ? 60 : 25) {
-                            // Popular ones are asked for much more often than others.
+                            // Popular ones are requested much more often than others.
                             let index = min(499, Int(pow(500, Double.random(in: 0..<1, using: &random))) - 1)
                             let read = try await bench.cache.resource(for: bench.origin.url("/\(index)")).read()
                             var position: Int64 = 0
@@ -126,7 +126,7 @@ import Testing
             }
             #expect(peak <= limit + Self.mebibyte, "\(peak - limit) bytes above the limit")
             #expect(peak > limit * 8 / 10)
-            // Beginning and end are there still: players look for the structure of the file in them.
+            // Beginning and end are still stored, because players look for the file's structure there.
             let stored = resource.storedRanges
             #expect(stored.contains(0..<Self.mebibyte / 2))
             #expect(stored.contains(length - 1000..<length))
@@ -150,7 +150,7 @@ import Testing
                 #expect(try piece.bytes() == TestPattern.bytes(in: position..<end, seed: 1))
                 position = end
             }
-            // Once nobody holds it, it goes like the rest.
+            // Once it is no longer held, it is evicted like the rest.
             held = []
             _ = try await resource.read(.bounded(20_000_000..<60_000_000)).drain()
             #expect(!resource.storedRanges.contains(3 << 20..<4 << 20))
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    /// A file system of 6 MB: the limit lies far above what it holds.
+    /// A file system of 6 MB: the limit is far above its size.
     @Test func aRealDiskThatFillsUpNeverStopsPlayback() async throws {
         let directory = try TemporaryDirectory()
         guard try await Self.mount(directory.path) else {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Reprise
 
-/// What somebody asked to keep stays, and a download goes on until it is whole.
+/// Retained entries stay, and a download continues until it is complete.
 @Suite(.limit(minutes: 2)) struct RetentionTests {
     private static func names(_ cache: MediaCache) async throws -> Set<String> {
         Set(try await cache.entries().map(\.url.lastPathComponent))
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("a pin keeps each selection by Vary (RFC 9111 §4.1)", arguments: [false, true])
+    @Test("a pin keeps each variant (RFC 9111 §4.1)", arguments: [false, true])
     func aPinKeepsEachSelection(isFirst: Bool) async throws {
         let clock = ShiftableClock()
         try await Bench.run(configure: {
@@ -193,7 +193,7 @@ import Testing
             bench.publish("/film", length: 3_000_000) { $0.stallAfter = 1_000_000 }
             let resource = try bench.cache.resource(for: bench.origin.url("/film"))
             try await bench.cache.retain(resource, as: .download)
-            // Joins the download, and ends when so much of it is there.
+            // Joins the download, and ends when this much of it has arrived.
             _ = try await bench.bytes("/film", .bounded(0..<900_000))
             await bench.cache.close()
             bench.publish("/film", length: 3_000_000)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Reprise
 
-/// What eviction cannot cure costs nothing that is stored.
+/// If eviction cannot cure a shortage, it evicts nothing.
 @Suite(.limit(minutes: 2)) struct ShortageTests {
     private static func reason(_ log: EventLog) async -> String {
         guard
@@ -33,14 +33,14 @@ import Testing
             let log = EventLog(bench.cache)
             free.withLock { $0 = 100_000_000 }
             bench.publish("/small", length: 1000)
-            // What room was found before is used up first.
+            // Room reserved before is used up first.
             bench.publish("/large", length: 3_000_000)
             _ = try await bench.bytes("/large")
             #expect(try await bench.cache.entries().filter { $0.url.lastPathComponent != "large" }.count == 20)
             let reason = await Self.reason(log)
             #expect(reason.contains("disk is almost full"), "\(reason)")
             #expect(reason.contains("minimumFree"), "\(reason)")
-            // A little less than what is stored can be cured.
+            // A shortage of a little less than the stored bytes can be cured.
             free.withLock { $0 = 199_900_000 }
             _ = try await bench.bytes("/small")
         }
@@ -94,7 +94,7 @@ import Testing
                 if case .storeBypassed(_, let reason) = event { reason.contains("until it can be") } else { false }
             }
             #expect(told != nil)
-            // The newest ones are kept, the others' bytes are gone.
+            // The newest ones are kept, the others' bytes are removed.
             await eventually { DiskUse.mediaFiles(of: bench.directory.path).count <= Recorder.mostWaiting }
             #expect(DiskUse.mediaFiles(of: bench.directory.path).count == Recorder.mostWaiting)
             #expect(bench.cache.storedBytes == Int64(Recorder.mostWaiting) * 10_000)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Reprise
 
-/// Where the bytes of a body lie, and which of them have no place.
+/// Where the bytes of a body belong, and which are surplus.
 @Suite struct BodyCursorTests {
     @Test func piecesLieBehindEachOther() throws {
         var cursor = BodyCursor(start: 100, end: 110)

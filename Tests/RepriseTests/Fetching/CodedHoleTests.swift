@@ -6,7 +6,7 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// An origin that codes its content for a while, so that nothing of it can be stored.
+/// An origin that encodes its content for a while, so that it cannot be stored.
 @Suite(.limit(minutes: 1)) struct CodedHoleTests {
     @Test func aHoleIsStoredOnceItCanBe() async throws {
         let clock = ShiftableClock()

@@ -10,7 +10,7 @@ import Testing
 @testable import Reprise
 @testable import RepriseHTTPClient
 
-/// Classes of demand and requests that nothing wants, through the engine.
+/// Classes of demand and unwanted requests, through the engine.
 @Suite(.limit(minutes: 2)) struct DemandTests {
     private static func client(connections: Int) -> NIOOrigin {
         var configuration = NIOOrigin.Configuration()
@@ -28,7 +28,7 @@ import Testing
 
     // MARK: - Classes
 
-    /// Notes what it is asked for, and refuses.
+    /// Records the requests it gets, and refuses them.
     private final class Witness: Origin {
         private let seen = Mutex<[Demand]>([])
 
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    // MARK: - What nothing wants
+    // MARK: - Unwanted requests
 
     @Test func anOpeningWithoutAConnectionIsWithdrawnWithItsLastWaiter() async throws {
         try await Bench.run(client: Self.client(connections: 1)) { bench async throws in
@@ -135,7 +135,7 @@ import Testing
             bench.origin.holdHeads("/busy")
             async let busy = bench.bytes("/busy")
             await bench.origin.waitUntil { $0["/busy"].requestCount == 1 }
-            // Far from the end, and so near that a fetch under way would be let finish.
+            // Far from the end, and so near that a running fetch would finish by itself.
             let starts: [Int64] = [1 << 20, (10 << 20) - 1000]
             for start in starts {
                 let read = try await bench.cache.resource(for: bench.origin.url("/a")).read(.from(start))
@@ -186,7 +186,7 @@ import Testing
                 clock.advance(by: Precedence.settlingTime)
                 await breathe()
             }
-            // None of the heads before it has come: it waits for its own only.
+            // None of the earlier heads has arrived: it waits for its own only.
             #expect(bench.origin.snapshot["/film"].requests.last?.range == "bytes=\(Self.seek)-")
             bench.origin.release("/film")
             let first = try #require(try await seek.value)

@@ -6,11 +6,11 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// HEAD must not change what media are.
+/// HEAD must not change a stored media type.
 @Suite(.limit(minutes: 1)) struct HeadTests {
     private static let bytes = TestPattern.bytes(in: 0..<10_000, seed: 1)
 
-    /// What is known of stored media after their origin answered HEAD with `fields`, a minute and a half later.
+    /// The stored media's type and usability after their origin answered HEAD with `fields`, a minute and a half later.
     private static func afterHead(_ fields: HTTPFields, isShared: Bool = true) async throws
         -> (mediaType: String?, isUsable: Bool)
     {

@@ -5,7 +5,7 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// An origin that does not tell the length until somebody asks beyond the end: `Content-Range: bytes 0-9/*`, then 416.
+/// An origin that does not state the length until a request beyond the end: `Content-Range: bytes 0-9/*`, then 416.
 @Suite(.limit(minutes: 1)) struct LateLengthTests {
     private static let length: Int64 = 100_000
 
@@ -17,14 +17,14 @@ import Testing
         }
     }
 
-    @Test("416 tells the length where none was known (RFC 9110 §15.5.17)")
+    @Test("416 states the length if it was unknown (RFC 9110 §15.5.17)")
     func aReadToTheEndEndsThere() async throws {
         try await run { bench async throws in
             #expect(
                 try await bench.bytes("/a", .from(500)) == TestPattern.bytes(in: 500..<Self.length, seed: 1))
             let sent = await bench.origin.settledSnapshot()
             #expect(sent["/a"].bodyBytesSent == Self.length)
-            // The length is known now, and what is stored is still there.
+            // The length is known now, and the stored bytes are still there.
             #expect(try await bench.bytes("/a", .suffix(10)) == TestPattern.bytes(in: 99_990..<Self.length, seed: 1))
             #expect(await bench.origin.settledSnapshot().requestCount == sent.requestCount)
         }

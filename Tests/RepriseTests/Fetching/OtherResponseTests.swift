@@ -7,8 +7,8 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// A file without a strong validator that somebody reads: no other response may be joined to that one (RFC 9110
-/// §15.3.7.3), and none that tells nothing new may break it off.
+/// A file without a strong validator that is being read: no other response may be joined to its response (RFC 9110
+/// §15.3.7.3), and none that shows nothing new may break it off.
 @Suite(.limit(minutes: 2)) struct OtherResponseTests {
     private static let length: Int64 = 8 << 20
 
@@ -36,7 +36,7 @@ import Testing
             #expect(Self.check(bytes, from: 0))
             let sent = await bench.origin.settledSnapshot()
             #expect(sent.requestCount == 2)
-            // What the seek brought is another response's; the first one is kept whole.
+            // The seek's bytes belong to another response; the first one is kept complete.
             #expect(Array(film.storedRanges) == [0..<Self.length])
         }
     }

@@ -6,7 +6,7 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// Fetches whose readers stopped reading.
+/// Fetches whose readers have stopped reading.
 @Suite(.limit(minutes: 2)) struct ParkingTests {
     private static let length: Int64 = 1 << 19
 
@@ -38,7 +38,7 @@ import Testing
             }
             bench.publish("/song", length: 1000)
             let song = Task { try await bench.bytes("/song") }
-            // A timer for each fetch that is parked.
+            // One timer for each parked fetch.
             await clock.waitForSleepers(16)
             clock.advance(by: .seconds(5))
             #expect(try await song.value == TestPattern.bytes(in: 0..<1000, seed: 1))

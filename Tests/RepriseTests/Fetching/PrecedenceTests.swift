@@ -4,7 +4,7 @@ import Testing
 
 @testable import Reprise
 
-/// Who gives way to whom.
+/// Which requests give way to which.
 @Suite(.limit(minutes: 1)) struct PrecedenceTests {
     private let clock = ManualClock()
     private let precedence: Precedence

@@ -6,7 +6,7 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// A hole that the origin refuses: players that ask again at once do not hammer it.
+/// A hole that the origin refuses: players that retry at once do not hammer it.
 @Suite(.limit(minutes: 1)) struct RefusedHoleTests {
     @Test(arguments: [(503, 1), (404, 5)])
     func aRefusalAnswersForAWhile(status: Int, seconds: Int64) async throws {
@@ -27,7 +27,7 @@ import Testing
                 }
             }
             #expect(bench.origin.snapshot.requestCount == before + 1)
-            // What is stored is served meanwhile.
+            // Stored bytes are still served.
             #expect(try await bench.bytes("/a", .bounded(0..<1000)).count == 1000)
             bench.publish("/a", length: 300_000)
             clock.shift(by: .seconds(seconds))

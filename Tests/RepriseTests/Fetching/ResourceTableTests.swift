@@ -14,7 +14,7 @@ import Testing
         var wasUsed = false
     }
 
-    /// Inserts, and returns how many others were looked at.
+    /// Inserts, and returns how many others were examined.
     @discardableResult
     private static func insert(
         _ number: Int, _ table: inout ResourceTable<Fake>, signpost: Int? = nil, _ change: (Fake) -> Void = { _ in }

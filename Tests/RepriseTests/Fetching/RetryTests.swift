@@ -7,15 +7,15 @@ import Testing
 
 @testable import Reprise
 
-/// How often a failing origin is asked again.
+/// How often a failing origin is retried.
 @Suite(.limit(minutes: 1)) struct RetryTests {
     private static let bytes = TestPattern.bytes(in: 0..<1_000_000, seed: 1)
 
     @Test(
-        "an origin that always breaks off at the same place is asked `attempts` times more", arguments: [true, false])
+        "an origin that always breaks off at the same offset is retried `attempts` times", arguments: [true, false])
     func noProgress(hasRanges: Bool) async throws {
         let origin = ScriptedOrigin { request, number in
-            // It recovers in the end, so that a test that fails ends as well.
+            // It recovers in the end, so that a failing test ends as well.
             let isBroken = number <= 40
             if hasRanges {
                 var answer = ScriptedOrigin.Answer.media(request, Self.bytes)
@@ -36,13 +36,13 @@ import Testing
                 ($0 as? RepriseError)?.code == .originBodyTruncated
             }
             #expect(count == 400_000)
-            // One more if the first error came before its reader had taken what had arrived.
+            // One more if the first error came before its reader had taken the bytes that had arrived.
             let attempts = RetryPolicy().attempts
             #expect((1 + attempts...2 + attempts).contains(origin.requests.count))
         }
     }
 
-    @Test("what goes on a little further each time is whole in the end") func progress() async throws {
+    @Test("a body that gets a little further each time is complete in the end") func progress() async throws {
         let origin = ScriptedOrigin { request, number in
             ScriptedOrigin.Answer(
                 200, [.contentType: "video/mp4", .eTag: "\"v1\""], body: Self.bytes,
@@ -56,7 +56,7 @@ import Testing
 
     // MARK: - Failing origins
 
-    @Test("an origin that fails is left alone for at most a second, longer with each failure") func backOff() throws {
+    @Test("a failing origin is not asked for at most a second, longer with each failure") func backOff() throws {
         let url = try ResourceURL("http://origin/film.mp4")
         let pauses = (1...6).map { Backoff.pause(after: 503, failures: $0, of: url, ReusePolicy()) }
         #expect(pauses == [250, 500, 1000, 1000, 1000, 1000].map { .milliseconds($0) })
@@ -65,7 +65,7 @@ import Testing
         #expect(Backoff.pause(after: 503, failures: 1, of: url, shared) == nil)
     }
 
-    /// An origin that fails until the clock has reached a time; it counts what it is asked.
+    /// An origin that fails until the clock has reached a time; it counts its requests.
     private static func run(isHole: Bool, _ body: (MediaCache, ScriptedOrigin, ShiftableClock) async throws -> Void)
         async throws
     {
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("a failing origin is asked seldom, and again a second after it has recovered", arguments: [false, true])
+    @Test("a failing origin is asked rarely, and again a second after it has recovered", arguments: [false, true])
     func recovery(isHole: Bool) async throws {
         try await Self.run(isHole: isHole) { cache, origin, clock in
             let film = try cache.resource(for: "http://origin/film.mp4")

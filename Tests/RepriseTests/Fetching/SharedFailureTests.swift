@@ -8,7 +8,8 @@ import Testing
 
 @testable import Reprise
 
-/// Errors belong to who caused them: what the origin says to one client's request is no other client's answer.
+/// Errors belong to the client that caused them: the origin's answer to one client's request is not another client's
+/// answer.
 @Suite(.limit(minutes: 1)) struct SharedFailureTests {
     private static let film = "http://origin/film.mp4"
     private static let bytes = TestPattern.bytes(in: 0..<300_000, seed: 1)
@@ -34,7 +35,7 @@ import Testing
                 head: HTTPResponse(status: .init(code: status), headerFields: fields), body: [], age: nil))
     }
 
-    /// What followers of an opening that came to `error` find.
+    /// The result for followers of an opening that failed with `error`.
     private static func isShared(
         _ error: RepriseError, from leader: OriginRequest, with follower: OriginRequest, isShared: Bool = false
     ) async throws -> Bool {
@@ -53,10 +54,10 @@ import Testing
         return shares[0]
     }
 
-    // MARK: - Who waits for the head
+    // MARK: - Waiting for the head
 
     @Test(
-        "the refusal of one client's request is not that of a request with other fields or another URL",
+        "a refusal does not apply to a request with other fields or another URL",
         arguments: [401, 403, 404, 407, 410, 429, 500, 503])
     func refusalsOfOthers(status: Int) async throws {
         let error = Self.refusal(status)
@@ -84,7 +85,7 @@ import Testing
         #expect(try await isShared([.cacheControl: "public"], Self.request(Self.good)))
     }
 
-    @Test("a range beyond the end is one reader's own, and no reason to ask past the store")
+    @Test("a range beyond the end is one reader's own, and no reason to bypass the store")
     func rangesBeyondTheEnd() async throws {
         let opening = Opening(asking: try Self.request([:]), isShared: false)
         opening.finish(.failure(RepriseError(.rangeNotSatisfiable, "beyond")))
@@ -151,7 +152,7 @@ import Testing
                 await origin.wasAsked(1)
                 for _ in 0..<2000 { await Task.yield() }
                 first.happen()
-                // The second one leads, and comes to nothing as well: after that nobody waits for another.
+                // The second one leads, and fails as well; after that no reader waits for another.
                 await origin.wasAsked(2)
                 others.happen()
             }
@@ -161,7 +162,7 @@ import Testing
 
     // MARK: - Kept answers
 
-    @Test("a kept answer is that of requests with the same fields", arguments: [404, 410, 500])
+    @Test("a kept answer applies to requests with the same fields", arguments: [404, 410, 500])
     func keptAnswers(status: Int) async throws {
         let clock = ShiftableClock()
         let origin = ScriptedOrigin { request, _ in
@@ -181,7 +182,7 @@ import Testing
         }
     }
 
-    @Test("a kept 403 is that of the same request, whatever lifetime it has", arguments: [false, true])
+    @Test("a kept 403 applies to the same request only, whatever its lifetime", arguments: [false, true])
     func keptRefusals(isShared: Bool) async throws {
         let key = try #require(HTTPField.Name("Api-Key"))
         let origin = ScriptedOrigin { request, _ in
@@ -228,7 +229,7 @@ import Testing
         }
     }
 
-    @Test("a reader of a hole whose owner is refused asks for itself", arguments: [401, 403, 404, 407, 410])
+    @Test("a reader of a hole whose owner is refused sends its own request", arguments: [401, 403, 404, 407, 410])
     func refusedOwner(status: Int) async throws {
         let mayAnswer = Happening()
         let origin = ScriptedOrigin { request, number in
@@ -295,7 +296,7 @@ import Testing
         }
     }
 
-    /// Returns when so many readers of the film wait for a fetch.
+    /// Returns when this many readers of the film wait for a fetch.
     private static func readersWait(_ count: Int, _ cache: MediaCache) async {
         let generation = cache.engine.liveResource(CacheKey(film))?.liveGeneration
         while let generation, !Task.isCancelled {
@@ -306,7 +307,7 @@ import Testing
     }
 }
 
-/// A clock on which everybody who sleeps waits until something has happened.
+/// A clock on which every sleeper waits until an event has happened.
 private struct HeldClock: Clock {
     let mayGoOn: Happening
     private let base = ContinuousClock()

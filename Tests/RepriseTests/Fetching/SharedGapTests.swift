@@ -8,9 +8,9 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// A shared cache with part of a response that has no validator: it asks for the gap, and joins nothing.
+/// A shared cache with part of a response that has no validator: it requests the hole, and joins nothing.
 @Suite(.limit(minutes: 1)) struct SharedGapTests {
-    /// Answers by a script; notes the ranges that it is asked for.
+    /// Answers by a script; records the requested ranges.
     private final class ScriptedOrigin: Origin {
         private let answers: Mutex<[HTTPResponse]>
         private let asked = Mutex<[String?]>([])
@@ -77,7 +77,7 @@ import Testing
         try result.get()
     }
 
-    @Test("a part that was not asked for is handed on and kept, then its gap is asked for (RFC 9110 §15.3.7)")
+    @Test("an unrequested part is passed on and stored, then its hole is requested (RFC 9110 §15.3.7)")
     func otherPart() async throws {
         try await Self.run([Self.response(.partialContent, 5, part: "bytes 0-4/10"), Self.response(.ok, 10)]) {
             resource, origin async throws in
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("a part without a strong validator is joined to nothing: the whole is asked for (RFC 9111 §3.4)")
+    @Test("a part without a strong validator is never joined: the whole is requested (RFC 9111 §3.4)")
     func futileGap() async throws {
         try await Self.run([
             Self.response(.partialContent, 5, part: "bytes 0-4/10"),
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("to a player a part that was not asked for is no answer")
+    @Test("an unrequested part is not an answer to a player")
     func privateCache() async throws {
         try await Self.run([Self.response(.partialContent, 5, part: "bytes 0-4/10")], isShared: false) {
             resource, _ async throws in

@@ -6,7 +6,7 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// What a response that must not be stored does to others: nothing.
+/// A response that must not be stored has no effect on others.
 @Suite(.limit(minutes: 1)) struct UnstoredResponseTests {
     private static let length: Int64 = 300_000
 
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("a file that became one that must not be stored is read again at once", arguments: [false, true])
+    @Test("a file that may no longer be stored can be read again at once", arguments: [false, true])
     func replacedByUnstored(isShared: Bool) async throws {
         try await Bench.run(configure: { $0.reuse.isShared = isShared }) { bench async throws in
             bench.publish("/a", length: Self.length) { $0.fields = [.cacheControl: "max-age=60"] }

@@ -7,15 +7,15 @@ enum Model {}
 extension Model {
     /// How the origin behaves for a path.
     enum Manner: String, CaseIterable {
-        // Nothing to object to: a read costs exactly what is missing.
+        // No faults: a read costs exactly the missing bytes.
         case honest, redirected, varying, late, dripping, chunked, closeDelimited, unknownTotal, shorter, ignoresIfRange
         // Odd, but every read can be served.
         case weak, noValidator, noRanges, longer, tooMuch, bare416
-        // What is not stored cannot be had, or not all of it.
+        // Bytes that are not stored are unavailable, or not all of them are available.
         case truncated, reset, resetBeforeHead, resetBeforeBody, shifted, multipart, misstated, unavailable, page, empty
         case coded
 
-        /// A read costs exactly what is missing.
+        /// Whether a read costs exactly the missing bytes.
         var isExact: Bool {
             switch self {
             case .honest, .redirected, .varying, .late, .dripping, .chunked, .closeDelimited, .unknownTotal, .shorter,
@@ -25,7 +25,7 @@ extension Model {
             }
         }
 
-        /// The errors that it may cause where something is missing.
+        /// The errors that it may cause if bytes are missing.
         var faults: Set<RepriseError.Code> {
             switch self {
             case .truncated, .reset, .resetBeforeBody: [.originBodyTruncated, .originUnreachable]
@@ -38,10 +38,10 @@ extension Model {
             }
         }
 
-        /// What comes is handed on as it is, and not stored.
+        /// Whether the response is passed on unchanged, and not stored.
         var passesThrough: Bool { [.page, .empty, .coded].contains(self) }
 
-        /// A first response may not tell the length.
+        /// Whether a first response may omit the length.
         var hidesLength: Bool { [.chunked, .closeDelimited, .unknownTotal].contains(self) }
 
         var validator: Validator {
@@ -88,7 +88,7 @@ extension Model {
             }
         }
 
-        /// What responses say besides.
+        /// Further fields of responses.
         var fields: HTTPFields {
             var fields: HTTPFields = [.cacheControl: "max-age=300"]
             if self == .varying { fields[.vary] = "Accept-Language" }
@@ -96,10 +96,10 @@ extension Model {
         }
     }
 
-    /// How a representation can be told from others.
+    /// How a representation can be distinguished from others.
     enum Validator { case strong, weak, none }
 
-    /// One state of what is at a path: bytes of this version, told apart like this.
+    /// One state of the representation at a path: bytes of this version, with this validator.
     struct Face: Hashable {
         var version: UInt64
         var validator: Validator

@@ -6,44 +6,45 @@ extension Model {
         let description: String
     }
 
-    /// What is checked of a step; each kind is counted.
+    /// The checks of a step; each kind is counted.
     enum Check: String, CaseIterable {
-        /// Bytes are of one version that may be seen.
+        /// All bytes are of one version that may be visible.
         case bytes
         /// The same, of a version that the origin no longer has.
         case oldBytes
-        /// What was too old to be used unasked was not.
+        /// A response that was too old to be used without asking was not used.
         case fresh
-        /// Start and end are those asked for.
+        /// Start and end are the requested ones.
         case extent
-        /// The error is the one that the model foresees.
+        /// The error is the one that the model predicts.
         case error
         /// Beyond the end.
         case beyond
-        /// It is handed on as it came, by an origin of which that is to be expected.
+        /// The response is passed on unchanged, as expected of this origin.
         case passedThrough
-        /// A read to the end cost what was missing, and all that was sent is stored.
+        /// A read to the end cost the missing bytes, and all sent bytes are stored.
         case exactCost
-        /// The same where nothing was missing.
+        /// The same if nothing was missing.
         case noCost
-        /// What is stored is served without error or cost, though the origin would not have it.
+        /// Stored bytes are served without error or cost, though the origin would not have served them.
         case storedPlays
-        /// A read that was left cost no more than was missing.
+        /// A read that was left cost no more than the missing bytes.
         case leftCost
-        /// Three readers cost no more than was missing.
+        /// Three readers cost no more than the missing bytes.
         case sharedCost
-        /// What was stored, and what readers got, is stored.
+        /// Bytes that were stored, or that readers received, are stored.
         case kept
         /// A removed path has nothing stored.
         case removed
-        /// The cache is idle, no response under way, no connection open but the idle ones.
+        /// The cache is idle: no response in progress, no connection open except idle ones.
         case rest
     }
 
-    /// What the kernels hold of a connection, and no fetch can store when it is cut; it counts as sent.
+    /// The bytes of a connection that are in the kernels; they count as sent, but no fetch can store them when it is
+    /// cut.
     private static let heldByConnection: Int64 = 64 << 10
 
-    /// Judges a step by what was known before it; returns which checks were made.
+    /// Judges a step by the model's knowledge before it; returns the checks made.
     static func judge(_ step: Reading) throws -> [Check] {
         var made: [Check] = []
         for (wanted, outcome) in zip(step.wanted, step.outcomes) { made += try judge(outcome, wanted, step) }
@@ -77,7 +78,7 @@ extension Model {
         if !step.isLeft, outcome.range != wanted {
             throw Failure(description: "\(outcome.range) in place of \(wanted), and no error")
         }
-        if title.manner.isExact, outcome.isPastStore { throw Failure(description: "read past the store") }
+        if title.manner.isExact, outcome.isPastStore { throw Failure(description: "the read bypassed the store") }
         return made + [.extent]
     }
 
@@ -88,13 +89,13 @@ extension Model {
         switch error {
         case .rangeNotSatisfiable: return wanted == nil || !title.isCurrent
         case .validatorChanged:
-            // Without a strong validator a second request of the same moment begins anew.
+            // Without a strong validator a second concurrent request begins a new generation.
             return !title.isCurrent || title.face.validator != .strong && step.outcomes.count > 1
         default: return false
         }
     }
 
-    /// What was stored still is, and so is what readers got.
+    /// Bytes that were stored still are, and so are those that readers received.
     private static func judgeStored(_ step: Reading) throws -> [Check] {
         guard step.title.face.validator == .strong else { return [] }
         let handedOut = step.outcomes.filter { !$0.isPassedThrough && !$0.isPastStore && $0.count > 0 }.map(\.range)
@@ -118,7 +119,7 @@ extension Model {
             }
         }
         if missing == 0 {
-            // A validation that comes to a page has the page sent.
+            // If a validation is answered with a page, the page is sent.
             try demand(title.manner == .page || step.sent == 0)
             return [title.manner.faults.isEmpty ? .noCost : .storedPlays]
         }
@@ -128,7 +129,7 @@ extension Model {
             return [.leftCost]
         }
         if step.outcomes.count > 1 {
-            // A fetch that another one takes over from has more under way than is wanted of it.
+            // A fetch that another one takes over from has more in progress than is wanted of it.
             let overlap = Int64(step.outcomes.count - 1) * heldByConnection
             try demand(step.sent <= missing + overlap && step.sent - growth <= overlap)
             return [.sharedCost]

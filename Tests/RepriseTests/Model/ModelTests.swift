@@ -6,15 +6,15 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// Random readers against an origin that changes its manners at random.
+/// Random readers against an origin that changes its behavior at random.
 ///
-/// After each step everything is at rest, and the model knows what must be stored and what reading it may cost.
-/// `REPRISE_MODEL_STEPS` and `REPRISE_MODEL_SEED` (decimal) run more of it, or one failure again.
+/// After each step everything is idle, and the model knows what must be stored and what reading it may cost.
+/// `REPRISE_MODEL_STEPS` and `REPRISE_MODEL_SEED` (decimal) run more steps, or repeat one failure.
 @Suite(.limit(minutes: 10)) struct ModelTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let steps = environment["REPRISE_MODEL_STEPS"].flatMap { Int($0) } ?? 20_000
     private static let worlds = 4
-    /// With so many steps every kind of check comes up.
+    /// With this many steps every kind of check occurs.
     private static let stepsForAllChecks = 10_000
 
     @Test func randomReadersGetRightBytesOnceFromRandomOrigins() async throws {
@@ -34,7 +34,7 @@ import Testing
     private static func run(seed: UInt64, steps: Int) async throws -> [Model.Check: Int] {
         let clock = ShiftableClock()
         var made: [Model.Check: Int] = [:]
-        // A small buffer: what a cut connection held was sent, but cannot be stored.
+        // A small buffer, because bytes in a cut connection were sent but cannot be stored.
         try await Bench.run(
             sendBufferSize: 4 << 10,
             configure: {
@@ -59,7 +59,7 @@ import Testing
             }
             made = world.made
             let reads = bench.cache.statistics.reads
-            // Removal goes on after the last reader; the file of a generation that is gone is closed soon.
+            // Removal continues after the last reader; the file of a removed generation is closed soon.
             let deadline = ContinuousClock.now + .seconds(10)
             var open = OpenFiles(in: bench.directory.path)
             while open.withoutName > 0 || open.media > world.titles.count, .now < deadline {
@@ -82,7 +82,7 @@ import Testing
         return made
     }
 
-    /// What began and ended, as the cache told it.
+    /// What began and ended, according to the cache's events.
     private struct Tally {
         var fetchesStarted = 0
         var fetchesEnded = 0

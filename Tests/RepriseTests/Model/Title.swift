@@ -3,17 +3,17 @@ import HTTPSemantics
 import Reprise
 
 extension Model {
-    /// What the model knows of one path.
+    /// The model's knowledge of one path.
     struct Title {
-        /// What the origin has.
+        /// The origin's current state.
         var face: Face
         var length: Int64
         var manner: Manner
-        /// What may be stored: `face`, and former ones until they are known to be gone.
+        /// The states that may be stored: `face`, and former ones until they are known to be gone.
         var visible: Set<Face>
-        /// What is stored has to be asked about before it is used.
+        /// Whether stored bytes have to be validated before they are used.
         var isStale = false
-        /// What is stored of `face`; known only where nothing else can be.
+        /// The stored bytes of `face`; known only if nothing else can be stored.
         var kept = ByteRangeSet()
 
         init(version: UInt64, length: Int64, manner: Manner) {
@@ -23,7 +23,7 @@ extension Model {
             visible = [face]
         }
 
-        /// Nothing but the current state can be stored.
+        /// Whether only the current state can be stored.
         var isCurrent: Bool { visible == [face] }
 
         mutating func change(to version: UInt64, length: Int64) {
@@ -48,19 +48,19 @@ extension Model {
             kept = ByteRangeSet()
         }
 
-        /// Takes in what a step has shown.
+        /// Updates the knowledge with the results of a step.
         mutating func learn(_ step: Reading) {
             isStale = false
             if !step.outcomes.contains(where: \.isPassedThrough) {
                 let errors = step.outcomes.compactMap(\.error)
-                // What could not be joined is gone.
+                // A state that could not be joined is gone.
                 if errors.contains(.validatorChanged), !manner.passesThrough { visible = [face] }
                 for outcome in step.outcomes where outcome.count > 0 {
-                    // One of them had it: what is stored is of this version, or newer.
+                    // One of them had it: the stored bytes are of this version, or newer.
                     visible = visible.filter { $0 == face || outcome.versions.contains($0.version) }
                     if outcome.versions == [face.version] { visible = visible.filter { $0.version == face.version } }
                 }
-                // What came was joined with what is stored, or took its place.
+                // The received bytes were joined with the stored ones, or replaced them.
                 if step.outcomes.count == 1, errors.isEmpty, step.sent > 0, step.outcomes[0].count > 0,
                     !manner.passesThrough
                 {
@@ -71,11 +71,11 @@ extension Model {
         }
     }
 
-    /// What one reader got.
+    /// The result of one reader.
     struct Outcome {
         var start: Int64 = 0
         var count = 0
-        /// The versions that have these bytes there.
+        /// The versions that have these bytes at this offset.
         var versions: Set<UInt64> = []
         var error: RepriseError.Code?
         var isPassedThrough = false
@@ -84,10 +84,11 @@ extension Model {
         var range: Range<Int64> { start..<start + Int64(count) }
     }
 
-    /// One step in which a path was read: by whom, what they got, what it cost, and what is stored now.
+    /// One step in which a path was read: by which readers, what they received, what it cost, and which bytes are
+    /// stored now.
     struct Reading {
         let title: Title
-        /// What each reader wants; `nil` for what is beyond the end.
+        /// The bytes each reader wants; `nil` for a range beyond the end.
         let wanted: [Range<Int64>?]
         let outcomes: [Outcome]
         /// Readers left before the end.
@@ -96,7 +97,7 @@ extension Model {
         let twice: Int64
         let stored: ByteRangeSet
 
-        /// What had to be fetched.
+        /// The bytes that had to be fetched.
         var missing: Int64 { ByteRangeSet(wanted.compactMap(\.self)).subtracting(title.kept).byteCount }
         var hasError: Bool { outcomes.contains { $0.error != nil } }
     }

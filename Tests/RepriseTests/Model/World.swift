@@ -19,7 +19,7 @@ extension Model {
         private var nextVersion: UInt64 = 1
 
         private static let paths = 4
-        /// Longer than what is kept of a refusal, and than a path is read past the store, in seconds.
+        /// Longer than a refusal is kept, and than reads of a path bypass the store, in seconds.
         private static let grudge = 11
         private static let maximumIdle = NIOOrigin.Configuration().maximumIdlePerHost
 
@@ -46,7 +46,7 @@ extension Model {
                 titles[path].change(to: makeVersion(), length: randomLength())
                 publish(path)
             case 82..<90:
-                // The same bytes by other manners: what is stored of them still holds.
+                // The same bytes with another behavior: their stored part is still valid.
                 titles[path].behave(
                     Bool.random(using: &random) ? .honest : Manner.allCases.randomElement(using: &random) ?? .honest)
                 clock.shift(by: .seconds(Self.grudge))
@@ -95,7 +95,7 @@ extension Model {
             let reading = Reading(
                 title: title,
                 wanted: zip(ranges, outcomes).map { range, outcome in
-                    // A suffix of an unknown length is the whole, also while another reader is finding it out.
+                    // A suffix of an unknown length is the whole, even while another reader is finding it out.
                     let isUnknown =
                         information.map { $0.completeLength == nil } ?? (ranges.count > 1 && title.manner.hidesLength)
                     if case .suffix = range, isUnknown, outcome.start == 0 { return 0..<title.length }
@@ -111,7 +111,7 @@ extension Model {
             titles[path].learn(reading)
         }
 
-        /// Reads and compares with every version that may be seen; all bytes must be of one.
+        /// Reads and compares with every version that may be visible; all bytes must be of one.
         private static func read(
             _ range: RangeSpec?, of resource: MediaResource, _ title: Title, leaving limit: Int?
         ) async throws -> Outcome {
@@ -120,7 +120,7 @@ extension Model {
             do {
                 let read = try await resource.read(range)
                 defer { read.cancel() }
-                // A page instead of media is handed on as it is; it says so.
+                // A page instead of media is passed on unchanged, and reported as such.
                 outcome.isPassedThrough = read.passedThrough != nil
                 outcome.isPastStore = read.disposition == .bypass
                 if outcome.isPassedThrough { return outcome }
@@ -139,7 +139,7 @@ extension Model {
             return outcome
         }
 
-        /// Waits until nothing goes on any more: no read, no fetch, no response, no connection but the idle ones.
+        /// Waits until nothing is in progress: no read, no fetch, no response, no connection except idle ones.
         mutating func rest() async throws {
             let deadline = ContinuousClock.now + .seconds(60)
             while !bench.cache.isIdle {

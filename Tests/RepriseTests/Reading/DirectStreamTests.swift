@@ -6,9 +6,9 @@ import Testing
 
 @testable import Reprise
 
-/// Bodies on their way past the store, among them such as no origin can really send.
+/// Bodies that bypass the store, including some that no origin can really send.
 @Suite(.limit(minutes: 1)) struct DirectStreamTests {
-    /// So many bytes, of which there are none.
+    /// This many bytes, none of which exist.
     private struct Claim: ByteChunk {
         let count: Int
 

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Reprise
 
-/// A read ends without an error only after its last byte: a copy that was cut short must not look whole.
+/// A read ends without an error only after its last byte: a truncated copy must not look complete.
 @Suite(.limit(minutes: 2)) struct ReadEndTests {
-    /// How a program takes a read's bytes.
+    /// How a program consumes a read's bytes.
     enum Consumer: CaseIterable {
         case pieces, bytes, loop
 
@@ -28,7 +28,7 @@ import Testing
 
     private static let length: Int64 = 4_000_000
 
-    /// Runs `body` with a read of which 100,000 bytes can be had at once, all of them if they are stored.
+    /// Runs `body` with a read of which 100,000 bytes are available at once, all of them if they are stored.
     private static func run(_ source: Source, _ body: (Bench, MediaRead) async throws -> Void) async throws {
         try await Bench.run { bench async throws in
             bench.publish("/a", length: length) { if source == .pastTheStore { $0.fields[.cacheControl] = "no-store" } }
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("one that is cancelled while it waits, too", arguments: Consumer.allCases, [Source.fetched, .pastTheStore])
+    @Test("so does one cancelled while it waits", arguments: Consumer.allCases, [Source.fetched, .pastTheStore])
     func cancelledWhileItWaits(consumer: Consumer, source: Source) async throws {
         try await Self.run(source) { bench, read async throws in
             let taken = Happening()
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("to cancel a read after its last byte changes nothing", arguments: Consumer.allCases)
+    @Test("cancelling a read after its last byte changes nothing", arguments: Consumer.allCases)
     func cancelledAfterTheEnd(consumer: Consumer) async throws {
         try await Self.run(.stored) { _, read async throws in
             try await consumer.drain(read)
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("an error is every consumer's, not only of the one who met it")
+    @Test("an error reaches every consumer, not only the one that met it")
     func errorsStay() async throws {
         try await Self.run(.fetched) { bench, read async throws in
             _ = try await read.next()

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Reprise
 
-/// What an encrypted cache lets nobody see or change.
+/// What an encrypted cache protects from being seen or changed.
 @Suite(.limit(minutes: 3)) struct EncryptionTests {
     private static let key = SymmetricKey(data: [UInt8](repeating: 0x42, count: 32))
     private static let encryption = CacheEncryption(key: key)
@@ -142,7 +142,7 @@ import Testing
             for path in ["/a", "/b"] { _ = try await bench.bytes(path) }
             await bench.cache.close()
             let queue = try DatabaseQueue(path: bench.directory.path(of: "catalogue.sqlite"))
-            // Each entry is given the generation of the other, rows and all: two entries are swapped.
+            // Each entry is given the generation of the other, with all rows: two entries are swapped.
             try await queue.write { database in
                 let rows = try Row.fetchAll(database, sql: "SELECT keyHash, generation FROM entry")
                 for (index, row) in rows.enumerated() {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Reprise
 
-/// A keychain that answers as it is told, in order.
+/// A keychain that gives scripted answers, in order.
 private final class ScriptedItem: KeyItem {
     private var answers: [KeyItemAnswer]
     private(set) var added: [Data] = []

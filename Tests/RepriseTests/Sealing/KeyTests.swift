@@ -6,7 +6,7 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// A cache is opened with the key that it was made with, and with no other, unless it is to be emptied.
+/// A cache is opened only with the key that it was made with, unless it may be emptied.
 @Suite(.limit(minutes: 3)) struct KeyTests {
     /// A key that a cache is made or opened with.
     enum Key: CaseIterable, CustomTestStringConvertible {
@@ -88,7 +88,7 @@ import Testing
     @Test("another key is refused, and the right one finds everything", arguments: Pair.different)
     func refusal(pair: Pair) async throws {
         try await Self.run(pair.made) { bench async throws in
-            // What was set aside of an earlier index stays, too: only the right key may remove it.
+            // An earlier index that was set aside is kept, too: only the right key may remove it.
             try Data("plain".utf8).write(to: URL(fileURLWithPath: bench.directory.path(of: "catalogue.damaged")))
             let before = try Self.files(bench)
             await Self.expectRefusal(bench, pair.given)
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test("a cache that was found damaged needs its key all the same", arguments: Pair.different)
+    @Test("a cache that was found damaged still needs its key", arguments: Pair.different)
     func refusalOfASuspect(pair: Pair) async throws {
         try await Self.run(pair.made) { bench async throws in
             try Data().write(to: URL(fileURLWithPath: bench.directory.path(of: "catalogue.suspect")))
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test("any key will do for a cache that holds nothing", arguments: Pair.different.filter { $0.given != .none })
+    @Test("any key opens an empty cache", arguments: Pair.different.filter { $0.given != .none })
     func emptyCaches(pair: Pair) async throws {
         try await Bench.run(configure: { $0.encryption = pair.made.encryption }) { bench async throws in
             await bench.cache.close()
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test("a pin alone is something", arguments: Pair.different)
+    @Test("a cache with only a pin is not empty", arguments: Pair.different)
     func pinsOfNothing(pair: Pair) async throws {
         try await Bench.run(configure: { $0.encryption = pair.made.encryption }) { bench async throws in
             let url = bench.origin.url("/never-read")

@@ -7,11 +7,12 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// Processes that are killed while they read, fetch and evict: each next one opens the cache and serves no wrong byte.
+/// Processes that are killed while they read, fetch and evict: each following one opens the cache and serves no wrong
+/// byte.
 ///
 /// `REPRISE_KILLS` sets how many are killed at random moments; 160 by default, besides those at named points.
 @Suite(.serialized, .limit(minutes: 90)) struct CrashTests {
-    /// What `CrashChild` reads.
+    /// The settings read by `CrashChild`.
     private struct Settings: Encodable {
         var directory: String
         var url: String
@@ -66,14 +67,14 @@ import Testing
         try result.get()
     }
 
-    /// Dead by its own hand or by the clock: anything else is a wrong byte, a cache that does not open, or a crash.
+    /// Killed by itself or by the clock: anything else is a wrong byte, a cache that does not open, or a crash.
     private static func expectKilled(_ outcome: ChildProcess.Outcome, _ what: String) {
         #expect(
             outcome.exit == .overTime || outcome.exit == .signal(SIGKILL),
             "\(what): \(outcome) \(outcome.output.suffix(300))")
     }
 
-    /// Everything still plays, whole and right, and the directory keeps its limit.
+    /// Everything still plays completely and correctly, and the directory keeps its limit.
     private static func expectSound(_ settings: Settings) async throws {
         var settings = settings
         settings.crashPoint = nil
@@ -111,14 +112,14 @@ import Testing
                 for passage in [1, 2, 9] {
                     settings.seed = random.next()
                     settings.crashPoint = point.rawValue
-                    // Extents go when one medium needs more than there is.
+                    // Extents are evicted when one medium needs more room than there is.
                     settings.readers = point.rawValue.hasPrefix("extent") ? 1 : 4
                     settings.lengths = settings.readers == 1 ? [Self.lengths[0]] : Self.lengths
                     settings.pinned = settings.readers == 1 ? 0 : 1
                     settings.passage = passage
                     if point == .settingAside {
                         guard passage < 3 else { continue }
-                        // SQLite could put the file right from a log that holds all of it.
+                        // SQLite could repair the file from a log that contains all of it.
                         for suffix in ["-wal", "-shm"] {
                             try? FileManager.default.removeItem(
                                 atPath: settings.directory + "/catalogue.sqlite" + suffix)
@@ -183,10 +184,10 @@ import Testing
         }
     }
 
-    /// A download at 4 MB/s, killed again and again: what each kill costs is sent by the next process.
+    /// A download at 4 MB/s, killed repeatedly; bytes that a kill costs are sent by the next process.
     ///
-    /// With records every 200 ms that is at most 1 MiB, with the default of a second what comes in one; besides what the
-    /// socket held, which was sent and never read.
+    /// With records every 200 ms that is at most 1 MiB, with the default of a second the bytes of a second; plus bytes
+    /// in the socket, which were sent and never read.
     @Test(arguments: [(200, 1 << 20), (1000, 4_000_000)])
     func aKilledDownloadFetchesLittleAgain(recordMilliseconds: Int64, most: Int64) async throws {
         try await Self.withOrigin(paced: 4_000_000) { origin, settings in

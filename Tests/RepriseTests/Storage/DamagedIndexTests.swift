@@ -9,7 +9,7 @@ import Testing
 
 private let isLong = ProcessInfo.processInfo.environment["REPRISE_LONG"] != nil
 
-/// An index that is damaged, foreign or old is set aside; no flipped bit anywhere makes a wrong byte.
+/// An index that is damaged, foreign or old is set aside; no flipped bit anywhere causes a wrong byte.
 @Suite(.limit(minutes: isLong ? 180 : 3)) struct DamagedIndexTests {
     private static func pattern(_ range: Range<Int64>) -> [UInt8] { TestPattern.bytes(in: range, seed: 1) }
 
@@ -84,7 +84,7 @@ private let isLong = ProcessInfo.processInfo.environment["REPRISE_LONG"] != nil
             let path = bench.directory.path(of: "catalogue.sqlite")
             let handle = try #require(FileHandle(forUpdatingAtPath: path))
             let size = try handle.seekToEnd()
-            // Behind the first pages of the tables, which are looked at when the index is opened.
+            // Behind the first pages of the tables, which are read when the index is opened.
             for page in 24..<size / 4096 {
                 try handle.seek(toOffset: page * 4096)
                 try handle.write(contentsOf: Data(repeating: 0xFF, count: 64))
@@ -105,7 +105,7 @@ private let isLong = ProcessInfo.processInfo.environment["REPRISE_LONG"] != nil
         }
     }
 
-    /// What happens to one file of a copied cache, the index and its log among them.
+    /// The damage to one file of a copied cache, including the index and its log.
     enum Damage: CaseIterable {
         /// One bit is flipped.
         case bit
@@ -128,7 +128,7 @@ private let isLong = ProcessInfo.processInfo.environment["REPRISE_LONG"] != nil
             _ = try await bench.bytes("/a", .bounded(100..<40_000))
             let copy = try TemporaryDirectory()
             defer { copy.remove() }
-            // Not closed, here and below: the log is there too.
+            // Not closed, here and below, so that the log exists too.
             _ = try await bench.cache.entries()
             try FileManager.default.copyItem(atPath: bench.directory.path, toPath: copy.path(of: "older"))
             _ = try await bench.bytes("/a", .bounded(100..<70_000))
@@ -143,7 +143,7 @@ private let isLong = ProcessInfo.processInfo.environment["REPRISE_LONG"] != nil
         }
     }
 
-    /// Copies a cache and damages one file of it; returns what was done.
+    /// Copies a cache and damages one file of it; returns a description of the damage.
     private static func copy(
         _ source: String, to destination: String, _ damage: Damage, older: String, _ random: inout SeededGenerator
     ) throws -> String {
@@ -179,7 +179,7 @@ private let isLong = ProcessInfo.processInfo.environment["REPRISE_LONG"] != nil
         do {
             cache = try await MediaCache.open(directory: directory, origin: bench.client, configuration: configuration)
         } catch {
-            // A bit can turn an encrypted cache's mode: then it says so, and the app streams without a store.
+            // A bit can change an encrypted cache's mode; opening then reports it, and the app streams without a store.
             #expect((error as? RepriseError)?.code == .keyUnavailable, "\(place): \(error)")
             return
         }

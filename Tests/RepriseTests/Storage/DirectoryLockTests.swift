@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The lock of a cache directory", .limit(minutes: 1))
 struct DirectoryLockTests {
-    /// Paths as iOS and its simulator, and macOS, give them.
+    /// Paths as given by iOS and its simulator, and macOS.
     @Test(arguments: [
         ("/private/var/mobile/Containers/Shared/AppGroup/6A6F-1/Library/Caches/Reprise", true),
         ("/Users/a/Library/Developer/CoreSimulator/Devices/B/data/Containers/Shared/AppGroup/6A6F-1", true),

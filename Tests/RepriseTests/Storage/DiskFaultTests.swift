@@ -14,7 +14,7 @@ import Testing
     import Glibc
 #endif
 
-/// A disk that fails never breaks playback, and never makes a wrong byte.
+/// A failing disk never breaks playback, and never causes a wrong byte.
 @Suite(.limit(minutes: 3)) struct DiskFaultTests {
     private static func pattern(_ range: Range<Int64>) -> [UInt8] { TestPattern.bytes(in: range, seed: 1) }
     private static let errors = [ENOSPC, EDQUOT, EIO, EROFS, EACCES]
@@ -227,7 +227,7 @@ import Testing
             _ = try await bench.bytes("/a", .bounded(650_000..<1_000_000))
             await bench.cache.close()
             var random = SeededGenerator(seed: seed)
-            // All, every other one, or single ones: a record is there in each case, its bytes are not.
+            // All, every other one, or single ones: in each case a record exists without its bytes.
             let share = [1.0, 0.5, 0.05][Int(seed % 3)]
             let lost = try disk.cutPower { _ in Double.random(in: 0..<1, using: &random) < share }
             #expect(lost > 0)
@@ -244,7 +244,7 @@ import Testing
         try await Bench.run(configure: { $0.fileSystem = disk }) { bench async throws in
             bench.publish("/a", length: 500_000)
             disk.setFault { $0 % 2 == 0 ? .lost : nil }
-            // What this process wrote it believes; the next one looks.
+            // This process trusts what it wrote; the next one verifies it.
             _ = try await bench.cache.resource(for: bench.origin.url("/a")).read().drain()
             try await bench.reopened { cache async throws in
                 let resource = try cache.resource(for: bench.origin.url("/a"))

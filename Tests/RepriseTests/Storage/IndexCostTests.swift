@@ -7,10 +7,10 @@ import Testing
 
 @testable import Reprise
 
-/// What the index costs: transactions and bytes.
+/// The cost of the index: transactions and bytes.
 @Suite(.limit(minutes: 2)) struct IndexCostTests {
     @Test func readsCostNoTransactionAndABatchCostsOne() async throws {
-        // Batches go out when the test says so, however slow the machine is.
+        // Batches are written when the test says so, however slow the machine is.
         try await Bench.run(configure: { $0.recordDelay = .seconds(3600) }) { bench async throws in
             bench.publish("/a", length: 2_000_000)
             bench.publish("/b", length: 2_000_000)
@@ -35,7 +35,7 @@ import Testing
             await bench.cache.engine.store?.recorder.flush()
             let before = bench.cache.transactionCount
             _ = try await bench.bytes("/a")
-            // The batch is written in its own time: without it the test runs into its limit.
+            // The batch is written on its own schedule; otherwise the test runs into its limit.
             while bench.cache.transactionCount == before {
                 clock.advance(by: .seconds(60))
                 await breathe()
@@ -75,7 +75,7 @@ import Testing
             await bench.cache.close()
             let real = DiskUse.bytes(under: bench.directory.path + "/media")
             try await bench.reopened { cache async throws in
-                // A file system may charge a block for the list of a file's pieces.
+                // A file system may charge a block for the list of a file's extents.
                 let counted = cache.allocatedBytes.media
                 #expect(abs(counted - real) <= 64 << 10)
                 #expect(try await cache.entries().reduce(0) { $0 + $1.allocatedBytes } == counted)

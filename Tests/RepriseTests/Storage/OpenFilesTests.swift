@@ -35,7 +35,7 @@ import Testing
                 #expect(disk.openFiles <= 21)
             }
             #expect(bench.origin.snapshot.requestCount == requests)
-            // What is missing is written to a file that is opened again for it.
+            // Missing bytes are written to a file that is reopened for it.
             #expect(try await bench.bytes("/3") == Self.pattern(0..<20_000))
             #expect(bench.cache.storedBytes == 3_010_000)
         }
@@ -56,7 +56,7 @@ import Testing
                 bench.publish("/\(number)", length: 10_000)
                 _ = try await bench.bytes("/\(number)")
             }
-            // Its name goes while somebody reads.
+            // Its name is removed while it is being read.
             _ = try await bench.cache.remove(film.key)
             for number in 0..<10 { _ = try await bench.bytes("/\(number)") }
             #expect(try region.bytes() == Self.pattern(region.range))

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Reprise
 
-/// A directory that cannot be written: what is stored is served, the rest comes from the origin, and nothing changes.
+/// A directory that cannot be written: stored bytes are served, the rest comes from the origin, and nothing changes.
 @Suite(.limit(minutes: 3)) struct ReadOnlyTests {
     private static let encryption = CacheEncryption(key: SymmetricKey(data: [UInt8](repeating: 0x42, count: 32)))
 
@@ -17,7 +17,7 @@ import Testing
         TestPattern.bytes(in: range, seed: seed)
     }
 
-    /// Why a directory takes no writing.
+    /// Why a directory cannot be written.
     enum Cause: CaseIterable {
         /// Its file system says so.
         case fileSystem
@@ -25,9 +25,9 @@ import Testing
         case index
     }
 
-    /// Runs `body` with a directory in which nothing can be written: `/whole` is stored, and parts of `/parts`.
+    /// Runs `body` with a read-only directory: `/whole` is stored, and parts of `/parts`.
     ///
-    /// Expects that no file has changed then.
+    /// Expects that no file has changed.
     private static func run(
         isSealed: Bool = false, _ cause: Cause = .fileSystem, _ body: (Bench, MediaCache) async throws -> Void
     ) async throws {
@@ -57,14 +57,14 @@ import Testing
         }
     }
 
-    /// Every file with its bytes, but for the lock and the empty ones that SQLite makes to read.
+    /// Every file with its bytes, except the lock and the empty files that SQLite makes to read.
     private static func files(_ bench: Bench) throws -> [String: Data] {
         try DiskUse.contents(of: bench.directory.path).filter {
             $0.key != "lock" && !$0.key.hasSuffix("-wal") && !$0.key.hasSuffix("-shm")
         }
     }
 
-    @Test("what is stored is served, and holes come from the origin", arguments: Cause.allCases, [false, true])
+    @Test("stored bytes are served, and holes come from the origin", arguments: Cause.allCases, [false, true])
     func reading(cause: Cause, isSealed: Bool) async throws {
         try await Self.run(isSealed: isSealed, cause) { bench, cache async throws in
             #expect(!cache.isStoring && cache.isReadOnly)
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("what would have to be written is refused")
+    @Test("operations that would have to write are refused")
     func writing() async throws {
         try await Self.run { bench, cache async throws in
             let whole = try cache.resource(for: bench.origin.url("/whole"))
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("another key is refused here, too", arguments: [false, true])
+    @Test("another key is refused here too", arguments: [false, true])
     func keys(isSealed: Bool) async throws {
         try await Self.run(isSealed: isSealed) { bench, cache async throws in
             await cache.close()
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test("one who only reads is kept out by one who writes")
+    @Test("a writer keeps a reader out")
     func writers() async throws {
         try await Self.run { bench, cache async throws in
             await cache.close()
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test("a directory without an index is no read-only cache")
+    @Test("a directory without an index is not a read-only cache")
     func nothing() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Reprise
 
-/// Numbers and records in the index that are wrong are put right, and overflow nothing.
+/// Wrong numbers and records in the index are corrected, and cause no overflow.
 @Suite(.limit(minutes: 2)) struct RecordedNumbersTests {
     /// Fetches two files, closes the cache, and changes its index with `sql`.
     private static func run(_ sql: String, _ body: (Bench) async throws -> Void) async throws {

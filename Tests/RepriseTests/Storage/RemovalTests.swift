@@ -9,12 +9,12 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// An entry that is removed while it is read, filled and opened again: one core at a time has its file.
+/// An entry that is removed while it is read, filled and reopened: only one core at a time uses its file.
 @Suite(.limit(minutes: 2)) struct RemovalTests {
     private static let length: Int64 = 600_000
     private static let seed: UInt64 = 7
 
-    /// Opens a copy of the bench's directory as a crash would have left it.
+    /// Opens a copy of the bench's directory in the state that a crash would have left.
     private static func afterCrash(
         _ bench: Bench, prepare: (String) throws -> Void = { _ in }, _ body: (MediaCache) async throws -> Void
     ) async throws {
@@ -30,14 +30,14 @@ import Testing
         try result.get()
     }
 
-    /// Reads random ranges; returns how many brought a wrong byte.
+    /// Reads random ranges; returns how many contained a wrong byte.
     private static func readings(_ cache: MediaCache, _ url: String, _ seed: UInt64) async -> Int {
         var random = SeededGenerator(seed: seed)
         var wrong = 0
         for _ in 0..<150 {
             let start = Int64.random(in: 0..<length - 1, using: &random)
             let end = Int64.random(in: start + 1...length, using: &random)
-            // A read whose entry is removed under it may end with an error.
+            // A read whose entry is removed during it may end with an error.
             let bytes = try? await cache.resource(for: url).read(.bounded(start..<end)).collect()
             if let bytes, bytes != TestPattern.bytes(in: start..<end, seed: Self.seed) { wrong += 1 }
         }

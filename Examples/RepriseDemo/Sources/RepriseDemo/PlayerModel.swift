@@ -5,9 +5,9 @@
     import Observation
     import RepriseAVPlayer
 
-    /// What the view shows: a queue player, and what is stored of the file that it plays.
+    /// The state of the view: a queue player, and the stored parts of the file that it plays.
     ///
-    /// It needs no SwiftUI, so that a machine without one can compile it, too.
+    /// Needs no SwiftUI, so that a machine without it can compile this, too.
     @MainActor @Observable final class PlayerModel {
         let player = AVQueuePlayer()
         private(set) var progress = StoredProgress()
@@ -28,7 +28,7 @@
             }
         }
 
-        /// Ends playback; a player must not go while its time is observed.
+        /// Ends playback; a player must not be released while its time is observed.
         func close() {
             if let ticker { player.removeTimeObserver(ticker) }
             ticker = nil

@@ -27,7 +27,7 @@
         private var fraction: Double { model.duration > 0 ? min(max(model.position / model.duration, 0), 1) : 0 }
     }
 
-    /// Which parts of the file are stored, and where the player is; a tap seeks.
+    /// The stored parts of the file, and the player's position; a tap seeks.
     struct BufferBar: View {
         let parts: [ClosedRange<Double>]
         let position: Double
@@ -47,7 +47,7 @@
                 }
                 .contentShape(Rectangle())
                 #if !os(tvOS)
-                    // A remote points at nothing: there the player's own controls seek.
+                    // A remote cannot point; there the player's own controls seek.
                     .gesture(SpatialTapGesture().onEnded { seek($0.location.x / width) })
                 #endif
             }

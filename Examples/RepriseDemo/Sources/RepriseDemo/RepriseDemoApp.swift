@@ -12,11 +12,12 @@
 
         init() {
             #if os(macOS)
-                // A program that `swift run` starts has no bundle: without this its window stays behind and gets no keys.
+                // A program started by `swift run` has no bundle; without this its window stays in the background and
+                // gets no key events.
                 NSApplication.shared.setActivationPolicy(.regular)
                 NSApplication.shared.activate()
             #else
-                // Sound goes on behind the lock screen with this and the background mode `audio` in Info.plist.
+                // With this and the background mode `audio` in Info.plist, audio continues behind the lock screen.
                 try? AVAudioSession.sharedInstance().setCategory(.playback)
             #endif
         }
