@@ -152,6 +152,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
+            resources: [.copy("Fixtures")],
             swiftSettings: strict),
         .testTarget(
             name: "RepriseHTTPClientTests",

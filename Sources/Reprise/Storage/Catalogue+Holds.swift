@@ -4,7 +4,7 @@ import GRDB
 extension Catalogue {
     /// SQL for whether `entry` is retained; retaining a URL retains all variants of its response.
     static let isHeld = """
-        EXISTS (SELECT 1 FROM hold WHERE hold.keyHash = entry.keyHash OR hold.keyHash =
+        EXISTS (SELECT 1 FROM retention WHERE retention.keyHash = entry.keyHash OR retention.keyHash =
             (SELECT signpost FROM selection WHERE selection.keyHash = entry.keyHash))
         """
 
@@ -15,14 +15,14 @@ extension Catalogue {
             if let kind = retention.kind {
                 let target = RecordCodec.Target(key: key.text, url: url.description)
                 try database.execute(
-                    sql: "INSERT OR REPLACE INTO hold VALUES (?, ?, ?, ?)",
+                    sql: "INSERT OR REPLACE INTO retention VALUES (?, ?, ?, ?)",
                     arguments: [name, kind, retention.until, try codec.encode(target, name: name)])
             } else {
-                try database.execute(sql: "DELETE FROM hold WHERE keyHash = ?", arguments: [name])
+                try database.execute(sql: "DELETE FROM retention WHERE keyHash = ?", arguments: [name])
             }
             try database.execute(
                 sql: """
-                    UPDATE entry SET held = \(Self.isHeld) WHERE keyHash = ?1
+                    UPDATE entry SET retained = \(Self.isHeld) WHERE keyHash = ?1
                     OR keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
                     """, arguments: [name])
         }
@@ -33,24 +33,25 @@ extension Catalogue {
         let name = name(of: key)
         return try read { database in
             let row = try Row.fetchOne(
-                database, sql: "SELECT kind, until FROM hold WHERE keyHash = ?", arguments: [name])
+                database, sql: "SELECT kind, until FROM retention WHERE keyHash = ?", arguments: [name])
             return Retention(kind: row?.value("kind"), until: row?.value("until"))
         }
     }
 
     /// Marks entries as evictable that are no longer retained.
     static func releaseUnheld(in database: Database) throws {
-        try database.execute(sql: "UPDATE entry SET held = 0 WHERE held = 1 AND NOT \(isHeld)")
+        try database.execute(sql: "UPDATE entry SET retained = 0 WHERE retained = 1 AND NOT \(isHeld)")
     }
 
     /// Ends retentions that expired before `date`; false if there was none.
     func releaseExpired(before date: Double) async throws(RepriseError) -> Bool {
         let isDue = try read { database in
-            try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM hold WHERE until <= ?)", arguments: [date])
+            try Bool.fetchOne(
+                database, sql: "SELECT EXISTS (SELECT 1 FROM retention WHERE until <= ?)", arguments: [date])
         }
         guard isDue == true else { return false }
         try await write { database in
-            try database.execute(sql: "DELETE FROM hold WHERE until <= ?", arguments: [date])
+            try database.execute(sql: "DELETE FROM retention WHERE until <= ?", arguments: [date])
             try Self.releaseUnheld(in: database)
         }
         return true
@@ -69,7 +70,7 @@ extension Catalogue {
     }
 
     private func holds(in database: Database) throws -> [Hold] {
-        try Row.fetchAll(database, sql: "SELECT keyHash, kind, until, target FROM hold").compactMap { row in
+        try Row.fetchAll(database, sql: "SELECT keyHash, kind, until, target FROM retention").compactMap { row in
             guard let name: String = row.value("keyHash"), let data: Data = row.value("target"),
                 let target = codec.decodeTarget(data, name: name), let url = try? ResourceURL(target.url)
             else { return nil }
@@ -127,7 +128,7 @@ extension Catalogue {
                 database,
                 sql: """
                     SELECT TOTAL(allocated) AS allocated, TOTAL(stored) AS stored FROM generation
-                    WHERE keyHash IN (SELECT keyHash FROM entry WHERE held = 1)
+                    WHERE keyHash IN (SELECT keyHash FROM entry WHERE retained = 1)
                     """
             ).map { row in
                 func size(_ column: String) -> Int64 {

@@ -45,7 +45,7 @@ extension Catalogue {
         }
         return Holdings(
             entries: try max(count("entry"), count("generation")), storedBytes: try usage(in: database).stored,
-            holds: try count("hold"))
+            holds: try count(retentionTable(in: database)))
     }
 
     /// Whether the index is encrypted; throws if it does not say.

@@ -7,8 +7,6 @@ extension Catalogue {
     static let fileSuffixes = ["", "-wal", "-shm"]
     /// Marks an index that was found damaged while in use; the next opening sets it aside.
     static let suspicionName = "catalogue.suspect"
-    /// "RP" and the format version.
-    private static let applicationID = 0x5250_0000 + formatVersion
     /// Page size in bytes, a quarter of SQLite's default.
     ///
     /// A new entry touches a page of each tree, two of them at random positions, and each page is written twice: to the
@@ -31,17 +29,26 @@ extension Catalogue {
             throw RepriseError(.storageUnavailable, "The cache in \(directory) cannot be read.", cause: error)
         }
         do {
-            let (queue, other) = try reading(path) { database in
-                guard try state(of: database) == .current else { throw damaged }
-                return try foreign(database, vault)
+            let (queue, (format, other)) = try reading(path) { database -> (State, Foreign?) in
+                let format = try state(of: database)
+                guard format != .empty else { throw damaged }
+                return (format, try foreign(database, vault))
             }
             if let other, other.isRefused { throw other.difference.error }
-            return Catalogue(.queue(queue), vault: vault) {}
+            return Catalogue(.queue(format == .older ? try migratedCopy(of: queue, vault) : queue), vault: vault) {}
         } catch let error as RepriseError {
             throw error
         } catch {
             throw RepriseError(.storageUnavailable, "Cannot open the index in \(directory).", cause: error)
         }
+    }
+
+    /// A copy of an index in memory, in the current format: a file that is only read cannot be migrated.
+    private static func migratedCopy(of queue: DatabaseQueue, _ vault: Vault?) throws -> DatabaseQueue {
+        let copy = try DatabaseQueue()
+        try queue.backup(to: copy)
+        try migrate(copy, for: vault)
+        return copy
     }
 
     /// Opens the file at `path` for reading and runs `body` on it.
@@ -100,7 +107,7 @@ extension Catalogue {
     /// Changes nothing if it throws `keyUnavailable`.
     static func open(
         directory: String, vault: Vault?, fileSystem: any FileSystem, options: Options = Options(),
-        reached: (CrashPoint) -> Void = { _ in }
+        reached: @escaping @Sendable (CrashPoint) -> Void = { _ in }
     ) throws(RepriseError) -> Opening {
         let path = directory + "/" + fileName
         let suspicion = directory + "/" + suspicionName
@@ -114,13 +121,13 @@ extension Catalogue {
             let isSuspect = (try? fileSystem.status(of: suspicion)) != nil
             switch try isSuspect
                 ? .unusable("it was found damaged while it was in use")
-                : attempt(path, vault, fileSystem, onDamage, options, reset: reset)
+                : attempt(path, vault, fileSystem, onDamage, options, reset: reset, reached)
             {
             case .opened(let opened): opening = opened
             case .unusable(let reason):
                 try checkUnusable(path)
                 try setAside(directory, fileSystem, reached)
-                opening = try open(path, vault, fileSystem, onDamage, options, reset: reason)
+                opening = try open(path, vault, fileSystem, onDamage, options, reset: reason, reached)
             }
             // It may be plain; like plain media, it must not remain in an encrypted cache.
             if vault != nil { removeSetAside(directory, fileSystem) }
@@ -164,10 +171,10 @@ extension Catalogue {
 
     private static func attempt(
         _ path: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ onDamage: @escaping @Sendable () -> Void,
-        _ options: Options, reset: String?
+        _ options: Options, reset: String?, _ reached: @escaping @Sendable (CrashPoint) -> Void
     ) throws -> Attempt {
         do {
-            return .opened(try open(path, vault, fileSystem, onDamage, options, reset: reset))
+            return .opened(try open(path, vault, fileSystem, onDamage, options, reset: reset, reached))
         } catch let error as DatabaseError where error.isDamage || error.resultCode == .SQLITE_ERROR {
             return .unusable(error.message ?? "it is damaged")
         } catch let unusable as Unusable {
@@ -214,7 +221,7 @@ extension Catalogue {
 
     private static func open(
         _ path: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ onDamage: @escaping @Sendable () -> Void,
-        _ options: Options, reset: String?
+        _ options: Options, reset: String?, _ reached: @escaping @Sendable (CrashPoint) -> Void
     ) throws -> Opening {
         makeFile(path, fileSystem)
         var configuration = Configuration()
@@ -230,7 +237,8 @@ extension Catalogue {
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
         do {
-            let session = try pool.write { try prepare($0, vault, options) }
+            try prepare(pool, vault, options, reached)
+            let session = try pool.write { try begin($0, options) }
             return Opening(
                 catalogue: Catalogue(.pool(pool), vault: vault, onDamage: onDamage), session: session, reset: reset)
         } catch {
@@ -250,94 +258,19 @@ extension Catalogue {
         }
     }
 
+    /// Brings the index to the current format, if its key is that of `vault`.
     private static func prepare(
-        _ database: Database, _ vault: Vault?, _ options: Options
-    ) throws -> Session {
-        if try state(of: database) == .empty {
-            // Data files without an index may be plain and are useless.
-            if vault != nil { options.removeMedia() }
-            try create(database, vault)
+        _ pool: DatabasePool, _ vault: Vault?, _ options: Options, _ reached: @escaping @Sendable (CrashPoint) -> Void
+    ) throws {
+        let format = try pool.read { database -> State in
+            let format = try state(of: database)
+            // The index could not be read before.
+            if format != .empty, let difference = try keyDifference(database, vault) { throw difference.error }
+            return format
         }
-        // The index could not be read before.
-        if let difference = try keyDifference(database, vault) { throw difference.error }
-        return try begin(database, options)
-    }
-
-    // MARK: - Formats
-
-    private enum State { case empty, current }
-
-    /// The state of the file; throws when it is newer, older, foreign or incomplete.
-    private static func state(of database: Database) throws -> State {
-        let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        let application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
-        let isOurs = application >> 16 == applicationID >> 16 && application & 0xFFFF == version
-        guard !isOurs || version <= formatVersion else {
-            throw RepriseError(
-                .storageUnavailable,
-                "The cache was written by a newer Reprise (format \(version), this one reads \(formatVersion)). "
-                    + "Update Reprise, or choose another directory.")
-        }
-        if version == 0, application == 0,
-            try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") == 0
-        {
-            return .empty
-        }
-        guard isOurs, version == formatVersion else {
-            throw Unusable(reason: version == 1 ? "its format is too old" : "it is not a cache's index, or damaged")
-        }
-        for statement in probes { _ = try Row.fetchOne(database, sql: statement) }
-        return .current
-    }
-
-    /// Queries that fail unless every table and column exists; no row is read.
-    private static let probes = [
-        "SELECT keyHash, generation, lastUsed, held FROM entry LIMIT 0",
-        "SELECT id, keyHash, record, salt, allocated, stored FROM generation LIMIT 0",
-        "SELECT generation, block, chunks FROM chunk LIMIT 0", "SELECT keyHash, kind, until, target FROM hold LIMIT 0",
-        "SELECT keyHash, signpost, record FROM selection LIMIT 0", "SELECT name, value FROM total LIMIT 0",
-        "SELECT allocated, stored FROM usage LIMIT 0",
-        "SELECT name, value FROM state LIMIT 0",
-    ]
-
-    private static func create(_ database: Database, _ vault: Vault?) throws {
-        try database.execute(
-            sql: """
-                CREATE TABLE entry (
-                    keyHash TEXT PRIMARY KEY, generation INTEGER NOT NULL, lastUsed REAL NOT NULL,
-                    held INTEGER NOT NULL) WITHOUT ROWID;
-                CREATE INDEX entryByUse ON entry (held, lastUsed);
-                CREATE TABLE generation (
-                    id INTEGER PRIMARY KEY, keyHash TEXT NOT NULL, record BLOB NOT NULL, salt BLOB NOT NULL,
-                    allocated INTEGER NOT NULL, stored INTEGER NOT NULL);
-                CREATE INDEX generationByKey ON generation (keyHash);
-                CREATE TABLE chunk (
-                    generation INTEGER NOT NULL, block INTEGER NOT NULL, chunks BLOB NOT NULL,
-                    PRIMARY KEY (generation, block)) WITHOUT ROWID;
-                CREATE TABLE selection (
-                    keyHash TEXT PRIMARY KEY, signpost TEXT NOT NULL, record BLOB NOT NULL) WITHOUT ROWID;
-                CREATE INDEX selectionBySignpost ON selection (signpost);
-                CREATE TABLE hold (
-                    keyHash TEXT PRIMARY KEY, kind INTEGER NOT NULL, until REAL, target BLOB NOT NULL) WITHOUT ROWID;
-                CREATE TABLE total (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-                CREATE TABLE state (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-                CREATE TABLE usage (allocated INTEGER NOT NULL, stored INTEGER NOT NULL);
-                INSERT INTO usage VALUES (0, 0);
-                CREATE TRIGGER generationAdded AFTER INSERT ON generation BEGIN
-                    UPDATE usage SET allocated = allocated + new.allocated, stored = stored + new.stored; END;
-                CREATE TRIGGER generationChanged AFTER UPDATE OF allocated, stored ON generation BEGIN
-                    UPDATE usage SET allocated = allocated + new.allocated - old.allocated,
-                                     stored = stored + new.stored - old.stored; END;
-                CREATE TRIGGER generationRemoved AFTER DELETE ON generation BEGIN
-                    UPDATE usage SET allocated = allocated - old.allocated, stored = stored - old.stored; END;
-                INSERT INTO state VALUES ('clean', 1);
-                INSERT INTO state VALUES ('sealed', \(vault == nil ? 0 : 1));
-                PRAGMA application_id = \(applicationID);
-                PRAGMA user_version = \(formatVersion);
-                """)
-        if let vault {
-            try database.execute(sql: "INSERT INTO state VALUES ('check', ?)", arguments: [vault.check])
-        }
+        // Data files without an index may be plain and are useless.
+        if format == .empty, vault != nil { options.removeMedia() }
+        if format != .current { try migrate(pool, for: vault, reached: reached) }
     }
 
     // MARK: - Sessions

@@ -62,7 +62,7 @@ extension Catalogue {
         return try await write { database in
             var found: [CacheKey] = []
             for name in names {
-                try database.execute(sql: "DELETE FROM hold WHERE keyHash = ?", arguments: [name])
+                try database.execute(sql: "DELETE FROM retention WHERE keyHash = ?", arguments: [name])
                 found += try selections(of: name, in: database).map { CacheKey($0.key) }
                 try database.execute(sql: "DELETE FROM selection WHERE signpost = ?", arguments: [name])
             }

@@ -88,14 +88,14 @@ extension Catalogue {
     private func releaseSignpost(of name: String, in database: Database) throws {
         try database.execute(
             sql: """
-                DELETE FROM hold WHERE keyHash = (SELECT signpost FROM selection WHERE keyHash = ?)
+                DELETE FROM retention WHERE keyHash = (SELECT signpost FROM selection WHERE keyHash = ?)
                 AND NOT EXISTS (SELECT 1 FROM selection JOIN entry ON entry.keyHash = selection.keyHash
-                    WHERE selection.signpost = hold.keyHash)
+                    WHERE selection.signpost = retention.keyHash)
                 """, arguments: [name])
     }
 
     private func isHeld(_ name: String, in database: Database) throws -> Bool {
-        try Bool.fetchOne(database, sql: "SELECT held FROM entry WHERE keyHash = ?", arguments: [name]) ?? false
+        try Bool.fetchOne(database, sql: "SELECT retained FROM entry WHERE keyHash = ?", arguments: [name]) ?? false
     }
 
     /// Those of `names` that are retained.
@@ -134,8 +134,8 @@ extension Catalogue {
             ])
         try database.execute(
             sql: """
-                INSERT INTO entry (keyHash, generation, lastUsed, held)
-                VALUES (?1, ?2, ?3, EXISTS (SELECT 1 FROM hold WHERE keyHash = ?1
+                INSERT INTO entry (keyHash, generation, lastUsed, retained)
+                VALUES (?1, ?2, ?3, EXISTS (SELECT 1 FROM retention WHERE keyHash = ?1
                     OR keyHash = (SELECT signpost FROM selection WHERE selection.keyHash = ?1)))
                 ON CONFLICT (keyHash) DO UPDATE SET generation = excluded.generation
                 """, arguments: [name, record.id, Double(record.responseTime)])

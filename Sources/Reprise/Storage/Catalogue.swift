@@ -12,7 +12,7 @@ struct Catalogue: Sendable {
     /// and not a newer format.
     ///
     /// A newer format is refused; an older one is set aside.
-    static let formatVersion = 2
+    static let formatVersion = 3
 
     let database: IndexDatabase
     let codec: RecordCodec
@@ -60,12 +60,12 @@ struct Catalogue: Sendable {
                 database,
                 sql: """
                     SELECT generation.id, generation.record, salt, allocated, stored, entry.keyHash, lastUsed,
-                        COALESCE(hold.kind, shared.kind) AS kind,
-                        CASE WHEN hold.kind IS NULL THEN shared.until ELSE hold.until END AS until
+                        COALESCE(retention.kind, shared.kind) AS kind,
+                        CASE WHEN retention.kind IS NULL THEN shared.until ELSE retention.until END AS until
                     FROM entry JOIN generation ON generation.id = entry.generation
-                    LEFT JOIN hold ON hold.keyHash = entry.keyHash
+                    LEFT JOIN retention ON retention.keyHash = entry.keyHash
                     LEFT JOIN selection ON selection.keyHash = entry.keyHash
-                    LEFT JOIN hold AS shared ON shared.keyHash = selection.signpost
+                    LEFT JOIN retention AS shared ON shared.keyHash = selection.signpost
                     ORDER BY lastUsed DESC
                     """)
             var entries: [CacheEntry] = []
@@ -131,7 +131,7 @@ struct Catalogue: Sendable {
                 sql: """
                     SELECT entry.keyHash, generation.id, record, salt, allocated, stored FROM entry
                     LEFT JOIN generation ON generation.id = entry.generation
-                    WHERE held = 0 AND lastUsed < ? ORDER BY \(policy.order) LIMIT ? OFFSET ?
+                    WHERE retained = 0 AND lastUsed < ? ORDER BY \(policy.order) LIMIT ? OFFSET ?
                     """, arguments: [date ?? .infinity, limit, offset])
             return rows.compactMap { row in
                 guard let name: String = row.value("keyHash") else { return nil }

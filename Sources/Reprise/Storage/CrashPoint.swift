@@ -2,6 +2,8 @@
 package enum CrashPoint: String, CaseIterable, Sendable {
     /// The index is open and marked as in use.
     case opened
+    /// Inside the transaction that brings the index to the next format, before its commit.
+    case migrating
     /// A file of a damaged index was moved aside; others may still be in place.
     case settingAside
     /// A file of a catalogue that another key made was removed, as requested; the rest of the cache may still be there.

@@ -143,7 +143,20 @@ import Testing
     }
 
     /// Points that a process which only plays does not come to.
-    private static func isApart(_ point: CrashPoint) -> Bool { point == .closing || point == .resetting }
+    private static func isApart(_ point: CrashPoint) -> Bool { [.closing, .resetting, .migrating].contains(point) }
+
+    @Test("killed while a directory of format 2 is migrated: everything stays", arguments: [1, 2], [false, true])
+    func killedWhileMigrating(passage: Int, isSealed: Bool) async throws {
+        let fixture = try Format2Fixture(isSealed: isSealed)
+        defer { fixture.remove() }
+        var settings = Settings(directory: fixture.path, url: "http://127.0.0.1:9/", lengths: [])
+        settings.key = isSealed ? Format2Fixture.key : nil
+        settings.crashPoint = CrashPoint.migrating.rawValue
+        settings.passage = passage
+        let outcome = try await Self.run(settings, for: .seconds(60))
+        #expect(outcome.exit == .signal(SIGKILL), "\(outcome)")
+        try await fixture.expectEverything()
+    }
 
     @Test("killed while it empties a cache for another key: all is there, or nothing", arguments: [1, 2, 3])
     func killedWhileResetting(passage: Int) async throws {

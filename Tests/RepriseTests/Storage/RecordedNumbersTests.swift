@@ -62,7 +62,7 @@ import Testing
             UPDATE state SET value = 0 WHERE name = 'clean';
             INSERT OR REPLACE INTO total VALUES ('bytesFromStore', \(size));
             INSERT OR REPLACE INTO total VALUES ('bytesFromOrigin', \(size));
-            UPDATE entry SET held = 1;
+            UPDATE entry SET retained = 1;
             """
         ) { bench async throws in
             let inspector = try CacheInspector(directory: bench.directory.path)
@@ -70,7 +70,7 @@ import Testing
             try await bench.reopened(configure: { $0.limit = 1_000_000 }) { cache async throws in
                 let catalogue = try #require(cache.engine.store).catalogue
                 #expect((0...Usage.most).contains(try catalogue.heldUsage().allocated))
-                try await catalogue.write { try $0.execute(sql: "UPDATE entry SET held = 0") }
+                try await catalogue.write { try $0.execute(sql: "UPDATE entry SET retained = 0") }
                 let candidates = try catalogue.candidates(by: .leastRecentlyUsed, limit: 9, offset: 0)
                 #expect(candidates.count == 2)
                 #expect(candidates.allSatisfy { (0...Usage.most).contains($0.allocated) })
