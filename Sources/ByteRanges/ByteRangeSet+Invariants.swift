@@ -40,7 +40,7 @@ extension ByteRangeSet {
         try require(chunks.allSatisfy { $0.count <= table.chunkCapacity }, "chunk too large")
         for (chunk, next) in zip(chunks, chunks.dropFirst()) {
             let isWorthKeeping = chunk.count + next.count > table.chunkCapacity / 2
-            try require(isWorthKeeping, "neighbours of \(chunk.count) and \(next.count) spans not joined")
+            try require(isWorthKeeping, "neighbors of \(chunk.count) and \(next.count) spans not joined")
         }
         let isDirectoryRight = table.directory.allSatisfy { $0.lowerBound == $0.spans.first?.lowerBound }
         try require(isDirectoryRight, "directory out of date")

@@ -68,7 +68,7 @@ public struct CacheInspector: Sendable {
         }
         guard let length = stored.record.completeLength, position == length else {
             throw RepriseError(
-                .notStored, "\(entry.url.redacted) is not whole from byte \(position) on. Fetch it first.",
+                .notStored, "\(entry.url.redacted) is incomplete from byte \(position) on. Fetch it first.",
                 range: position..<max(position, stored.record.completeLength ?? position))
         }
     }

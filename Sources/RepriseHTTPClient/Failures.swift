@@ -87,7 +87,7 @@ enum Failures {
 
     private static func misbehaved(_ endpoint: Endpoint, _ cause: (any Error)?) -> RepriseError {
         RepriseError(
-            .originMisbehaved, "What \(endpoint.name) sent is not valid HTTP/1.1; nothing of it can be used.",
+            .originMisbehaved, "The response of \(endpoint.name) is not valid HTTP/1.1 and cannot be used.",
             cause: cause)
     }
 }

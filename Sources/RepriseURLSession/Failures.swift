@@ -74,7 +74,7 @@ enum Failures {
 
     static func misbehaved(_ url: ResourceURL, _ what: String, _ cause: URLError? = nil) -> RepriseError {
         RepriseError(
-            .originMisbehaved, "What \(url.authority) sent \(what); nothing of it can be used.", cause: cause)
+            .originMisbehaved, "The response of \(url.authority) \(what) and cannot be used.", cause: cause)
     }
 
     private static func unreachable(_ url: ResourceURL, _ cause: URLError?) -> RepriseError {

@@ -26,7 +26,7 @@ struct ResponseHead {
     /// passed on without the fields that decoding made wrong.
     init(_ urlResponse: URLResponse, to request: OriginRequest) throws(RepriseError) {
         guard let urlResponse = urlResponse as? HTTPURLResponse, (200...999).contains(urlResponse.statusCode) else {
-            throw Failures.misbehaved(request.url, "is no final HTTP response")
+            throw Failures.misbehaved(request.url, "is not a final HTTP response")
         }
         var fields = try Self.fields(of: urlResponse, request.url)
         let status = HTTPResponse.Status(code: urlResponse.statusCode)

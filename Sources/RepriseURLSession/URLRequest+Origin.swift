@@ -28,7 +28,7 @@ extension URLRequest {
     /// Throws `invalidArgument` for CONNECT and TRACE, and `invalidURL` if Foundation would change the URL.
     static func make(_ request: OriginRequest, userAgent: String?) throws(RepriseError) -> URLRequest {
         guard request.method.rawValue != "CONNECT", request.method != .trace else {
-            throw RepriseError(.invalidArgument, "An origin is not asked with \(request.method.rawValue).")
+            throw RepriseError(.invalidArgument, "The origin cannot be sent \(request.method.rawValue).")
         }
         let text = request.url.description
         guard let url = URL(string: text, encodingInvalidCharacters: false), url.absoluteString == text else {

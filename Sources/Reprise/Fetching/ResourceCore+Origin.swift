@@ -232,7 +232,7 @@ extension ResourceCore {
     func forward(_ request: OriginRequest) async throws -> OriginResponse {
         if policy.isOffline {
             throw RepriseError(
-                .notStored, "The origin is not to be asked, so \(request.method.rawValue) cannot be sent.")
+                .notStored, "The origin must not be asked, so \(request.method.rawValue) cannot be sent.")
         }
         let (response, _) = try await engine.send(request, range: nil)
         let isSafe = [HTTPRequest.Method.options, .trace].contains(request.method)

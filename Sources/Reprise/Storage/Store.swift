@@ -155,7 +155,7 @@ final class Store: Sendable {
     func noRoomReason(for bytes: Int64) -> String {
         guard let (_, free, floor) = quota.diskShortage(bytes) else { return noRoomReason }
         return
-            "The disk is almost full: \(free) bytes are free, and \(floor) are to stay free (minimumFree). Eviction would "
+            "The disk is almost full: \(free) bytes are free, and \(floor) must stay free (minimumFree). Eviction would "
             + "not help enough."
     }
 

@@ -14,7 +14,7 @@ enum RequestHead {
     static func make(_ request: OriginRequest, userAgent: String) throws(RepriseError) -> HTTPRequestHead {
         let method = HTTPMethod(rawValue: request.method.rawValue)
         guard method != .CONNECT, method != .TRACE else {
-            throw RepriseError(.invalidArgument, "An origin is not asked with \(request.method.rawValue).")
+            throw RepriseError(.invalidArgument, "The origin cannot be sent \(request.method.rawValue).")
         }
         var headers = HTTPHeaders()
         headers.reserveCapacity(request.fields.count + 3)

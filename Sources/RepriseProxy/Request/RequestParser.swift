@@ -171,7 +171,7 @@ package struct RequestParser: Sendable {
         case "HTTP/1.1": return true
         case "HTTP/1.0": return false
         case let text where text.hasPrefix("HTTP/"):
-            throw Refusal(status: 505, reason: "Only HTTP/1.1 and 1.0 are spoken.")
+            throw Refusal(status: 505, reason: "Only HTTP/1.1 and 1.0 are supported.")
         default: throw malformed("The request line does not end with HTTP/1.1.")
         }
     }
