@@ -95,9 +95,9 @@ final class Engine: Sendable {
 
     func liveResource(_ key: CacheKey) -> ResourceCore? { state.withLock { $0.resources[key] } }
 
-    /// Takes the resource out of the table if nobody reads or fills it, or in any case if `force` says so.
+    /// Takes the resource out of the table if no reader or fetch uses it, or in any case with `force`.
     ///
-    /// Not once the table was emptied: nobody knows then what is in use.
+    /// Not once the table was emptied: it no longer knows what is in use.
     func detach(_ key: CacheKey, force: Bool) -> (isRemoved: Bool, core: ResourceCore?) {
         state.withLock { state in
             guard !state.isClosed else { return (false, nil) }
@@ -108,7 +108,7 @@ final class Engine: Sendable {
         }
     }
 
-    /// Makes what is stored under `key`, all selections of it too, stale for good (RFC 9111 §4.4).
+    /// Makes the responses stored under `key`, with all its selections, stale for good (RFC 9111 §4.4).
     func invalidate(_ key: CacheKey) {
         for resource in state.withLock({ $0.resources.family(of: key) }) { resource.invalidate() }
         store?.recorder.noteInvalidation(of: key)
@@ -149,8 +149,8 @@ final class Engine: Sendable {
         return storage
     }
 
-    /// `request` for what others get, too: in a shared cache without fields that may change the response and are not part
-    /// of the key of the stored one, whose fields are `stored`.
+    /// `request` for what others get, too: in a shared cache without fields that may change the response and are not
+    /// part of the key of the stored one, whose fields are `stored`.
     func impersonal(_ request: OriginRequest, _ stored: HTTPFields) -> OriginRequest {
         guard configuration.reuse.isShared else { return request }
         var request = request
@@ -172,11 +172,11 @@ final class Engine: Sendable {
             .notStored, "\(url.redacted) is not stored as far as was asked for, and the origin is not to be asked.")
     }
 
-    /// Sends one request for `range` (`nil` = the whole, without a Range field) when its turn has come, and measures the time
-    /// to its head.
+    /// Sends one request for `range` (`nil` = the whole, without a Range field) when its turn has come, and measures
+    /// the time to its head.
     ///
-    /// `condition` makes it conditional on another state than that (RFC 9110 §13.1.2, §13.1.3). `interest` says how much it is
-    /// wanted until its head is here; without one it is wanted as `request` says.
+    /// `condition` makes it conditional on another state than that (RFC 9110 §13.1.2, §13.1.3). `interest` says how
+    /// much it is wanted until its head is here; without one it is wanted as `request` says.
     ///
     /// Throws `CancellationError` if nothing wants it any more before it is sent.
     func send(

@@ -41,7 +41,7 @@ extension MediaCache {
         }
     }
 
-    /// What is to be kept of which nothing is stored yet.
+    /// Pins and downloads of which nothing is stored yet.
     package func awaitedEntries() async throws -> [CacheInspector.AwaitedEntry] {
         guard let store = engine.store else { return [] }
         return try await withTaskExecutorPreference(DiskExecutor.shared) {
@@ -51,8 +51,8 @@ extension MediaCache {
         }
     }
 
-    /// Records the limit again that was chosen before this cache was opened, for a command that failed; not where more is
-    /// stored by now than that allows.
+    /// Records the limit again that was chosen before this cache was opened, for a command that failed; not where more
+    /// is stored by now than that allows.
     package func restoreLimit() async throws(RepriseError) {
         guard let store = engine.store, store.problem == nil, engine.configuration.isLimitGiven,
             store.quota.usage.allocated <= store.limitBefore ?? Configuration().limit
@@ -81,9 +81,9 @@ extension MediaCache {
 
     /// Changes the limit in bytes (``Configuration/limit``) while the cache is in use, and records it in the directory.
     ///
-    /// Evicts least recently used entries where the cache occupies more; entries in use, pinned entries and downloads stay.
-    /// Does nothing in a cache without a store. Throws ``RepriseError``: `storageUnavailable` when the index cannot be
-    /// written; the limit is as it was before then.
+    /// Evicts least recently used entries where the cache occupies more; entries in use, pinned entries and downloads
+    /// stay. Does nothing in a cache without a store. Throws ``RepriseError``: `storageUnavailable` when the index
+    /// cannot be written; the limit is as it was before then.
     public func setLimit(_ limit: Int64) async throws {
         guard let store = engine.store else { return }
         if let problem = store.problem { throw problem }

@@ -12,7 +12,8 @@ extension MediaCache {
         try resource(for: ResourceURL(url), fields: fields, partition: partition)
     }
 
-    /// Whether every byte at `url` is on disk, in `partition` if one is named; looks into the index, never at the network.
+    /// Whether every byte at `url` is on disk, in `partition` if one is named; looks into the index, never at the
+    /// network.
     ///
     /// False for URLs that are neither http nor https.
     public func isCached(_ url: URL, partition: String? = nil) async -> Bool {
@@ -22,8 +23,8 @@ extension MediaCache {
 
     /// Removes the stored bytes of `url`, also while they are being read: such reads end at their next hole.
     ///
-    /// Returns the bytes freed; 0 if there was nothing. Throws ``RepriseError``: `invalidURL` for what is neither http nor
-    /// https, `storageUnavailable` when the index cannot be written.
+    /// Returns the bytes freed; 0 if there was nothing. Throws ``RepriseError``: `invalidURL` for what is neither http
+    /// nor https, `storageUnavailable` when the index cannot be written.
     @discardableResult
     public func remove(_ url: URL, partition: String? = nil) async throws -> Int64 {
         try await remove(resource(for: url, partition: partition))
@@ -35,7 +36,8 @@ extension MediaCache {
     @discardableResult
     public func remove(_ resource: MediaResource) async throws -> Int64 { try await remove(resource.key) }
 
-    /// The data file of `url`, if every byte is on disk and the cache is not encrypted; see ``MediaResource/fileURL()``.
+    /// The data file of `url`, if every byte is on disk and the cache is not encrypted; see
+    /// ``MediaResource/fileURL()``.
     public func fileURL(for url: URL, partition: String? = nil) async -> URL? {
         await (try? resource(for: url, partition: partition))?.fileURL()
     }

@@ -25,8 +25,8 @@ extension MediaResource {
 
     /// The bytes of `range`, or of the whole file, in memory.
     ///
-    /// For artwork, manifests and the like: a film does not fit. ``read(_:fields:directives:demand:onInterim:)`` gives pieces
-    /// of at most 1 MiB instead. Throws what that throws.
+    /// For artwork, manifests and the like: a film does not fit. ``read(_:fields:directives:demand:onInterim:)`` gives
+    /// pieces of at most 1 MiB instead. Throws what that throws.
     public func data(_ range: RangeSpec? = nil) async throws -> Data {
         let read = try await read(range)
         var data = Data()
@@ -45,9 +45,9 @@ extension MediaResource {
 
     /// The data file, if every byte is on disk and the cache is not encrypted; `nil` otherwise.
     ///
-    /// For programs that take files only. The file has no extension, must not be changed, and goes when the entry is evicted
-    /// or removed: pin it (``MediaCache/retain(_:as:)``) as long as the file is in use. Its bytes are not compared with
-    /// their checksums, and its use is not noted: ``export(to:)-(String)`` does both.
+    /// For programs that take files only. The file has no extension, must not be changed, and goes when the entry is
+    /// evicted or removed: pin it (``MediaCache/retain(_:as:)``) as long as the file is in use. Its bytes are not
+    /// compared with their checksums, and its use is not noted: ``export(to:)-(String)`` does both.
     public func fileURL() async -> URL? {
         guard let store = core.engine.store, let generation = try? await core.current().stored(for: originRequest),
             generation.sealer == nil, generation.isStored(nil)

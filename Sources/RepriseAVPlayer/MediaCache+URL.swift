@@ -2,7 +2,8 @@ public import Foundation
 public import Reprise
 
 extension MediaCache {
-    /// Whether every byte of the media at `url`, played with `options`, is on disk; consults the index, never the network.
+    /// Whether every byte of the media at `url`, played with `options`, is on disk; consults the index, never the
+    /// network.
     ///
     /// False for URLs that are not http or https. Without options, use `isCached(_:partition:)` of Reprise.
     public func isCached(_ url: URL, options: PlaybackOptions) async -> Bool {

@@ -114,7 +114,7 @@ struct CacheOptions: ParsableArguments {
         #if os(macOS)
             return home + "/Library/Caches/reprise"
         #else
-            // XDG Base Directory Specification 0.8: relative paths are to be ignored.
+            // XDG Base Directory Specification 0.8: relative paths must be ignored.
             if let base = environment["XDG_CACHE_HOME"], base.hasPrefix("/") { return base + "/reprise" }
             return home + "/.cache/reprise"
         #endif

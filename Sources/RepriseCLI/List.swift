@@ -6,7 +6,7 @@ import Reprise
 /// `reprise list`.
 struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List what is stored, the most recently used first.",
+        abstract: "List the stored files, the most recently used first.",
         discussion: """
             Also works while the proxy runs.
 
@@ -90,7 +90,7 @@ struct EntryReport: Encodable {
         self.spans = spans
     }
 
-    /// Something that is to be kept, and of which nothing is stored.
+    /// A pin or a download of which nothing is stored.
     init(_ entry: CacheInspector.AwaitedEntry) {
         url = entry.url.description
         key = entry.key.text

@@ -7,7 +7,7 @@ import RepriseHTTPClient
 /// `reprise pin`.
 struct Pin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Keep what is stored of URLs, whatever else needs room.",
+        abstract: "Keep the stored bytes of URLs, whatever else needs room.",
         discussion: """
             Without --download nothing is fetched: what players and fetch store of a URL is kept. What is kept counts
             against the limit like the rest. When it fails, a URL is kept as it was before, and the others follow all the
@@ -84,7 +84,7 @@ struct Pin: AsyncParsableCommand {
         return outcome
     }
 
-    /// Keeps what is stored of one URL, or downloads it; returns what is to be said of it.
+    /// Keeps the stored bytes of one URL, or downloads it; returns the line to print.
     private func pin(_ url: String, in store: MediaCache, as retention: Retention) async throws -> String {
         let resource = try store.resource(for: url)
         let before = try await store.retention(of: resource)
@@ -137,7 +137,7 @@ struct Pin: AsyncParsableCommand {
         var (before, hasBegun) = (nil as Int64?, false)
         for await progress in resource.storedProgressUpdates() {
             let bytes = progress.ranges.byteCount
-            // What is stored before the first change is what an earlier run left.
+            // Bytes stored before the first change come from an earlier run.
             let stored = before ?? bytes
             if before != nil, !hasBegun {
                 meter.begin(total: progress.completeLength, stored: stored)

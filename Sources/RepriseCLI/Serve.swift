@@ -49,7 +49,7 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Serve several users by the rules of a shared cache (RFC 9111): nothing private is stored.")
     var shared = false
 
-    @Flag(help: "Never ask an origin: serve what is stored, however stale, and 504 otherwise.")
+    @Flag(help: "Never ask an origin: serve stored bytes, however stale, and 504 otherwise.")
     var offline = false
 
     @Option(

@@ -8,8 +8,8 @@
 enum StandardStreams {
     /// Puts `/dev/null` in the place of those that this process was started without.
     ///
-    /// The next file that is opened would get the number otherwise, such as the index, and what is printed would be written
-    /// into it. Opened the other way round, so that writing to a closed standard output stays an error.
+    /// The next file that is opened would get the number otherwise, such as the index, and what is printed would be
+    /// written into it. Opened the other way round, so that writing to a closed standard output stays an error.
     static func fill() {
         for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
         where fcntl(descriptor, F_GETFD) < 0 {

@@ -56,7 +56,7 @@ final class StopSignals: Sendable {
             // Its sources watch; what a signal does besides has to be turned off. On Linux they handle it themselves.
             for number in numbers { signal(number, SIG_IGN) }
         #endif
-        // Whoever reads a pipe may leave: that is an error of the write.
+        // The reader of a pipe may leave: that is an error of the write.
         signal(SIGPIPE, SIG_IGN)
     }
 
@@ -113,8 +113,8 @@ final class StopSignals: Sendable {
         if isOver { action() }
     }
 
-    /// The value of `result`; ends the process by the signal that interrupted it, or by that of a pipe that nothing reads,
-    /// so that a shell sees which one it was.
+    /// The value of `result`; ends the process by the signal that interrupted it, or by that of a pipe that nothing
+    /// reads, so that a shell sees which one it was.
     func get<T>(_ result: Result<T, any Error>) throws -> T {
         do { return try result.get() } catch {
             if let failure = error as? OutputFile.Failure, failure.reason == .readerIsGone { Self.end(by: SIGPIPE) }

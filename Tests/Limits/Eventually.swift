@@ -2,8 +2,8 @@ import Dispatch
 
 /// Returns when `condition` holds, or when the task is cancelled.
 ///
-/// For states that give no signal. Looks again every few milliseconds: a loop around `Task.yield()` takes the processor from
-/// the work that it waits for, and on a busy machine from every other test.
+/// For states that give no signal. Looks again every few milliseconds: a loop around `Task.yield()` takes the processor
+/// from the work that it waits for, and on a busy machine from every other test.
 public func eventually(_ condition: () async throws -> Bool) async rethrows {
     for _ in 0..<8 {
         if try await condition() { return }

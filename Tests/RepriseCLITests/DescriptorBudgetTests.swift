@@ -10,7 +10,8 @@ import Testing
         let connections = DescriptorBudget(total: total).connections
         #expect(connections >= 4)
         guard total >= 256 else { return }
-        // Each client may need a connection to an origin; a quarter as many more, at most 64, are told that there are too many.
+        // Each client may need a connection to an origin; a quarter as many more, at most 64, are told that there are
+        // too many.
         #expect(2 * connections + min(64, connections / 4) + min(512, total / 4) < total)
     }
 

@@ -43,7 +43,8 @@ import Testing
             #expect(answer.body == TestPattern.bytes(in: 0..<Int64(part), seed: 1))
         }
 
-        /// Sends `text` again and again until the kernel takes no more of it for a while; returns the bytes that it took.
+        /// Sends `text` again and again until the kernel takes no more of it for a while; returns the bytes that it
+        /// took.
         private static func flood(_ client: RawClient, _ text: String, upTo limit: Int) async throws -> Int {
             let batch = String(repeating: text, count: max(1, 64 << 10 / text.utf8.count))
             var total = 0

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RepriseCLI
 
-/// Pictures of progress and of what is stored.
+/// Pictures of progress and of stored bytes.
 @Suite struct PictureTests {
     @Test(
         arguments: [

@@ -10,9 +10,10 @@ import Testing
     import Glibc
 #endif
 
-/// `serve` and `fetch` on a directory that the system lets nobody write.
+/// `serve` and `fetch` on a directory that cannot be written.
 @Suite(.limit(minutes: 3)) struct ReadOnlyTests {
-    private static let nobody = 65_534
+    /// The user `nobody`.
+    private static let unprivileged = 65_534
     private static let setpriv = "/usr/bin/setpriv"
 
     /// What must not be written.
@@ -29,14 +30,14 @@ import Testing
             print("skipped: modes do not bind the superuser, and there is no \(setpriv)")
             return nil
         }
-        return [setpriv, "--reuid=\(nobody)", "--regid=\(nobody)", "--clear-groups"]
+        return [setpriv, "--reuid=\(unprivileged)", "--regid=\(unprivileged)", "--clear-groups"]
     }
 
     private static func set(_ extent: Extent, below directory: String, isWritable: Bool) throws {
         let names = FileManager.default.enumerator(atPath: directory)?.compactMap { $0 as? String } ?? []
         for path in [directory] + names.map({ "\(directory)/\($0)" }) {
             let isDirectory = (try? FileManager.default.contentsOfDirectory(atPath: path)) != nil
-            if getuid() == 0 { _ = chown(path, uid_t(nobody), gid_t(nobody)) }
+            if getuid() == 0 { _ = chown(path, uid_t(unprivileged), gid_t(unprivileged)) }
             guard extent == .everything || path == directory else { continue }
             let mode = (isDirectory ? 0o555 : 0o444) | (isWritable ? 0o200 : 0)
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
@@ -48,7 +49,7 @@ import Testing
         try DiskUse.contents(of: site.directory.path).filter { $0.key != "lock" && !$0.key.hasSuffix("-shm") }
     }
 
-    @Test("what is stored is served, and nothing is added", arguments: Extent.allCases, [false, true])
+    @Test("stored bytes are served, and nothing is added", arguments: Extent.allCases, [false, true])
     func reading(extent: Extent, isSealed: Bool) async throws {
         guard let prefix = Self.prefix else { return }
         let key = isSealed ? ["REPRISE_ENCRYPT_KEY": String(repeating: "7f", count: 32)] : [:]
@@ -88,7 +89,7 @@ import Testing
             #expect(outcome.errors.contains("read-only"), "\(outcome)")
 
             let outputs = try TemporaryDirectory()
-            if getuid() == 0 { _ = chown(outputs.path, uid_t(Self.nobody), gid_t(Self.nobody)) }
+            if getuid() == 0 { _ = chown(outputs.path, uid_t(Self.unprivileged), gid_t(Self.unprivileged)) }
             for (number, name) in ["/film.mp4", "/new.mp4"].enumerated() {
                 let output = outputs.path(of: "\(number).mp4")
                 let fetch = try await Command.run(

@@ -116,7 +116,7 @@ import Testing
     @Test func aDirectoryThatCannotBeWrittenIsSaidOnceAndEverythingStreams() async throws {
         try await Site.run { site async throws in
             site.publish("/a.mp4", length: 300_000)
-            // Below a file nobody can make a directory, root neither.
+            // No user can make a directory below a file, not even root.
             let place = try site.directory.write([], to: "file") + "/cache"
             let outcome = try await Serving.run(["--port", "0", "--cache-dir", place]) { serving async throws in
                 for _ in 0..<3 {

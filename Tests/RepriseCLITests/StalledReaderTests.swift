@@ -22,8 +22,8 @@ import Testing
                     let after = try Self.residentBytes(serving.child.identifier)
                     let sent = await site.origin.settledSnapshot()["/film.mp4"].bodyBytesSent
                     print("stalled reader: \(sent) bytes sent, resident \(before) → \(after) bytes")
-                    // 1 MiB was read. The rest lies in the kernel's buffers between the two, which grow while the kernel
-                    // probes whether anybody reads; in this time other readers have got 64 MiB.
+                    // 1 MiB was read. The rest lies in the kernel's buffers between the two, which grow while the
+                    // kernel probes whether anybody reads; in this time other readers have got 64 MiB.
                     #expect(sent < 16 << 20)
                     #expect(after - before < 2 << 20)
                     // It goes on where it stopped.
@@ -42,7 +42,8 @@ import Testing
             return reader
         }
 
-        /// Traffic that the process and the origin have to handle; whatever was on its way before has arrived afterwards.
+        /// Traffic that the process and the origin have to handle; whatever was on its way before has arrived
+        /// afterwards.
         private static func keepBusy(_ serving: Serving, _ site: Site) async throws {
             for index in 0..<4 {
                 let client = try RawClient(port: serving.port)

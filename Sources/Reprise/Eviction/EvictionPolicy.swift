@@ -1,7 +1,7 @@
 /// Which entries go first when room is needed: an order of the index.
 ///
-/// Eviction asks for the next few entries in this order. Pinned entries and downloads are never among them; of an entry in
-/// use, extents go after all others.
+/// Eviction asks for the next few entries in this order. Pinned entries and downloads are never among them; of an entry
+/// in use, extents go after all others.
 package struct EvictionPolicy: Sendable {
     /// Columns of `entry` and `generation`, as SQL orders by them.
     let order: String

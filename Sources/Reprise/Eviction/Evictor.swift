@@ -1,5 +1,5 @@
-/// Makes room by evicting whole entries in the order of an ``EvictionPolicy``, then extents of entries in use; never leased
-/// or retained bytes.
+/// Makes room by evicting whole entries in the order of an ``EvictionPolicy``, then extents of entries in use; never
+/// leased or retained bytes.
 ///
 /// An actor, so that only one search runs at a time, however many fetches need room.
 actor Evictor {

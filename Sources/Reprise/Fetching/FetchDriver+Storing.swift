@@ -85,8 +85,8 @@ extension FetchDriver {
         return false
     }
 
-    /// Leaves what is left of the response to a reader, where no other response can be shown to continue it; false where a
-    /// reader asks again.
+    /// Leaves what is left of the response to a reader, where no other response can be shown to continue it; false
+    /// where a reader asks again.
     private func handOver(_ arrival: Arrival) -> Bool {
         var (taken, start) = ([arrival.chunk], arrival.range.lowerBound)
         if let tail = core.tails[id], tail.start < start, start <= tail.end {

@@ -14,7 +14,8 @@ extension GenerationCore {
         }
     }
 
-    /// Whether the request of a fetch should be sent now that its turn has come: see ``GenerationMachine/claim(_:patience:)``.
+    /// Whether the request of a fetch should be sent now that its turn has come: see
+    /// ``GenerationMachine/claim(_:patience:)``.
     func claim(_ id: GenerationMachine.FetchID) -> Bool {
         state.withLock { state in
             let patience = patience(state)
@@ -25,7 +26,7 @@ extension GenerationCore {
     /// The next byte that the fetch is to bring; `nil` when it is over.
     func position(of id: GenerationMachine.FetchID) -> Int64? { state.withLock { $0.machine.fetches[id]?.cursor } }
 
-    /// What the origin is to be asked for the fetch now; `nil` when it is over.
+    /// The request that the fetch sends to the origin now; `nil` when it is over.
     func request(for id: GenerationMachine.FetchID) -> OriginRequest? {
         state.withLock { $0.chooseRequest(for: id) }
     }
@@ -35,7 +36,7 @@ extension GenerationCore {
 
     /// The fetch reads from `body` now.
     ///
-    /// False when it was cancelled meanwhile.
+    /// False when it was cancelled in the meantime.
     func attach(_ body: any OriginBody, to id: GenerationMachine.FetchID) -> Bool {
         state.withLock { state in
             state.machine.responseArrived(id)
@@ -50,7 +51,7 @@ extension GenerationCore {
         }
     }
 
-    /// A request beyond the end told the length, which was not known; false if what is stored contradicts it.
+    /// A request beyond the end told the length, which was not known; false if the stored bytes contradict it.
     func learnEnd(_ length: Int64?) -> Bool {
         state.withLock { state in
             guard let length, state.machine.completeLength == nil,
@@ -96,8 +97,8 @@ extension GenerationCore {
 
     /// Waits until readers want more of the fetch, or it is cancelled, or its connection was given back.
     ///
-    /// That happens once it has been parked for the whole parking time: its transfer is cancelled, and a request for the rest
-    /// takes its place when readers want more. Only where such a request can continue the generation.
+    /// That happens once it has been parked for the whole parking time: its transfer is cancelled, and a request for
+    /// the rest takes its place when readers want more. Only where such a request can continue the generation.
     func parkFetch(_ id: GenerationMachine.FetchID) async -> Parking {
         await withCheckedContinuation { continuation in
             let isParked = state.withLock { state in
@@ -144,7 +145,7 @@ extension GenerationCore {
         return rest
     }
 
-    /// Ends a fetch whose request failed, unless somebody waits for its bytes; then `nil`, and a retry is due.
+    /// Ends a fetch whose request failed; `nil` if a reader waits for its bytes, and a retry is due.
     ///
     /// One step under the lock: a reader that began to wait between the question and the end would get the error of a
     /// request that was never repeated. Returns whether the fetch had been cancelled.
@@ -169,7 +170,7 @@ extension GenerationCore {
         engine.progress.changed(key)
     }
 
-    /// The origin has another representation: readers end at their first hole, new reads start afresh.
+    /// The origin has another representation: readers end at their first hole, new reads ask the origin.
     func replace(reason: String) {
         perform(state.withLock { $0.machine.freeze(because: .replaced) })
         engine.journal.tell(.generationReplaced(key, reason: reason))

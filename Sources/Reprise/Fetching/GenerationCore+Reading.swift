@@ -4,7 +4,8 @@ import Locks
 
 /// Readers: who may begin, what each gets next, and the path on which nothing waits.
 extension GenerationCore {
-    /// Whether a new response may fill this generation's holes (RFC 9110 §15.3.7.3, or the policy that the caller named).
+    /// Whether a new response may fill this generation's holes (RFC 9110 §15.3.7.3, or the policy that the caller
+    /// named).
     static func isJoinable(_ state: borrowing State, _ policy: GenerationPolicy) -> Bool {
         if policy == .immutable || state.hasStrongValidator { return true }
         guard policy == .lengthAndDate else { return false }
@@ -17,8 +18,8 @@ extension GenerationCore {
         state.machine.rangesSupported == true && !state.machine.isFrozen && isJoinable(state, policy)
     }
 
-    /// Whether all of `range` can be had without asking for a representation that might be another one, and the first byte
-    /// without waiting for more than `patience` bytes before it.
+    /// Whether all of `range` can be had without asking for a representation that might be another one, and the first
+    /// byte without waiting for more than `patience` bytes before it.
     private static func canServe(
         _ state: borrowing State, _ range: Range<Int64>, policy: GenerationPolicy, patience: Int64
     ) -> Bool {
@@ -42,7 +43,7 @@ extension GenerationCore {
             ? engine.timings.patience(for: url.authority) : .max
     }
 
-    /// Somebody reads what a running response brings.
+    /// Whether a reader takes what a running response brings.
     var isBeingFilled: Bool {
         state.withLock { !$0.machine.isFrozen && !$0.machine.readers.isEmpty && !$0.machine.fetches.isEmpty }
     }
@@ -105,8 +106,8 @@ extension GenerationCore {
         }
     }
 
-    /// The beginning of `spec`, at most `count` bytes, if all of `spec` is stored and verified: the path on which nothing
-    /// waits.
+    /// The beginning of `spec`, at most `count` bytes, if all of `spec` is stored and verified: the path on which
+    /// nothing waits.
     ///
     /// `isUsable` says that it may be used whatever its age.
     func storedRegion(_ spec: RangeSpec?, atMost count: Int64, isUsable: Bool) -> StoredHit? {
@@ -200,7 +201,7 @@ extension GenerationCore {
         }
     }
 
-    /// The data file; `nil` if it cannot be opened now, or is gone: what is stored of it stays, or is forgotten.
+    /// The data file; `nil` if it cannot be opened now, in which case its stored bytes stay, or is gone.
     private func open() -> (any OpenFile)? {
         do throws(RepriseError) {
             return try file.open()

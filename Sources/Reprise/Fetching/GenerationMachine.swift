@@ -3,18 +3,18 @@ import ByteRanges
 /// What happens to the bytes of one generation: who reads, what is on its way, who waits for what.
 ///
 /// Pure: events in, actions out. Its owner holds it under a lock and performs the actions outside. A *reader* moves a
-/// position through a range; a *fetch* owns a range of the representation and fills it from its cursor on. Readers never
-/// own bytes: one that pauses holds up nobody but a fetch that works for it alone.
+/// position through a range; a *fetch* owns a range of the representation and fills it from its cursor on. Readers
+/// never own bytes: one that pauses holds up only a fetch that works for it alone.
 struct GenerationMachine: Sendable {
     /// Largest piece, so that a stream holds at most 1 MiB and a slow reader holds up no memory.
     static let maximumPiece: Int64 = 1 << 20
-    /// A reader is given a lead of 1/256 of what it has consumed, within these bounds: one that leaves early has cost the
-    /// origin at most this much, one that stays gets its full 1 MiB.
+    /// A reader is given a lead of 1/256 of what it has consumed, within these bounds: one that leaves early has cost
+    /// the origin at most this much, one that stays gets its full 1 MiB.
     static let leadDivisor: Int64 = 256
     static let leadBounds: ClosedRange<Int64> = 32 << 10...1 << 20
     /// A cancelled fetch stores what the system had received before it ends: at most this much, and at once.
     static let drainLimit: Int64 = 1 << 20
-    /// A fetch that nobody wants any more and that lacks less than this is let finish: the connection stays usable.
+    /// An unwanted fetch that lacks less than this may finish, so that its connection stays usable.
     static let finishThreshold: Int64 = 64 << 10
 
     /// Largest piece of this generation; smaller where pieces are held in memory while a slow client takes them.
@@ -32,7 +32,7 @@ struct GenerationMachine: Sendable {
     private var freeze: Freeze?
     /// Only stored bytes are served.
     var isFrozen: Bool { freeze != nil }
-    /// Nothing more can be stored; holes are streamed past the store.
+    /// Nothing more can be stored; bytes of holes bypass the store.
     private(set) var isStoreClosed = false
     private var nextNumber: UInt64 = 0
 
@@ -164,7 +164,8 @@ extension GenerationMachine {
         return effects
     }
 
-    /// The turn of a fetch to send its request has come: it takes over what follows its next byte from the fetches before it.
+    /// The turn of a fetch to send its request has come: it takes over what follows its next byte from the fetches
+    /// before it.
     ///
     /// False if the request is not needed: while it waited for its turn, another response has brought that byte, or has
     /// come near. Its readers look again when the fetch ends. A request that is never sent takes over nothing.
@@ -202,7 +203,7 @@ extension GenerationMachine {
 
     /// A stored chunk was read and its checksum is right.
     ///
-    /// What was evicted meanwhile stays a hole.
+    /// A range evicted in the meantime stays a hole.
     mutating func markVerified(_ range: Range<Int64>) {
         for span in stored.spans(in: range) { verified.insert(span) }
     }
@@ -292,7 +293,7 @@ extension GenerationMachine {
         return [.cancel(id)]
     }
 
-    /// Somebody waits for bytes of this fetch right now: an error must be retried or reported.
+    /// Whether a reader waits for bytes of this fetch right now: an error must be retried or reported.
     func isAwaited(_ id: FetchID) -> Bool { readers.values.contains { $0.waitingOn == id } }
 
     /// From here on only stored bytes are served; the first reason counts.
@@ -307,7 +308,7 @@ extension GenerationMachine {
         return cancelAll() + wakeAll()
     }
 
-    /// The disk is to be tried again.
+    /// Tries the disk again.
     mutating func reopenStore() { isStoreClosed = false }
 
     /// A response told the length or whether ranges work.
@@ -332,7 +333,7 @@ extension GenerationMachine {
 
     private enum Interest { case none, later, now }
 
-    /// Who wants the next byte of `fetch`: somebody at once, somebody who is still busy with earlier bytes, or nobody.
+    /// Whether a reader wants the next byte of `fetch` at once, after earlier bytes, or not at all.
     private func interest(in fetch: Fetch, _ id: FetchID) -> Interest {
         var interest = Interest.none
         for reader in readers.values {
@@ -388,7 +389,7 @@ extension GenerationMachine {
         }
     }
 
-    /// Lets go of the fetches that nobody wants: nearly done ones finish, others linger; if another is wanted they
+    /// Settles the fetches that no reader wants: nearly done ones finish, others linger; if another is wanted they
     /// would only halve its rate, so they end at once.
     private mutating func settleUnwanted() -> [Effect] {
         let unwanted = fetches.filter { $0.value.phase == .active && interest(in: $0.value, $0.key) == .none }
@@ -405,7 +406,7 @@ extension GenerationMachine {
         }
     }
 
-    /// A far seek: what nobody wants any more ends before the new request competes with it.
+    /// A far seek: unwanted fetches end before the new request competes with them.
     private mutating func cancelUnwanted(except new: FetchID) -> [Effect] {
         fetches.compactMap { id, fetch in
             guard id != new, fetch.phase == .lingering || fetch.phase == .active else { return nil }

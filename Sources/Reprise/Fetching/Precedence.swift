@@ -2,11 +2,11 @@ import Locks
 
 /// Who goes first at each origin.
 ///
-/// What a lower class of demand wants gives way to readers of a higher one: it neither begins a request nor pulls a body
-/// while they wait for bytes, and for a moment after, since a reader that is given a piece asks for the next one soon. And
-/// where several requests are under way that nothing waits for any more, the next one waits a moment: a player that
-/// scrubs leaves within it, and its request is never sent. Hits come past none of this. The lock is a leaf; continuations
-/// are resumed outside it.
+/// What a lower class of demand wants gives way to readers of a higher one: it neither begins a request nor pulls a
+/// body while they wait for bytes, and for a moment after, since a reader that is given a piece asks for the next one
+/// soon. And where several requests are under way that nothing waits for any more, the next one waits a moment: a
+/// player that scrubs leaves within it, and its request is never sent. Hits come past none of this. The lock is a leaf;
+/// continuations are resumed outside it.
 final class Precedence: Sendable {
     /// How long no reader of a higher class may have begun to wait.
     static let quietTime = Duration.milliseconds(100)

@@ -27,8 +27,8 @@ final class ResumedBody: OriginBody {
 }
 
 extension GenerationCore {
-    /// Leaves `remainder` to the reader that comes to it first; false where that reader's own request does as well, or there
-    /// is no reader.
+    /// Leaves `remainder` to the reader that comes to it first; false where that reader's own request does as well, or
+    /// there is no reader.
     func handOver(_ remainder: Remainder, of id: GenerationMachine.FetchID) -> Bool {
         state.withLock { state in
             guard !Self.isJoinable(state, engine.configuration.generationPolicy), state.remainder == nil,

@@ -3,8 +3,8 @@ import GRDB
 
 /// The tables of the index, and how those of earlier formats become the current ones.
 ///
-/// A new format is a further migration: entries, pins and downloads of earlier ones stay. Each migration is one transaction,
-/// so that a killed process leaves the index as it was before or after it.
+/// A new format is a further migration: entries, pins and downloads of earlier ones stay. Each migration is one
+/// transaction, so that a killed process leaves the index as it was before or after it.
 extension Catalogue {
     /// "RP" and the format version.
     private static func applicationID(of format: Int) -> Int { 0x5250_0000 + format }

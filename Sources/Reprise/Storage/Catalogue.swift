@@ -11,7 +11,7 @@ struct Catalogue: Sendable {
     /// Written to `user_version` and to the low half of `application_id`, so that one flipped bit makes a damaged file
     /// and not a newer format.
     ///
-    /// A newer format is refused; an older one is set aside.
+    /// A newer format is refused; an older one is migrated (`Catalogue+Schema`).
     static let formatVersion = 3
 
     let database: IndexDatabase

@@ -6,7 +6,8 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
     case largerThanLimit(length: Int64, limit: Int64)
     /// The representation is larger than one entry may be.
     case largerThanEntryLimit(length: Int64, limit: Int64)
-    /// It has more bytes than the cache has room for, which turned out on the way; pinned entries and downloads occupy `kept`.
+    /// It has more bytes than the cache has room for, which turned out on the way; pinned entries and downloads occupy
+    /// `kept`.
     case outgrown(kept: Int64, limit: Int64)
     /// It has more bytes than one entry may occupy, which turned out on the way.
     case outgrownEntryLimit(limit: Int64)

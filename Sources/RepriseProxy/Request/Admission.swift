@@ -1,5 +1,5 @@
-/// What is asked of every request on a connection before it is answered: a place for the connection, one Host that names
-/// this machine, a page that may read the answer, a method that a proxy may pass on.
+/// What is asked of every request on a connection before it is answered: a place for the connection, one Host that
+/// names this machine, a page that may read the answer, a method that a proxy may pass on.
 struct Admission {
     let service: ProxyService
     /// There are too many connections: this one is refused.

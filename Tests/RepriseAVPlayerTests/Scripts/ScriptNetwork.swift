@@ -12,8 +12,8 @@
         import FoundationNetworking
     #endif
 
-    /// The network between the engine and the real test origin: bytes come over real sockets, but when they arrive is up to the
-    /// virtual clock, and every byte that arrives is counted.
+    /// The network between the engine and the real test origin: bytes come over real sockets, but when they arrive is
+    /// up to the virtual clock, and every byte that arrives is counted.
     final class ScriptNetwork: Origin {
         /// One request.
         struct Exchange: Sendable {
@@ -37,8 +37,8 @@
 
         /// Bytes of one file that were asked for twice.
         ///
-        /// Without the ends of chunks that were on their way when a later request took over what follows: they cannot be
-        /// called back.
+        /// Without the ends of chunks that were on their way when a later request took over what follows: they cannot
+        /// be called back.
         struct Repeats: Sendable {
             var bytes: Int64 = 0
             /// The later requests of that kind.

@@ -97,7 +97,8 @@ struct Serving {
 
     /// Starts `reprise serve`, waits until it says where it listens, runs `body`, ends it with SIGTERM.
     ///
-    /// `descriptors` is the most that it may have open; the words of `prefix`, such as another program's, come before it.
+    /// `descriptors` is the most that it may have open; the words of `prefix`, such as another program's, come before
+    /// it.
     @discardableResult
     static func run(
         _ arguments: [String], environment: [String: String] = [:], descriptors: Int? = nil,

@@ -7,8 +7,8 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// A response of unknown length that finds no more room on the way, from an origin that nothing can continue: no validator,
-/// no ranges.
+/// A response of unknown length that finds no more room on the way, from an origin that nothing can continue: no
+/// validator, no ranges.
 @Suite(.limit(minutes: 1)) struct OutgrownTests {
     private static let bytes = TestPattern.bytes(in: 0..<3_000_000, seed: 1)
 

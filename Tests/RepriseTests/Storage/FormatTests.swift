@@ -8,8 +8,8 @@ import Testing
 
 @testable import Reprise
 
-/// A copy of a cache directory of format 2, made by the command as it was then: a whole file, a part of one, a pinned file, a
-/// pinned URL of which nothing is stored, a download, and a response that varies.
+/// A copy of a cache directory of format 2, made by the command as it was then: a whole file, a part of one, a pinned
+/// file, a pinned URL of which nothing is stored, a download, and a response that varies.
 struct Format2Fixture {
     static let key = String(repeating: "5a", count: 32)
     private static let origin = "http://127.0.0.1:8123"
