@@ -97,6 +97,12 @@ final class Journal: Sendable {
     /// Events from before the first subscriber, such as those of the opening; the first subscriber gets them.
     private let early = Mutex<[CacheEvent]?>([])
     private static let earlyLimit = 64
+    private let lastBypass = Mutex<(key: CacheKey?, reason: String)?>(nil)
+
+    /// Why bytes of `key`, or all bytes, bypassed the store last; `nil` if those of another key did.
+    func bypassReason(of key: CacheKey) -> String? {
+        lastBypass.withLock { last in last.flatMap { $0.key == nil || $0.key == key ? $0.reason : nil } }
+    }
 
     var current: CacheStatistics { statistics.withLock { $0 } }
 
@@ -125,6 +131,7 @@ final class Journal: Sendable {
     func putBack(_ counts: CacheStatistics) { recorded.withLock { $0 = $0 - counts } }
 
     func tell(_ event: CacheEvent) {
+        if case .storeBypassed(let key, let reason) = event { lastBypass.withLock { $0 = (key, reason) } }
         early.withLock { early in
             if let count = early?.count, count < Self.earlyLimit { early?.append(event) }
         }

@@ -120,6 +120,9 @@ public final class MediaCache: Sendable {
     /// Whether anything can be stored: false without a store, and when the directory can only be read.
     public var isStoring: Bool { engine.store.map { $0.problem == nil } ?? false }
 
+    /// Why the cache started empty although its directory had an index (``CacheEvent/storeReset(reason:)``).
+    package var resetReason: String? { engine.store?.reset }
+
     /// Whether the directory can only be read; its entries are served.
     package var isReadOnly: Bool { engine.store?.problem != nil }
 

@@ -31,7 +31,11 @@ extension MediaResource {
     package func obstacle(of read: MediaRead) async -> StorageObstacle? {
         guard read.isPastStore, let store = core.engine.store else { return nil }
         if read.passedThrough != nil { return .forbidden }
-        return await obstacle(toStoring: read.information.completeLength) ?? store.obstacleToMore
+        let length = read.information.completeLength
+        if let obstacle = await obstacle(toStoring: length) { return obstacle }
+        // It would fit: something else prevents it, such as a folder that cannot be written.
+        if length != nil, let reason = core.engine.journal.bypassReason(of: key) { return .store(reason: reason) }
+        return store.obstacleToMore
     }
 
     /// Why no more can be stored of a representation whose length is not known.

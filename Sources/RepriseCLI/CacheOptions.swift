@@ -87,13 +87,19 @@ struct CacheOptions: ParsableArguments {
         }
         do {
             let cache = try await MediaCache.open(directory: directory, origin: origin, configuration: configuration)
-            if isReset.withLock({ $0 }) { Terminal.error("reprise: Dropped.") }
+            if isReset.withLock({ $0 }) {
+                Terminal.error("reprise: Dropped.")
+            } else if let reason = cache.resetReason {
+                Terminal.error(
+                    "reprise: The index in \(directory) could not be used: \(reason). The cache starts empty; its "
+                        + "entries and pins are lost.")
+            }
             return cache
         } catch let error as RepriseError {
             if error.code == .storageUnavailable, mayDoWithout {
                 return MediaCache.withoutStore(origin: origin, configuration: configuration, because: error)
             }
-            guard error.code == .keyUnavailable,
+            guard error.code == .keyUnavailable, !configuration.resetsWhenKeyDiffers,
                 let foreign = try MediaCache.holdings(in: directory, underAnotherKeyThan: configuration.encryption)
             else { throw error }
             throw RepriseError(
@@ -160,7 +166,7 @@ struct StoreOptions: ParsableArguments {
 
     @Flag(
         help:
-            "Empty a cache that was made with another key, or with none, once all else is found right, and begin with this one."
+            "Empty a cache that was made with another key, or with none, once the rest of the command line is found right."
     )
     var reset = false
 

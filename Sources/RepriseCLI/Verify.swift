@@ -8,7 +8,7 @@ struct Verify: AsyncParsableCommand {
         abstract: "Read everything that is stored and check it.",
         discussion: """
             What is damaged becomes a hole and is fetched again when it is played. The proxy must not be running on the
-            same directory. The exit code is 1 if anything was damaged. Stopped by a signal, it says how much was checked.
+            same directory. The exit code is 1 if anything was damaged, the index included. Stopped by a signal, it says how much was checked.
 
             Examples:
               reprise verify
@@ -31,14 +31,18 @@ struct Verify: AsyncParsableCommand {
         let missing: [String]
         let unreadable: [String]
         let damagedRecords: Int
+        /// Why the cache started empty; missing if it did not.
+        let reset: String?
     }
 
     func run() async throws {
         try await Failure.reporting {
             let signals = StopSignals()
             let read = Mutex<(bytes: Int64, total: Int64)>((0, 0))
+            var reset: String?
             let result = try await cache.withCache { store in
-                await signals.interrupting {
+                reset = store.resetReason
+                return await signals.interrupting {
                     try await store.verify { bytes, total in
                         read.withLock { $0 = (bytes, total) }
                         Self.show(bytes, total)
@@ -54,12 +58,12 @@ struct Verify: AsyncParsableCommand {
                         message: "Stopped. \(share) was checked; run the same command again to check all.")
                 })
             if Terminal.isInteractive { Terminal.replaceLine("") }
-            try show(report)
-            if !report.isSound { throw ExitCode(1) }
+            try show(report, reset)
+            if !report.isSound || reset != nil { throw ExitCode(1) }
         }
     }
 
-    private func show(_ report: VerificationReport) throws {
+    private func show(_ report: VerificationReport, _ reset: String?) throws {
         let damaged = report.damaged.reduce(0) { $0 + $1.range.upperBound - $1.range.lowerBound }
         if json {
             try Terminal.printJSON(
@@ -69,7 +73,7 @@ struct Verify: AsyncParsableCommand {
                         Report.Damage(key: $0.key.text, first: $0.range.lowerBound, end: $0.range.upperBound)
                     },
                     missing: report.missing.map(\.text), unreadable: report.unreadable.map(\.text),
-                    damagedRecords: report.damagedRecords))
+                    damagedRecords: report.damagedRecords, reset: reset))
         } else {
             for (key, range) in report.damaged {
                 try Terminal.print("damaged: \(key.redacted) bytes \(range.lowerBound)-\(range.upperBound - 1)")

@@ -36,6 +36,24 @@ import Testing
         }
     }
 
+    @Test func aDamagedIndexIsFoundAndTold() async throws {
+        for json in [false, true] {
+            try await Site.run { site async throws in
+                site.publish("/a.mp4", length: 300_000)
+                try await Self.fetch(site, ["/a.mp4"])
+                let index = URL(fileURLWithPath: site.directory.path(of: "catalogue.sqlite"))
+                try Data(contentsOf: index).prefix(2000).write(to: index)
+                let verify = try await Command.run("verify", site.directory, json ? ["--json"] : [])
+                #expect(verify.exit == .status(1), "\(verify)")
+                #expect(verify.errors.contains("could not be used"), "\(verify)")
+                #expect(verify.errors.contains("starts empty"), "\(verify)")
+                if json { #expect(verify.output.contains("\"reset\":\""), "\(verify)") }
+                let again = try await Command.run("verify", site.directory)
+                #expect(again.exit == .status(0), "\(again)")
+            }
+        }
+    }
+
     @Test func pruneKeepsWhatIsPinned() async throws {
         try await Site.run { site async throws in
             for path in ["/a.mp4", "/b.mp4"] { site.publish(path, length: 100_000) }

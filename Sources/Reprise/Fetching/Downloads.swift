@@ -113,10 +113,15 @@ final class Downloads: Sendable {
         let core = try engine.resource(key)
         var request = request
         request.demand = .download
-        let read = try await core.open(ReadRequest(range: nil, origin: request))
+        // Before anything is fetched or evicted for it.
+        if let known = try await core.stored(for: request), let length = known.information.completeLength,
+            let obstacle = store.obstacle(toStoring: length, stored: known.storedRanges.byteCount, isKept: true)
+        {
+            throw prevented(by: obstacle, length)
+        }
+        let read = try await core.open(ReadRequest(range: nil, origin: request, storesOnlyWhole: true))
         defer { read.cancel() }
         if read.passedThrough != nil { throw RepriseError(.notStored, "The response must not be stored.") }
-        if let length = read.information.completeLength, length > store.quota.limit { throw tooLarge(length, store) }
         while true {
             if read.isPastStore { throw bypassed(read, store) }
             try Task.checkCancellation()
@@ -131,17 +136,17 @@ final class Downloads: Sendable {
         return generation.storedRanges.contains(0..<length)
     }
 
-    private static func tooLarge(_ length: Int64, _ store: Store) -> RepriseError {
-        RepriseError(
-            .storageFull, "It has \(length) bytes, and the cache's limit is \(store.quota.limit): raise the limit.",
-            range: 0..<length)
+    private static func prevented(by obstacle: StorageObstacle, _ length: Int64?) -> RepriseError {
+        var code = RepriseError.Code.storageFull
+        if case .store = obstacle { code = .storageUnavailable }
+        return RepriseError(code, obstacle.description, range: length.map { 0..<$0 })
     }
 
     /// Why the bytes bypass the store.
     private static func bypassed(_ read: MediaRead, _ store: Store) -> RepriseError {
-        let reason = store.refusal(of: read.information.completeLength)
-        if let failure = store.breaker.reason { return RepriseError(.storageUnavailable, reason ?? failure) }
         let length = read.information.completeLength
+        if let obstacle = store.obstacle(toStoring: length, isKept: true) { return prevented(by: obstacle, length) }
+        let reason = store.refusal(of: length)
         let missing = (length ?? 0) - read.servedBytes(from: .store)
         return RepriseError(
             .storageFull, reason ?? store.noRoomReason(for: max(missing, 1)), range: length.map { 0..<$0 })

@@ -31,15 +31,16 @@ extension Catalogue {
         do {
             let (queue, (format, other)) = try reading(path) { database -> (State, Foreign?) in
                 let format = try state(of: database)
-                guard format != .empty else { throw damaged }
-                return (format, try foreign(database, vault))
+                return (format, format == .empty ? nil : try foreign(database, vault))
             }
+            // A process was killed before it had made its tables.
+            if format == .empty { return nil }
             if let other, other.isRefused { throw other.difference.error }
             return Catalogue(.queue(format == .older ? try migratedCopy(of: queue, vault) : queue), vault: vault) {}
         } catch let error as RepriseError {
             throw error
         } catch {
-            throw RepriseError(.storageUnavailable, "Cannot open the index in \(directory).", cause: error)
+            throw unopened(path, error)
         }
     }
 
@@ -135,8 +136,20 @@ extension Catalogue {
         } catch let error as RepriseError {
             throw error
         } catch {
-            throw RepriseError(.storageUnavailable, "Cannot open the index in \(directory).", cause: error)
+            throw unopened(path, error)
         }
+    }
+
+    private static func unopened(_ path: String, _ error: any Error) -> RepriseError {
+        if let unusable = error as? Unusable {
+            return RepriseError(
+                .storageUnavailable,
+                "\(path) cannot be used: \(unusable.reason). The next command that writes sets it aside, and the cache "
+                    + "starts empty.")
+        }
+        return RepriseError(
+            .storageUnavailable, "The index \(path) cannot be opened. Move it away, or choose another directory.",
+            cause: error)
     }
 
     private enum Attempt {
@@ -195,9 +208,6 @@ extension Catalogue {
 
     /// An index that is not ours, too old, or damaged.
     struct Unusable: Error { let reason: String }
-
-    private static let damaged = RepriseError(
-        .storageUnavailable, "The index is damaged or of another format. It is set aside when the cache is opened.")
 
     /// Moves the index aside for inspection, replacing the previous one.
     private static func setAside(

@@ -32,12 +32,14 @@ final class DirectoryLock: Sendable {
                 "\(directory) lies in an app-group container, where the system ends a suspended app that holds a lock. "
                     + "Choose a directory in the app's own container.")
         }
+        try Self.checkIsPlain(directory)
         let file: any OpenFile
         do throws(SystemError) {
             file = try fileSystem.open(Self.path(directory), create: true)
         } catch {
             throw RepriseError(.storageUnavailable, "Cannot write in \(directory).", cause: error)
         }
+        try Self.checkContents(of: file, directory)
         try Self.lock(file, LOCK_EX, directory)
         let text = "\(getpid())\n"
         _ = ftruncate(file.descriptor, 0)
@@ -71,6 +73,29 @@ final class DirectoryLock: Sendable {
     /// Whether the directory is shared by several apps of one developer.
     static func isInGroupContainer(_ directory: String) -> Bool {
         (directory + "/").contains("/Containers/Shared/AppGroup/")
+    }
+
+    /// Throws if what is called `lock` is not a file: a symbolic link leads to a file of someone else's.
+    private static func checkIsPlain(_ directory: String) throws(RepriseError) {
+        var status = stat()
+        guard lstat(path(directory), &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+        throw isForeign(directory)
+    }
+
+    /// Throws if the file holds anything but the number of a process: it was there before the cache.
+    private static func checkContents(of file: any OpenFile, _ directory: String) throws(RepriseError) {
+        var buffer = [UInt8](repeating: 0, count: 32)
+        let count = pread(file.descriptor, &buffer, buffer.count, 0)
+        let contents = buffer.prefix(max(count, 0))
+        guard contents.count < buffer.count, contents.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x0A }) else {
+            throw isForeign(directory)
+        }
+    }
+
+    private static func isForeign(_ directory: String) -> RepriseError {
+        RepriseError(
+            .storageUnavailable,
+            "\(path(directory)) is not the lock of a cache, and stays as it is. Choose another directory.")
     }
 
     private static func path(_ directory: String) -> String { directory + "/lock" }

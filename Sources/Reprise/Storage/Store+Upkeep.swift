@@ -36,12 +36,11 @@ extension Store {
         let made = madeNow
         var found: Set<Int64> = []
         for name in names {
-            guard let dash = name.lastIndex(of: "-"),
-                let number = UInt64(name[name.index(after: dash)...], radix: 16)
-            else { continue }
-            let id = Int64(bitPattern: number)
-            found.insert(id)
-            if living[id] == nil, !made.contains(id) { try? fileSystem.remove("\(path)/\(name)") }
+            guard let file = DataFileName(name, in: folder) else { continue }
+            found.insert(file.generation)
+            if living[file.generation] == nil, !made.contains(file.generation) {
+                try? fileSystem.remove("\(path)/\(name)")
+            }
         }
         if isUnclean {
             for (id, entry) in living where found.contains(id) && !isLive(entry.name) { chargeExcess(id, entry) }

@@ -23,6 +23,8 @@ final class Store: Sendable {
     let problem: RepriseError?
     /// The limit that was recorded before the opening.
     let limitBefore: Int64?
+    /// Why the cache started empty although there was an index; `nil` otherwise.
+    let reset: String?
     private let lock: DirectoryLock?
     private let reached: (@Sendable (CrashPoint) -> Void)?
     /// Whether the store is closed, so that no more files are created.
@@ -56,6 +58,7 @@ final class Store: Sendable {
         isUnclean = opening.isUnclean
         problem = opening.problem
         limitBefore = opening.limitBefore
+        reset = opening.reset
         if let reason = opening.reset { journal.tell(.storeReset(reason: reason)) }
         if let problem { journal.tell(.storeBypassed(nil, reason: problem.description)) }
         let recorded = configuration.usesRecordedLimit ? opening.limit : nil

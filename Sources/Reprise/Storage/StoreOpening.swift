@@ -24,10 +24,16 @@ struct StoreOpening {
         do throws(RepriseError) {
             self = try Self(writing: directory, vault, configuration)
         } catch {
-            guard error.forbidsWriting, let opening = try Self(reading: directory, vault, configuration, error) else {
-                throw error
+            guard error.forbidsWriting else { throw error }
+            do throws(RepriseError) {
+                guard let opening = try Self(reading: directory, vault, configuration, error) else { throw error }
+                self = opening
+            } catch let refusal {
+                guard configuration.resetsWhenKeyDiffers, refusal.code == .keyUnavailable else { throw refusal }
+                throw RepriseError(
+                    .keyUnavailable, "\(refusal.message) It cannot be emptied, because \(directory) cannot be written.",
+                    cause: error.cause)
             }
-            self = opening
         }
     }
 
@@ -119,6 +125,7 @@ struct StoreOpening {
         let root = directory + "/media"
         for folder in (try? fileSystem.names(in: root)) ?? [] {
             for name in (try? fileSystem.names(in: "\(root)/\(folder)")) ?? [] where freed < wanted {
+                guard DataFileName(name, in: folder) != nil else { continue }
                 let path = "\(root)/\(folder)/\(name)"
                 let allocated = (try? fileSystem.status(of: path))?.allocated ?? 0
                 // Emptied first, because another process may have it open.

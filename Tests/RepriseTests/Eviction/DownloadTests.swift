@@ -80,6 +80,34 @@ import Testing
         }
     }
 
+    @Test("a download that cannot fit evicts nothing and is not fetched")
+    func aDownloadThatCannotFitEvictsNothing() async throws {
+        try await Bench.run(configure: { $0.limit = 10_000_000 }) { bench async throws in
+            for name in ["/a", "/b"] {
+                bench.publish(name, length: 3_000_000)
+                _ = try await bench.bytes(name)
+            }
+            bench.publish("/d", length: 9_000_000)
+            let pinned = try bench.cache.resource(for: bench.origin.url("/a"))
+            try await bench.cache.retain(pinned, as: .pinned())
+            // A part of it that is stored does not count against it.
+            _ = try await bench.bytes("/d", .bounded(0..<100_000))
+            let before = bench.cache.statistics.bytesFetched
+            let log = EventLog(bench.cache)
+            let film = try bench.cache.resource(for: bench.origin.url("/d"))
+            try await bench.cache.retain(film, as: .download)
+            let ended = await log.first { if case .downloadEnded = $0 { true } else { false } }
+            guard case .downloadEnded(_, let error?) = ended else { throw Missing() }
+            #expect(error.code == .storageFull)
+            #expect(error.message.contains("pinned entries"), "\(error)")
+            await bench.cache.becomeIdle()
+            #expect(bench.cache.statistics.bytesFetched == before)
+            #expect(Set(try await bench.cache.entries().map(\.url.target)) == ["/a", "/b", "/d"])
+        }
+    }
+
+    private struct Missing: Error {}
+
     @Test(arguments: [false, true]) func whatCannotBeStoredIsNotFetchedToItsEnd(isSealed: Bool) async throws {
         let disk = FaultyDisk()
         let key = try #require(KeyFile.key(hexadecimal: String(repeating: "5a", count: 32)))

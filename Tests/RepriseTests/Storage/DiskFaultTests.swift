@@ -58,6 +58,22 @@ import Testing
         }
     }
 
+    @Test("a folder that cannot be written is the reason, and not the limit")
+    func aFolderThatCannotBeWrittenIsTheReason() async throws {
+        let disk = FaultyDisk()
+        try await Bench.run(configure: { $0.fileSystem = disk }) { bench async throws in
+            bench.publish("/a", length: 200_000)
+            disk.setOpenError(EACCES)
+            let whole = try await bench.cache.resource(for: bench.origin.url("/a")).readWhole()
+            guard case .store(let reason)? = whole.obstacle else {
+                Issue.record("\(String(describing: whole.obstacle))")
+                return
+            }
+            #expect(reason.contains("errno \(EACCES)"), "\(reason)")
+            #expect(try await whole.read.collect() == Self.pattern(0..<200_000))
+        }
+    }
+
     @Test("a file that changes as the disk fails ends the read: no bytes of the new one (RFC 9110 §13.1.5)")
     func theFileChangesAsTheDiskFails() async throws {
         let disk = FaultyDisk()

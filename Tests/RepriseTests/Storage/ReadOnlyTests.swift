@@ -145,6 +145,7 @@ import Testing
                     directory: bench.directory.path, origin: bench.client, configuration: configuration)
             }
             #expect(error?.code == .keyUnavailable)
+            #expect(error?.message.contains("cannot be written") == true)
         }
     }
 

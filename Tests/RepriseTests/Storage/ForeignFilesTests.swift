@@ -1,0 +1,90 @@
+import Foundation
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@testable import Reprise
+
+/// A mistyped directory: files that the cache did not make are neither removed nor changed.
+@Suite(.limit(minutes: 2)) struct ForeignFilesTests {
+    private static let files = [
+        "media/Films/holiday.mp4", "media/ab/clip.mp4", "media/ab/song-12", "media/notes",
+        "media/ab/" + String(repeating: "a", count: 64), "media/cd/ab" + String(repeating: "0", count: 62) + "-12",
+    ]
+
+    private static func write(_ directory: TemporaryDirectory) throws {
+        for file in files {
+            let url = URL(fileURLWithPath: directory.path(of: file))
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(file.utf8).write(to: url)
+        }
+    }
+
+    private static func expectAll(_ directory: TemporaryDirectory, _ sourceLocation: SourceLocation = #_sourceLocation)
+    {
+        for file in files {
+            let contents = try? Data(contentsOf: URL(fileURLWithPath: directory.path(of: file)))
+            #expect(contents == Data(file.utf8), "\(file)", sourceLocation: sourceLocation)
+        }
+    }
+
+    private static func encryption(_ digits: String) throws -> CacheEncryption {
+        CacheEncryption(key: try #require(KeyFile.key(hexadecimal: String(repeating: digits, count: 32))))
+    }
+
+    @Test("an encrypted cache that begins, is reset or lost its index removes its own files only")
+    func onlyOwnFilesAreRemoved() async throws {
+        try await Bench.run(isStoring: false) { bench async throws in
+            bench.publish("/a", length: 100_000)
+            try Self.write(bench.directory)
+            for (key, removesIndex) in [("5a", false), ("11", false), ("11", true)] {
+                if removesIndex {
+                    try FileManager.default.removeItem(atPath: bench.directory.path(of: Catalogue.fileName))
+                }
+                var configuration = MediaCache.Configuration()
+                configuration.encryption = try Self.encryption(key)
+                configuration.resetsWhenKeyDiffers = true
+                let cache = try await MediaCache.open(
+                    directory: bench.directory.path, origin: bench.client, configuration: configuration)
+                _ = try await cache.resource(for: bench.origin.url("/a")).read().collect()
+                await cache.settle()
+                let names = DiskUse.mediaFiles(of: bench.directory.path).map { $0.components(separatedBy: "/") }
+                #expect(names.count { DataFileName($0.last ?? "", in: $0.dropLast().last ?? "") != nil } == 1)
+                await cache.close()
+                Self.expectAll(bench.directory)
+            }
+        }
+    }
+
+    @Test("a file called lock that holds anything but a number stays", arguments: [false, true])
+    func aForeignLock(isLink: Bool) async throws {
+        try await Bench.run(isStoring: false) { bench async throws in
+            let lock = bench.directory.path(of: "lock")
+            let file = isLink ? bench.directory.path(of: "value.txt") : lock
+            try Data("precious".utf8).write(to: URL(fileURLWithPath: file))
+            if isLink { try FileManager.default.createSymbolicLink(atPath: lock, withDestinationPath: file) }
+            let error = await #expect(throws: RepriseError.self) {
+                try await MediaCache.open(directory: bench.directory.path, origin: bench.client)
+            }
+            #expect(error?.code == .storageUnavailable)
+            #expect(error?.message.contains("lock") == true)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data("precious".utf8))
+        }
+    }
+
+    @Test(arguments: [
+        ("ab" + String(repeating: "0", count: 62) + "-1f", "ab", 0x1f as Int64?),
+        ("ab" + String(repeating: "0", count: 62) + "-ffffffffffffffff", "ab", -1),
+        ("ab" + String(repeating: "0", count: 62) + "-1f", "cd", nil),
+        ("ab" + String(repeating: "0", count: 62) + "-", "ab", nil),
+        ("ab" + String(repeating: "0", count: 62) + "-1g", "ab", nil),
+        ("ab" + String(repeating: "0", count: 62) + "-1-2", "ab", nil),
+        ("ab" + String(repeating: "0", count: 61) + "-1f", "ab", nil),
+        ("AB" + String(repeating: "0", count: 62) + "-1f", "AB", nil), ("clip.mp4", "ab", nil), ("", "", nil),
+    ])
+    func namesOfDataFiles(name: String, folder: String, generation: Int64?) {
+        #expect(DataFileName(name, in: folder)?.generation == generation)
+    }
+}
