@@ -18,6 +18,10 @@ extension GenerationCore {
     /// ``GenerationMachine/claim(_:patience:)``.
     func claim(_ id: GenerationMachine.FetchID) -> Bool {
         state.withLock { state in
+            // One that is not sent after all takes over nothing from the others.
+            guard let handle = state.handles[id], !handle.isCancelled, handle.interest.demand != nil else {
+                return false
+            }
             let patience = patience(state)
             return state.machine.claim(id, patience: patience)
         }
