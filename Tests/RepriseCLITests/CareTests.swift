@@ -36,13 +36,19 @@ import Testing
         }
     }
 
-    @Test func aDamagedIndexIsFoundAndTold() async throws {
+    /// A damaged index keeps so many bytes; `nil` for one that is removed.
+    @Test(arguments: [2000, 0, nil] as [Int?]) func aDamagedIndexIsFoundAndTold(bytes: Int?) async throws {
         for json in [false, true] {
             try await Site.run { site async throws in
                 site.publish("/a.mp4", length: 300_000)
                 try await Self.fetch(site, ["/a.mp4"])
                 let index = URL(fileURLWithPath: site.directory.path(of: "catalogue.sqlite"))
-                try Data(contentsOf: index).prefix(2000).write(to: index)
+                for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: index.path + suffix) }
+                if let bytes {
+                    try Data(contentsOf: index).prefix(bytes).write(to: index)
+                } else {
+                    try FileManager.default.removeItem(at: index)
+                }
                 let verify = try await Command.run("verify", site.directory, json ? ["--json"] : [])
                 #expect(verify.exit == .status(1), "\(verify)")
                 #expect(verify.errors.contains("could not be used"), "\(verify)")

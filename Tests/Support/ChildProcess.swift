@@ -56,7 +56,7 @@ import Locks
         /// - Throws: `POSIXError` when the program cannot be started.
         public init(
             _ executable: String, _ arguments: [String], environment: [String: String]? = nil,
-            limit: Duration = .seconds(60)
+            limit: Duration = .seconds(300)
         ) throws {
             let (outputPipe, errorPipe) = (Pipe(), Pipe())
             // This process's ends: the readers reach the end only when the program has closed its own.
@@ -79,7 +79,7 @@ import Locks
         /// Runs a program to its end.
         public static func run(
             _ executable: String, _ arguments: [String], environment: [String: String]? = nil,
-            limit: Duration = .seconds(60)
+            limit: Duration = .seconds(300)
         ) async throws -> Outcome {
             try await ChildProcess(executable, arguments, environment: environment, limit: limit).outcome()
         }

@@ -123,12 +123,14 @@ final class Downloads: Sendable {
         defer { read.cancel() }
         if read.passedThrough != nil { throw RepriseError(.notStored, "The response must not be stored.") }
         while true {
-            if read.isPastStore { throw bypassed(read, store) }
+            if read.isPastStore { throw bypassed(read, key, engine, store) }
             try Task.checkCancellation()
             guard try await read.next() != nil else { break }
         }
         try Task.checkCancellation()
-        if let generation = core.liveGeneration(for: request), !isWhole(generation) { throw bypassed(read, store) }
+        if let generation = core.liveGeneration(for: request), !isWhole(generation) {
+            throw bypassed(read, key, engine, store)
+        }
     }
 
     private static func isWhole(_ generation: GenerationCore) -> Bool {
@@ -143,11 +145,19 @@ final class Downloads: Sendable {
     }
 
     /// Why the bytes bypass the store.
-    private static func bypassed(_ read: MediaRead, _ store: Store) -> RepriseError {
+    private static func bypassed(
+        _ read: MediaRead, _ key: CacheKey, _ engine: Engine, _ store: Store
+    ) -> RepriseError {
         let length = read.information.completeLength
         if let obstacle = store.obstacle(toStoring: length, isKept: true) { return prevented(by: obstacle, length) }
         let reason = store.refusal(of: length)
         let missing = (length ?? 0) - read.servedBytes(from: .store)
+        // It would fit: something else prevents it, such as a folder that cannot be written.
+        if reason == nil, length != nil, store.quota.shortage(max(missing, 1)) <= 0,
+            let reason = engine.journal.bypassReason(of: key)
+        {
+            return RepriseError(.storageUnavailable, reason)
+        }
         return RepriseError(
             .storageFull, reason ?? store.noRoomReason(for: max(missing, 1)), range: length.map { 0..<$0 })
     }

@@ -118,7 +118,8 @@ extension Catalogue {
         }
         do {
             let opening: Opening
-            let reset = try removeForeign(directory, vault, fileSystem, options, reached)
+            let reset =
+                try removeForeign(directory, vault, fileSystem, options, reached) ?? lostIndex(directory, fileSystem)
             let isSuspect = (try? fileSystem.status(of: suspicion)) != nil
             switch try isSuspect
                 ? .unusable("it was found damaged while it was in use")
@@ -140,6 +141,18 @@ extension Catalogue {
         }
     }
 
+    /// Why the cache starts empty if its data files have lost their index; `nil` if they have not.
+    private static func lostIndex(_ directory: String, _ fileSystem: any FileSystem) -> String? {
+        let size = (try? fileSystem.status(of: directory + "/" + fileName))?.size
+        guard size ?? 0 == 0 else { return nil }
+        let root = directory + "/media"
+        let hasMedia = ((try? fileSystem.names(in: root)) ?? []).contains { folder in
+            ((try? fileSystem.names(in: "\(root)/\(folder)")) ?? []).contains { DataFileName($0, in: folder) != nil }
+        }
+        guard hasMedia else { return nil }
+        return size == nil ? "it is gone, and the media without it are useless" : "it is empty"
+    }
+
     private static func unopened(_ path: String, _ error: any Error) -> RepriseError {
         if let unusable = error as? Unusable {
             return RepriseError(
@@ -148,7 +161,8 @@ extension Catalogue {
                     + "starts empty.")
         }
         return RepriseError(
-            .storageUnavailable, "The index \(path) cannot be opened. Move it away, or choose another directory.",
+            .storageUnavailable,
+            "The index \(path) cannot be opened. Nothing was changed: see whether the disk is full, and who may read it.",
             cause: error)
     }
 

@@ -107,7 +107,7 @@ struct Serving {
         var command = prefix + [try Command.path, "serve"] + arguments
         if let descriptors { command = ["/bin/sh", "-c", "ulimit -n \(descriptors); exec \"$0\" \"$@\""] + command }
         let child = try ChildProcess(
-            command[0], Array(command.dropFirst()), environment: Command.environment(environment), limit: .seconds(100))
+            command[0], Array(command.dropFirst()), environment: Command.environment(environment), limit: .seconds(500))
         do {
             let text = await child.output.wait { $0.contains("/film.mp4\n") }
             let port = text.firstMatch(of: /listening on http:\/\/127\.0\.0\.1:(\d+)\n/).flatMap { Int($0.1) }

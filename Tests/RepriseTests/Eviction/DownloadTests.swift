@@ -140,6 +140,19 @@ import Testing
         }
     }
 
+    @Test func aFolderThatCannotBeWrittenIsNamedAndNotTheLimit() async throws {
+        let disk = FaultyDisk()
+        try await Bench.run(configure: { $0.fileSystem = disk }) { bench async throws in
+            bench.publish("/film", length: 3_000_000)
+            disk.setOpenError(13)
+            let log = EventLog(bench.cache)
+            try await bench.cache.retain(try bench.cache.resource(for: bench.origin.url("/film")), as: .download)
+            let error = await Self.end(log)
+            #expect(error?.code == .storageUnavailable)
+            #expect(error?.message.contains("errno 13") == true, "\(error?.message ?? "")")
+        }
+    }
+
     @Test func whatMustNotBeStoredIsNotFetched() async throws {
         try await Bench.run { bench async throws in
             bench.publish("/film", length: 60_000_000) { $0.fields = [.cacheControl: "no-store"] }
