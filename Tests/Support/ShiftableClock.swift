@@ -1,11 +1,15 @@
-import Locks
 public import Reprise
+import RepriseTesting
 
-/// A clock that is advanced by hand: hours pass at once, and waits of milliseconds still take their time.
+/// A clock that is advanced by hand: hours pass at once, and waits of up to two seconds still take their time.
 ///
-/// Otherwise it stands still, so that ages and deadlines are exact however slow the machine is.
+/// Otherwise it stands still, so that ages and deadlines are exact however slow the machine is; a longer wait ends when
+/// the clock has been advanced far enough, and no sooner.
 public final class ShiftableClock: Clock {
-    private let offset = Mutex(Duration.zero)
+    /// The longest wait that takes real time.
+    private static let longestRealWait = Duration.seconds(2)
+
+    private let manual = ManualClock()
     private let base = ContinuousClock()
     private let beginning = ContinuousClock.now
     private let epoch = CacheClock.system.wallClock().rounded()
@@ -14,20 +18,27 @@ public final class ShiftableClock: Clock {
     public init() {}
 
     /// Advances the clock by `duration`.
-    public func shift(by duration: Duration) { offset.withLock { $0 += duration } }
+    public func shift(by duration: Duration) { manual.advance(by: duration) }
+
+    private var offset: Duration { manual.now.offset }
 
     /// Seconds since 1970.
-    public var wallClock: Double { epoch + offset.withLock { $0 } / .seconds(1) }
+    public var wallClock: Double { epoch + offset / .seconds(1) }
 
     /// The clock in the engine's form.
     public var cacheClock: CacheClock { CacheClock(self) { self.wallClock } }
 
     /// The monotonic time, as shifted.
-    public var now: ContinuousClock.Instant { beginning.advanced(by: offset.withLock { $0 }) }
+    public var now: ContinuousClock.Instant { beginning.advanced(by: offset) }
     /// That of the system's clock.
     public var minimumResolution: Duration { base.minimumResolution }
-    /// Waits for real time.
+    /// Waits in real time for up to two seconds; for longer ones, until the clock has been advanced.
     public func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-        try await base.sleep(until: base.now.advanced(by: now.duration(to: deadline)), tolerance: tolerance)
+        let wait = now.duration(to: deadline)
+        if wait <= Self.longestRealWait {
+            try await base.sleep(until: base.now.advanced(by: wait), tolerance: tolerance)
+        } else {
+            try await manual.sleep(until: ManualClock.Instant(offset: beginning.duration(to: deadline)))
+        }
     }
 }
