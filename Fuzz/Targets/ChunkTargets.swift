@@ -63,7 +63,7 @@ enum ChunkTargets {
         _ = Allocation(ranges).usage
         guard let bounds = ranges.bounds else { return }
         precondition(!ledger.chunks(overlapping: bounds).isEmpty)
-        var machine = GenerationMachine(completeLength: nil, rangesSupported: true, stored: ranges)
+        var machine = FetchSchedule(completeLength: nil, rangesSupported: true, stored: ranges)
         let reader = machine.addReader(bounds.upperBound, nil)
         _ = machine.next(reader, patience: 0)
         _ = machine.extents(freeing: .max, leased: [bounds])

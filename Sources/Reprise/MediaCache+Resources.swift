@@ -36,7 +36,7 @@ extension MediaCache {
     private func removeAll(_ isMeant: (CacheKey) -> Bool) async throws -> Int64 {
         guard let store = engine.store else { return 0 }
         let stored = try await entries().map(\.key)
-        let held = try await withTaskExecutorPreference(DiskExecutor.shared) { try store.catalogue.holds().map(\.key) }
+        let held = try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.holds().map(\.key) }
         let keys = Set(stored + held + engine.liveKeys).filter(isMeant)
         for key in keys { downloads.cancel(key) }
         return try await remove(Array(keys))
@@ -51,7 +51,7 @@ extension MediaCache {
         guard let store = engine.store else { return 0 }
         let oldest = clock.wallClock() - age / .seconds(1)
         let candidates = try await entries().filter { $0.lastUsed < oldest && $0.retention == .cached }.map { entry in
-            Catalogue.Candidate(name: store.catalogue.name(of: entry.key), key: entry.key)
+            Index.Candidate(name: store.index.name(of: entry.key), key: entry.key)
         }
         return try await engine.remove(candidates, force: false, store).removed.reduce(0) { $0 + $1.usage.stored }
     }

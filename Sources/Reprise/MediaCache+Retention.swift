@@ -20,7 +20,7 @@ extension MediaCache {
         try await store.recorder.retain(retention, key: resource.key, url: resource.url)
         let reason = try await withTaskExecutorPreference(DiskExecutor.shared) {
             guard retention != .cached else { return nil as String? }
-            return try store.catalogue.heldUsage().allocated > store.quota.limit ? store.noRoomReason : nil
+            return try store.index.retainedUsage().allocated > store.quota.limit ? store.noRoomReason : nil
         }
         if let reason {
             try await store.recorder.retain(before, key: resource.key, url: resource.url)
@@ -37,7 +37,7 @@ extension MediaCache {
     package func retention(of resource: MediaResource) async throws -> Retention {
         guard let store = engine.store else { return .cached }
         return try await withTaskExecutorPreference(DiskExecutor.shared) {
-            try store.catalogue.retention(of: resource.key)
+            try store.index.retention(of: resource.key)
         }
     }
 
@@ -45,7 +45,7 @@ extension MediaCache {
     package func awaitedEntries() async throws -> [CacheInspector.AwaitedEntry] {
         guard let store = engine.store else { return [] }
         return try await withTaskExecutorPreference(DiskExecutor.shared) {
-            try store.catalogue.awaitedHolds().map {
+            try store.index.awaitedRetentions().map {
                 CacheInspector.AwaitedEntry(key: $0.key, url: $0.url, retention: $0.retention)
             }
         }
@@ -57,7 +57,7 @@ extension MediaCache {
         guard let store = engine.store, store.problem == nil, engine.configuration.isLimitGiven,
             store.quota.usage.allocated <= store.limitBefore ?? Configuration().limit
         else { return }
-        try await store.catalogue.record(limit: store.limitBefore)
+        try await store.index.record(limit: store.limitBefore)
     }
 
     /// Returns when the background cleanup after a crash is done.
@@ -88,7 +88,7 @@ extension MediaCache {
         guard let store = engine.store else { return }
         if let problem = store.problem { throw problem }
         let limit = Store.limit(limit)
-        try await store.catalogue.record(limit: limit)
+        try await store.index.record(limit: limit)
         store.quota.setLimit(limit)
         await prune(toSize: limit)
     }

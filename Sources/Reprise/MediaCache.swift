@@ -66,11 +66,11 @@ public final class MediaCache: Sendable {
         // Makes the directory so that its real path can be found; if this fails, opening the store reports why.
         try? configuration.fileSystem.makeDirectory(directory)
         let cache = try await OpenCaches.shared.cache(in: directory) { path in
-            let journal = Journal()
+            let reporter = Reporter()
             let store = try await withTaskExecutorPreference(DiskExecutor.shared) {
-                try Store(directory: path, configuration: configuration, vault: vault, journal: journal)
+                try Store(directory: path, configuration: configuration, vault: vault, reporter: reporter)
             }
-            return MediaCache(Engine(origin: origin, configuration: configuration, store: store, journal: journal))
+            return MediaCache(Engine(origin: origin, configuration: configuration, store: store, reporter: reporter))
         } start: { cache in
             guard let store = cache.engine.store, store.problem == nil else { return }
             cache.upkeep.start(store)
@@ -85,7 +85,7 @@ public final class MediaCache: Sendable {
 
     /// Why an open cache must not be shared with these settings; `nil` if it may.
     private func refusal(of configuration: Configuration, _ vault: Vault?, _ directory: String) -> RepriseError? {
-        if let store = engine.store, let difference = Catalogue.KeyDifference(made: store.vault?.check, given: vault) {
+        if let store = engine.store, let difference = Index.KeyDifference(made: store.vault?.check, given: vault) {
             return difference.error
         }
         guard let difference = engine.configuration.difference(from: configuration) else { return nil }
@@ -101,7 +101,7 @@ public final class MediaCache: Sendable {
     public static func withoutStore(
         origin: any Origin, configuration: Configuration = Configuration()
     ) -> MediaCache {
-        MediaCache(Engine(origin: origin, configuration: configuration, store: nil, journal: Journal()))
+        MediaCache(Engine(origin: origin, configuration: configuration, store: nil, reporter: Reporter()))
     }
 
     /// A cache that stores nothing because of `error`, and reports it (``CacheEvent/storeBypassed(_:reason:)``).
@@ -112,8 +112,8 @@ public final class MediaCache: Sendable {
             error as? RepriseError
             ?? RepriseError(.storageUnavailable, "The cache's directory cannot be used.", cause: error)
         let cache = MediaCache(
-            Engine(origin: origin, configuration: configuration, store: nil, journal: Journal(), problem: problem))
-        cache.engine.journal.tell(.storeBypassed(nil, reason: "Nothing is stored. \(problem.description)"))
+            Engine(origin: origin, configuration: configuration, store: nil, reporter: Reporter(), problem: problem))
+        cache.engine.reporter.tell(.storeBypassed(nil, reason: "Nothing is stored. \(problem.description)"))
         return cache
     }
 
@@ -162,7 +162,7 @@ public final class MediaCache: Sendable {
     public func entries() async throws -> [CacheEntry] {
         guard let store = engine.store else { return [] }
         await store.recorder.flush()
-        return try await withTaskExecutorPreference(DiskExecutor.shared) { try store.catalogue.entries() }
+        return try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.entries() }
     }
 
     /// Removes the entry stored under `key`, even while it is being read; such reads end at their next hole.
@@ -182,20 +182,20 @@ public final class MediaCache: Sendable {
     }
 
     /// Transactions that wrote to the index since the cache was opened.
-    package var transactionCount: Int { engine.store?.catalogue.transactions.withLock { $0 } ?? 0 }
+    package var transactionCount: Int { engine.store?.index.transactions.withLock { $0 } ?? 0 }
 
     /// Whether nothing is being read, fetched or opened.
     package var isIdle: Bool { engine.isIdle }
 
     /// Counts since this cache was opened.
-    public var statistics: CacheStatistics { engine.journal.current }
+    public var statistics: CacheStatistics { engine.reporter.current }
 
     /// Counts over the whole life of the directory.
     public func lifetimeStatistics() async throws -> CacheStatistics {
         guard let store = engine.store else { return statistics }
         await store.recorder.flush()
         return try await withTaskExecutorPreference(DiskExecutor.shared) {
-            CacheStatistics(totals: try store.catalogue.totals())
+            CacheStatistics(totals: try store.index.totals())
         }
     }
 
@@ -203,14 +203,14 @@ public final class MediaCache: Sendable {
     ///
     /// The first stream starts with up to 64 earlier events, those of the opening among them. A consumer that falls
     /// 1,024 events behind loses the oldest; ``statistics`` never does.
-    public func events() -> AsyncStream<CacheEvent> { engine.journal.events() }
+    public func events() -> AsyncStream<CacheEvent> { engine.reporter.events() }
 
     /// Records a use of `resource`, which is being served from ``MediaResource/storedHit(_:atMost:directives:)``.
     package func noteUse(of resource: MediaResource) { engine.store?.recorder.noteUse(resource.key) }
 
     /// Counts hits served without a read: responses that ended, complete or not, and bytes sent.
     package func noteServed(reads: Int64, bytes: Int64) {
-        engine.journal.count { statistics in
+        engine.reporter.count { statistics in
             statistics.reads += reads
             statistics.bytesFromStore += bytes
         }

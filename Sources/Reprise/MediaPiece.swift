@@ -36,9 +36,9 @@ public struct StoredRegion: Sendable {
     /// Protects these bytes from eviction.
     private let lease: Lease
     /// The generation that the bytes belong to.
-    private let generation: GenerationCore
+    private let generation: LiveGeneration
 
-    init(range: Range<Int64>, of generation: GenerationCore, _ openFile: any OpenFile, lease: Lease? = nil) {
+    init(range: Range<Int64>, of generation: LiveGeneration, _ openFile: any OpenFile, lease: Lease? = nil) {
         self.range = range
         self.generation = generation
         self.openFile = openFile

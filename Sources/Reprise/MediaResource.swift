@@ -9,13 +9,13 @@ public struct MediaResource: Sendable {
     /// The key that selects the entry.
     public let key: CacheKey
     let fields: HTTPFields
-    let core: ResourceCore
+    let core: LiveResource
     /// Keeps the cache open as long as one of its resources exists.
     private let cache: MediaCache
     /// Which networks its requests may use; any by default.
     public var networkPolicy = NetworkPolicy.any
 
-    init(url: ResourceURL, key: CacheKey, fields: HTTPFields, core: ResourceCore, cache: MediaCache) {
+    init(url: ResourceURL, key: CacheKey, fields: HTTPFields, core: LiveResource, cache: MediaCache) {
         self.cache = cache
         self.url = url
         self.key = key
@@ -62,7 +62,7 @@ public struct MediaResource: Sendable {
     }
 
     /// The core in the table, if there is one.
-    private var live: ResourceCore? { core.isDetached ? core.engine.liveResource(key) : core }
+    private var live: LiveResource? { core.isDetached ? core.engine.liveResource(key) : core }
 
     /// The request that asks the origin for the resource.
     var originRequest: OriginRequest { request([:]) }
@@ -120,7 +120,7 @@ public struct MediaResource: Sendable {
     }
 
     /// The generation in memory that answers the resource's own requests.
-    var liveGeneration: GenerationCore? { live?.liveGeneration(for: originRequest) }
+    var liveGeneration: LiveGeneration? { live?.liveGeneration(for: originRequest) }
 
     /// The metadata, if it is in memory; asks neither index nor origin.
     public var storedInformation: ContentInformation? { liveGeneration?.information }

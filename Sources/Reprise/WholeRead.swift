@@ -34,7 +34,7 @@ extension MediaResource {
         let length = read.information.completeLength
         if let obstacle = await obstacle(toStoring: length) { return obstacle }
         // It would fit: something else prevents it, such as a folder that cannot be written.
-        if length != nil, let reason = core.engine.journal.bypassReason(of: key) { return .store(reason: reason) }
+        if length != nil, let reason = core.engine.reporter.bypassReason(of: key) { return .store(reason: reason) }
         return store.obstacleToMore
     }
 
@@ -48,7 +48,7 @@ extension MediaResource {
         }
         let stored = await storedProgress().ranges.byteCount
         return await withTaskExecutorPreference(DiskExecutor.shared) {
-            let isKept = (try? store.catalogue.retention(of: key)).map { $0 != .cached } ?? false
+            let isKept = (try? store.index.retention(of: key)).map { $0 != .cached } ?? false
             return store.obstacle(toStoring: length, stored: stored, isKept: isKept)
         }
     }

@@ -47,7 +47,7 @@ import Testing
         #expect(action(for: full(fields), to: noRange) == .passThrough(.noStore))
         #expect(action(for: partial("bytes 100-199/1000", fields)) == .passThrough(.noStore))
         #expect(
-            action(for: full(fields), to: noRange, storage: StoragePolicy(honoursNoStore: false)) == .fill(whole(1000)))
+            action(for: full(fields), to: noRange, storage: StoragePolicy(honorsNoStore: false)) == .fill(whole(1000)))
     }
 
     @Test("no-store of a request counts, and must-understand overrules that of a response: RFC 9111 §5.2.1.5, §5.2.2.3")

@@ -184,9 +184,9 @@ import Testing
         let ledger = ChunkLedger(blocks: [last: [end]])
         #expect(ledger.ranges.bounds?.upperBound == .largestPosition)
         #expect(Allocation(ledger.ranges).usage.allocated == Allocation.blockSize)
-        var machine = GenerationMachine(completeLength: nil, rangesSupported: true, stored: ledger.ranges)
+        var machine = FetchSchedule(completeLength: nil, rangesSupported: true, stored: ledger.ranges)
         _ = machine.addReader(.largestPosition, nil)
-        let extent = Int64.largestPosition - GenerationMachine.extent ..< .largestPosition
+        let extent = Int64.largestPosition - FetchSchedule.extent ..< .largestPosition
         #expect(machine.extents(freeing: 1, leased: []) == [extent])
     }
 

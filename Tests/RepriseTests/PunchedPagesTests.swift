@@ -14,7 +14,7 @@
         func pagesUnderWay() throws {
             let directory = try TemporaryDirectory()
             let file = try DataFile(path: directory.path(of: "data"), create: true, in: SystemFileSystem())
-            let extent = GenerationMachine.extent
+            let extent = FetchSchedule.extent
             let descriptor = try file.open().descriptor
             let bytes = TestPattern.bytes(in: 0..<4 * extent, seed: 1)
             // A reader near holes makes the system read ahead into them.

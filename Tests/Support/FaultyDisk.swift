@@ -35,7 +35,7 @@ package final class FaultyDisk: FileSystem {
         var namesError: Int32?
         var readError: (@Sendable (Int64) -> Int32?)?
         var keepsJournal = false
-        var journal: [Write] = []
+        var reporter: [Write] = []
         var freeBytes: (@Sendable () -> Int64)?
         var canPunch = true
         var openFileStatus: FileStatus?
@@ -86,10 +86,10 @@ package final class FaultyDisk: FileSystem {
     ///
     /// Returns how many pages were lost. The cache must be closed.
     package func cutPower(_ isLost: (Int) -> Bool) throws -> Int {
-        let journal = state.withLock { $0.journal }
+        let reporter = state.withLock { $0.reporter }
         var number = 0
         var lost = 0
-        for write in journal.reversed() {
+        for write in reporter.reversed() {
             var offset = 0
             while offset < write.count {
                 let end = min(write.count, Int(((write.offset + Int64(offset)) / 4096 + 1) * 4096 - write.offset))
@@ -182,7 +182,7 @@ private final class FaultyFile: OpenFile {
         }
         if let failure { throw failure }
         let write = FaultyDisk.Write(path: path, offset: offset, before: before, count: count)
-        disk.state.withLock { $0.journal.append(write) }
+        disk.state.withLock { $0.reporter.append(write) }
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {

@@ -1,7 +1,7 @@
 /// Which of the origin's restrictions on storing are honored.
 public struct StoragePolicy: Sendable, Hashable {
     /// Whether `no-store` is honored (RFC 9111 §5.2.2.5).
-    public var honoursNoStore: Bool
+    public var honorsNoStore: Bool
     /// Whether the cache serves several users, so that `private` forbids storing (RFC 9111 §5.2.2.7).
     public var isShared: Bool
 
@@ -16,10 +16,10 @@ public struct StoragePolicy: Sendable, Hashable {
 
     /// Creates a policy; by default that of one user's cache, which honors `no-store`.
     public init(
-        honoursNoStore: Bool = true, isShared: Bool = false, hasAuthorization: Bool = false,
+        honorsNoStore: Bool = true, isShared: Bool = false, hasAuthorization: Bool = false,
         requestForbidsStoring: Bool = false
     ) {
-        self.honoursNoStore = honoursNoStore
+        self.honorsNoStore = honorsNoStore
         self.isShared = isShared
         self.hasAuthorization = hasAuthorization
         self.requestForbidsStoring = requestForbidsStoring
@@ -34,7 +34,7 @@ public struct StoragePolicy: Sendable, Hashable {
         to control: CacheControl, vary: Vary? = nil, statusIsUnderstood: Bool = true
     ) -> PassThroughReason? {
         let overrulesNoStore = control.mustUnderstand && statusIsUnderstood
-        if honoursNoStore {
+        if honorsNoStore {
             if requestForbidsStoring || control.noStore && !overrulesNoStore { return .noStore }
             if control.mustUnderstand && !statusIsUnderstood { return .noStore }
         }

@@ -7,7 +7,7 @@ final class DirectStream: Sendable {
     private let body: any OriginBody
     private let from: Int64
     private let to: Int64?
-    private let journal: Journal
+    private let reporter: Reporter
     /// Position of the next byte from the body.
     ///
     /// There is one consumer; the lock is only there because the type is a class.
@@ -15,11 +15,11 @@ final class DirectStream: Sendable {
 
     /// The body begins at `start` and is declared to end at `expectedEnd`; bytes before `from` are dropped, bytes from
     /// `to` on are not read.
-    init(_ response: OriginResponse, start: Int64, from: Int64, to: Int64?, expectedEnd: Int64?, journal: Journal) {
+    init(_ response: OriginResponse, start: Int64, from: Int64, to: Int64?, expectedEnd: Int64?, reporter: Reporter) {
         body = response.body
         self.from = from
         self.to = to
-        self.journal = journal
+        self.reporter = reporter
         cursor = Mutex(BodyCursor(start: start, end: expectedEnd))
     }
 
@@ -44,7 +44,7 @@ final class DirectStream: Sendable {
                 }
                 return nil
             }
-            journal.count { $0.bytesFetched += Int64(chunk.count) }
+            reporter.count { $0.bytesFetched += Int64(chunk.count) }
             let placed = cursor.withLock { cursor in
                 Result { () throws(RepriseError) in (try cursor.advance(by: chunk.count), cursor.hasSurplus) }
             }

@@ -31,7 +31,7 @@ public final class MediaRead: AsyncSequence, Sendable {
     public let passedThrough: HTTPResponse?
 
     private enum Source {
-        case generation(GenerationCore, GenerationMachine.ReaderID)
+        case generation(LiveGeneration, FetchSchedule.ReaderID)
         /// The bytes bypass the store.
         case direct(DirectStream, Detour?)
         /// Every byte was delivered, or the read failed with this error.
@@ -41,11 +41,11 @@ public final class MediaRead: AsyncSequence, Sendable {
     /// A hole that cannot be stored, with the state needed to resume after a failed connection and to continue behind
     /// the hole.
     private struct Detour {
-        let generation: GenerationCore
+        let generation: LiveGeneration
         let from: Int64
         let to: Int64?
         /// The reader that continues in the generation where the hole ends, if any.
-        let reader: GenerationMachine.ReaderID?
+        let reader: FetchSchedule.ReaderID?
         var budget: RetryBudget
     }
 
@@ -70,11 +70,11 @@ public final class MediaRead: AsyncSequence, Sendable {
     private let state: Mutex<State>
     /// Admits one consumer at a time.
     private let turn = Turn()
-    private let resource: ResourceCore
+    private let resource: LiveResource
     private let request: OriginRequest
 
     init(
-        _ opened: OpenedReader, _ how: Confirmation?, generation: GenerationCore, resource: ResourceCore,
+        _ opened: OpenedReader, _ how: Confirmation?, generation: LiveGeneration, resource: LiveResource,
         request: OriginRequest
     ) {
         information = opened.information
@@ -91,7 +91,7 @@ public final class MediaRead: AsyncSequence, Sendable {
     }
 
     /// Creates a read that bypasses the store, from a response that has already arrived.
-    init(_ exchange: ResourceCore.Exchange, spec: RangeSpec?, resource: ResourceCore, request: OriginRequest) throws {
+    init(_ exchange: LiveResource.Exchange, spec: RangeSpec?, resource: LiveResource, request: OriginRequest) throws {
         let response = exchange.response
         self.resource = resource
         self.request = request
@@ -99,30 +99,30 @@ public final class MediaRead: AsyncSequence, Sendable {
         forwarded = .bypass
         originStatus = response.head.status.code
         isCollapsed = false
-        resource.journal.count { $0.reads += 1 }
+        resource.reporter.count { $0.reads += 1 }
         guard case .newGeneration(let placement, _) = exchange.action else {
             information = ContentInformation(response: response.head, completeLength: nil, rangesSupported: nil)
             start = 0
             end = nil
             passedThrough = response.head
             let stream = DirectStream(
-                response, start: 0, from: 0, to: nil, expectedEnd: nil, journal: resource.journal)
+                response, start: 0, from: 0, to: nil, expectedEnd: nil, reporter: resource.reporter)
             state = Mutex(State(source: .direct(stream, nil)))
             return
         }
         let length = placement.completeLength
         information = ContentInformation(
             response: response.head, completeLength: length, rangesSupported: placement.rangesSupported)
-        guard let extent = GenerationCore.extent(of: spec, completeLength: length) else {
+        guard let extent = LiveGeneration.extent(of: spec, completeLength: length) else {
             response.body.cancel()
-            throw GenerationCore.notSatisfiable(length ?? 0)
+            throw LiveGeneration.notSatisfiable(length ?? 0)
         }
         start = extent.start
         end = extent.end ?? length
         passedThrough = nil
         let stream = DirectStream(
             response, start: placement.start, from: extent.start, to: end, expectedEnd: placement.end,
-            journal: resource.journal)
+            reporter: resource.reporter)
         state = Mutex(State(source: .direct(stream, nil)))
     }
 
@@ -180,7 +180,7 @@ public final class MediaRead: AsyncSequence, Sendable {
             if let detour, let reader = detour.reader { detour.generation.removeReader(reader) }
         case .ended: return
         }
-        resource.journal.tell(
+        resource.reporter.tell(
             .readEnded(
                 resource.key, store: served[.store] ?? 0, joined: served[.joined] ?? 0, origin: served[.origin] ?? 0))
     }
@@ -237,7 +237,7 @@ public final class MediaRead: AsyncSequence, Sendable {
             state.served[from, default: 0] -= Int64(region.count)
             return (state.source, from)
         }
-        resource.journal.countPiece(from, -region.count)
+        resource.reporter.countPiece(from, -region.count)
         guard case .generation(let generation, let reader) = source else { return false }
         generation.rewind(reader, to: region.range.lowerBound)
         return true
@@ -253,7 +253,7 @@ public final class MediaRead: AsyncSequence, Sendable {
                 try Task.checkCancellation()
                 do {
                     if let chunk = try await next(of: stream) {
-                        resource.journal.countPiece(.origin, chunk.count)
+                        resource.reporter.countPiece(.origin, chunk.count)
                         note(.origin, chunk.count)
                         return .memory(chunk)
                     }
@@ -308,7 +308,7 @@ public final class MediaRead: AsyncSequence, Sendable {
     }
 
     /// Continues with stored bytes after a hole that bypassed the store.
-    private func goBack(to position: Int64, of generation: GenerationCore, _ reader: GenerationMachine.ReaderID) {
+    private func goBack(to position: Int64, of generation: LiveGeneration, _ reader: FetchSchedule.ReaderID) {
         generation.rewind(reader, to: position)
         state.withLock { state in
             if case .direct = state.source { state.source = .generation(generation, reader) }

@@ -1,6 +1,6 @@
 /// What a new reader of a generation starts with.
 struct OpenedReader: Sendable {
-    let id: GenerationMachine.ReaderID
+    let id: FetchSchedule.ReaderID
     let start: Int64
     /// Exclusive; `nil` while the representation's length is unknown.
     let end: Int64?

@@ -12,11 +12,11 @@ final class UnsealedTails: Sendable {
         var end: Int64 { start + Int64(bytes.count) }
     }
 
-    private let tails = Mutex<[GenerationMachine.FetchID: Tail]>([:])
+    private let tails = Mutex<[FetchSchedule.FetchID: Tail]>([:])
 
-    subscript(_ fetch: GenerationMachine.FetchID) -> Tail? { tails.withLock { $0[fetch] } }
+    subscript(_ fetch: FetchSchedule.FetchID) -> Tail? { tails.withLock { $0[fetch] } }
 
-    func set(_ tail: Tail?, for fetch: GenerationMachine.FetchID) { tails.withLock { $0[fetch] = tail } }
+    func set(_ tail: Tail?, for fetch: FetchSchedule.FetchID) { tails.withLock { $0[fetch] = tail } }
 
     /// Bytes of the tail that contains `position`, from there up to `end`.
     func bytes(from position: Int64, to end: Int64) -> ArraySlice<UInt8>? {

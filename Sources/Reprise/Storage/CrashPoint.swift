@@ -6,7 +6,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case migrating
     /// A file of a damaged index was moved aside; others may still be in place.
     case settingAside
-    /// A file of a catalogue that another key made was removed, as requested; the rest of the cache may still be there.
+    /// A file of a index that another key made was removed, as requested; the rest of the cache may still be there.
     case resetting
     /// Room is reserved, nothing is written.
     case reserved

@@ -21,9 +21,9 @@ actor Recorder {
     static let mostWaiting = 64
 
     private struct Pending {
-        var generations: [Int64: GenerationCore] = [:]
+        var generations: [Int64: LiveGeneration] = [:]
         var lastUsed: [CacheKey: Double] = [:]
-        var selections: [CacheKey: Catalogue.Selection] = [:]
+        var selections: [CacheKey: Index.Selection] = [:]
         var invalidated: Set<CacheKey> = []
         var bytes: Int64 = 0
         var isScheduled = false
@@ -34,8 +34,8 @@ actor Recorder {
 
     /// A leaf lock; filled from the hot path without waiting for the actor.
     private let pending = Mutex(Pending())
-    private let catalogue: Catalogue
-    private let journal: Journal
+    private let index: Index
+    private let reporter: Reporter
     private let breaker: Breaker
     private let clock: CacheClock
     /// Whether nothing can be written; notes are then discarded.
@@ -55,12 +55,12 @@ actor Recorder {
     private var last: Task<Void, Never>?
 
     init(
-        catalogue: Catalogue, journal: Journal, breaker: Breaker, clock: CacheClock, isReadOnly: Bool = false,
+        index: Index, reporter: Reporter, breaker: Breaker, clock: CacheClock, isReadOnly: Bool = false,
         delay: Duration = Recorder.batchDelay,
         reached: (@Sendable (CrashPoint) -> Void)? = nil, onWritten: @escaping @Sendable () -> Void = {}
     ) {
-        self.catalogue = catalogue
-        self.journal = journal
+        self.index = index
+        self.reporter = reporter
         self.breaker = breaker
         self.clock = clock
         self.isReadOnly = isReadOnly
@@ -70,7 +70,7 @@ actor Recorder {
     }
 
     /// Notes that `generation` has `bytes` more to record.
-    nonisolated func note(_ generation: GenerationCore, bytes: Int64) {
+    nonisolated func note(_ generation: LiveGeneration, bytes: Int64) {
         schedule { pending in
             pending.generations[generation.id] = generation
             pending.bytes += bytes
@@ -101,7 +101,7 @@ actor Recorder {
     /// Notes that responses of `signpost` vary, and that `selection` is the key of one variant.
     nonisolated func noteSelection(_ selection: CacheKey, of signpost: CacheKey, _ vary: Vary) {
         schedule { pending in
-            pending.selections[selection] = Catalogue.Selection(signpost: signpost, vary: vary)
+            pending.selections[selection] = Index.Selection(signpost: signpost, vary: vary)
             return false
         }
     }
@@ -158,10 +158,10 @@ actor Recorder {
     }
 
     /// Removes all entries with these names; retained ones only if `force` is true.
-    func remove(_ names: [String], force: Bool) async throws(RepriseError) -> Catalogue.Removal {
+    func remove(_ names: [String], force: Bool) async throws(RepriseError) -> Index.Removal {
         defer { onWritten() }
         return try await enqueue {
-            await Self.result { () async throws(RepriseError) in try await self.catalogue.remove(names, force: force) }
+            await Self.result { () async throws(RepriseError) in try await self.index.remove(names, force: force) }
         }.get()
     }
 
@@ -169,15 +169,15 @@ actor Recorder {
     func release(_ keys: [CacheKey]) async throws(RepriseError) -> [CacheKey] {
         await flush()
         return try await enqueue {
-            await Self.result { () async throws(RepriseError) in try await self.catalogue.release(keys) }
+            await Self.result { () async throws(RepriseError) in try await self.index.release(keys) }
         }.get()
     }
 
     /// Writes `generation`, which is not in memory as a core.
-    func write(_ generation: Catalogue.Batch.Generation) async throws(RepriseError) {
+    func write(_ generation: Index.Batch.Generation) async throws(RepriseError) {
         try await enqueue {
             await Self.result { () async throws(RepriseError) in
-                try await self.catalogue.write(Catalogue.Batch(generations: [generation]))
+                try await self.index.write(Index.Batch(generations: [generation]))
             }
         }.get()
     }
@@ -186,7 +186,7 @@ actor Recorder {
     func retain(_ retention: Retention, key: CacheKey, url: ResourceURL) async throws(RepriseError) {
         try await enqueue {
             await Self.result { () async throws(RepriseError) in
-                try await self.catalogue.retain(retention, key: key, url: url)
+                try await self.index.retain(retention, key: key, url: url)
             }
         }.get()
     }
@@ -194,7 +194,7 @@ actor Recorder {
     /// Removes one generation; returns its recorded usage.
     func remove(generation: Int64) async throws(RepriseError) -> Usage {
         try await enqueue {
-            await Self.result { () async throws(RepriseError) in try await self.catalogue.remove(generation: generation)
+            await Self.result { () async throws(RepriseError) in try await self.index.remove(generation: generation)
             }
         }.get()
     }
@@ -222,18 +222,18 @@ actor Recorder {
             defer { pending = Pending(isUseScheduled: pending.isUseScheduled) }
             return pending
         }
-        var batch = Catalogue.Batch()
+        var batch = Index.Batch()
         batch.lastUsed = taken.lastUsed
         batch.selections = taken.selections
         batch.invalidated = taken.invalidated
         for generation in taken.generations.values {
             if let part = generation.takeUnrecorded() { batch.generations.append(part) }
         }
-        let counted = journal.takeUnrecorded()
+        let counted = reporter.takeUnrecorded()
         batch.totals = counted.totals
         guard !batch.isEmpty else { return true }
         do {
-            try await catalogue.write(batch) { [reached] in reached?(.recording) }
+            try await index.write(batch) { [reached] in reached?(.recording) }
             reached?(.recorded)
             onWritten()
             hasFailed.withLock { $0 = false }
@@ -241,7 +241,7 @@ actor Recorder {
             for part in batch.generations { taken.generations[part.record.id]?.markRecorded() }
             return true
         } catch {
-            journal.putBack(counted)
+            reporter.putBack(counted)
             // Before `keep`, so that a generation dropped there does not wait for the index again.
             let isFirst = hasFailed.withLock { hasFailed in
                 defer { hasFailed = true }
@@ -249,14 +249,14 @@ actor Recorder {
             }
             keep(taken, batch)
             if isFirst {
-                journal.tell(.storeBypassed(nil, reason: "The index could not be written: \(error.description)"))
+                reporter.tell(.storeBypassed(nil, reason: "The index could not be written: \(error.description)"))
             }
             return false
         }
     }
 
     /// Restores the notes of a failed batch for the next one; drops the oldest if there are too many.
-    private nonisolated func keep(_ taken: Pending, _ batch: Catalogue.Batch) {
+    private nonisolated func keep(_ taken: Pending, _ batch: Index.Batch) {
         for part in batch.generations {
             taken.generations[part.record.id]?.ledger.markUnrecorded(part.blocks.map(\.block))
         }
@@ -270,14 +270,14 @@ actor Recorder {
         }
         let dropped = dropOldest()
         if !dropped.isEmpty, breaker.noteIndex(isFailing: true) {
-            journal.tell(
+            reporter.tell(
                 .storeBypassed(nil, reason: "The index cannot be written, and nothing is stored until it can be."))
         }
         if isFirst { flush(after: Self.retryDelay) }
     }
 
     /// Drops the oldest idle generations beyond the maximum that may wait; returns them.
-    private nonisolated func dropOldest() -> [GenerationCore] {
+    private nonisolated func dropOldest() -> [LiveGeneration] {
         let waiting = pending.withLock { $0.generations.values.sorted { $0.id < $1.id } }
         let dropped = waiting.filter(\.isIdle).prefix(max(0, waiting.count - Self.mostWaiting))
         pending.withLock { pending in

@@ -47,7 +47,7 @@ extension Store {
         if length > entryLimit { return .largerThanEntryLimit(length: length, limit: entryLimit) }
         let limit = quota.limit
         if length > limit { return .largerThanLimit(length: length, limit: limit) }
-        let kept = (try? catalogue.heldUsage())?.allocated ?? 0
+        let kept = (try? index.retainedUsage())?.allocated ?? 0
         let others = max(0, kept - (isKept ? stored : 0))
         if length > limit - others { return .keptEntries(length: length, kept: others, limit: limit) }
         if let (missing, free, floor) = quota.diskShortage(max(0, length - stored)),

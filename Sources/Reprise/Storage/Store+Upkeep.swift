@@ -19,7 +19,7 @@ extension Store {
                     try await reconcile(folder: "\(high)\(low)", isLive: isLive)
                 } catch {
                     // A folder that cannot be read now is not gone; the next opening tries again.
-                    journal.tell(.storeBypassed(nil, reason: "The media cannot be looked through: \(error)."))
+                    reporter.tell(.storeBypassed(nil, reason: "The media cannot be looked through: \(error)."))
                     return
                 }
             }
@@ -31,7 +31,7 @@ extension Store {
     private func reconcile(folder: String, isLive: (String) -> Bool) async throws(SystemError) {
         let path = "\(directory)/media/\(folder)"
         // In this order: files made in between are in `made`, and records written in between have a file.
-        guard let living = try? catalogue.generations(prefix: folder) else { return }
+        guard let living = try? index.generations(prefix: folder) else { return }
         let names = try names(in: path)
         let made = madeNow
         var found: Set<Int64> = []
@@ -66,14 +66,14 @@ extension Store {
     /// missing.
     ///
     /// Removes retained entries only if `force` is true.
-    func forget(_ names: [String], force: Bool) async throws(RepriseError) -> Catalogue.Removal {
+    func forget(_ names: [String], force: Bool) async throws(RepriseError) -> Index.Removal {
         do throws(RepriseError) {
             return try await recorder.remove(names, force: force)
         } catch {
             guard error.isLackOfRoom else { throw error }
-            let kept = force ? [] : try catalogue.held(names)
+            let kept = force ? [] : try index.held(names)
             for name in names where !kept.contains(name) {
-                for (id, _) in try catalogue.generations(prefix: name) { removeFile(name: name, generation: id) }
+                for (id, _) in try index.generations(prefix: name) { removeFile(name: name, generation: id) }
             }
             return try await recorder.remove(names, force: force)
         }

@@ -5,7 +5,7 @@ import Locks
 /// The disk side of a cache: directory, lock, index, quota.
 final class Store: Sendable {
     let directory: String
-    let catalogue: Catalogue
+    let index: Index
     let recorder: Recorder
     let quota: Quota
     let evictor: Evictor
@@ -18,7 +18,7 @@ final class Store: Sendable {
     let vault: Vault?
     /// Whether the process that had the cache before did not close it; files may then hold bytes without a record.
     let isUnclean: Bool
-    let journal: Journal
+    let reporter: Reporter
     /// Why nothing can be written, if the directory is only read; `nil` otherwise.
     let problem: RepriseError?
     /// The limit that was recorded before the opening.
@@ -35,7 +35,7 @@ final class Store: Sendable {
     /// Whether the cleanup after a crash is done.
     let isReconciled = Mutex(false)
     /// Whether the file system cannot punch holes, or only such large ones that entries are evicted as a whole.
-    let cannotPunch = Mutex(GenerationMachine.extent > largestExtent)
+    let cannotPunch = Mutex(FetchSchedule.extent > largestExtent)
     private static let largestExtent: Int64 = 32 << 20
     /// Bytes of files beyond their records, by generation.
     let excess = Mutex<[Int64: Int64]>([:])
@@ -43,27 +43,27 @@ final class Store: Sendable {
     let unopened = Mutex<Set<CacheKey>>([])
 
     init(
-        directory: String, configuration: MediaCache.Configuration, vault: Vault?, journal: Journal
+        directory: String, configuration: MediaCache.Configuration, vault: Vault?, reporter: Reporter
     ) throws(RepriseError) {
         let opening = try StoreOpening(directory, vault, configuration)
         self.directory = directory
-        self.journal = journal
+        self.reporter = reporter
         self.vault = vault
         entryLimit = configuration.entryLimit ?? .max
         reached = configuration.reached
         lock = opening.lock
         let fileSystem = opening.fileSystem
         self.fileSystem = fileSystem
-        catalogue = opening.catalogue
+        index = opening.index
         isUnclean = opening.isUnclean
         problem = opening.problem
         limitBefore = opening.limitBefore
         reset = opening.reset
-        if let reason = opening.reset { journal.tell(.storeReset(reason: reason)) }
-        if let problem { journal.tell(.storeBypassed(nil, reason: problem.description)) }
+        if let reason = opening.reset { reporter.tell(.storeReset(reason: reason)) }
+        if let problem { reporter.tell(.storeBypassed(nil, reason: problem.description)) }
         let recorded = configuration.usesRecordedLimit ? opening.limit : nil
         quota = Quota(
-            limit: Self.limit(recorded ?? configuration.limit), used: try catalogue.usage(),
+            limit: Self.limit(recorded ?? configuration.limit), used: try index.usage(),
             floor: max(0, configuration.minimumFree)
         ) {
             try? fileSystem.freeBytes(at: directory)
@@ -71,14 +71,14 @@ final class Store: Sendable {
         breaker = Breaker(clock: configuration.clock, problem: opening.problem?.message)
         openFiles = OpenFiles(limit: configuration.openFiles ?? OpenFiles.defaultLimit)
         recorder = Recorder(
-            catalogue: catalogue, journal: journal, breaker: breaker, clock: configuration.clock,
+            index: index, reporter: reporter, breaker: breaker, clock: configuration.clock,
             isReadOnly: opening.problem != nil, delay: configuration.recordDelay,
             reached: configuration.reached,
             onWritten: { [quota, fileSystem] in
                 quota.setIndexBytes(Self.indexCharge(directory, fileSystem))
             })
         evictor = Evictor(
-            configuration.evictionPolicy, catalogue: catalogue, recorder: recorder, quota: quota,
+            configuration.evictionPolicy, index: index, recorder: recorder, quota: quota,
             clock: configuration.clock)
         quota.setIndexBytes(Self.indexCharge(directory, fileSystem))
         reach(.opened)
@@ -106,7 +106,7 @@ final class Store: Sendable {
     }
 
     func path(_ record: GenerationRecord) -> String {
-        path(name: catalogue.name(of: record.key), generation: record.id)
+        path(name: index.name(of: record.key), generation: record.id)
     }
 
     /// Opens or creates the data file of `record`.
@@ -128,14 +128,14 @@ final class Store: Sendable {
 
     /// The charge for the index: its size, with the log at its maximum, so that the log has room to grow.
     private static func indexCharge(_ directory: String, _ fileSystem: any FileSystem) -> Int64 {
-        let log = (try? fileSystem.status(of: "\(directory)/\(Catalogue.fileName)-wal"))?.allocated ?? 0
-        return indexBytes(directory, fileSystem) + max(0, Catalogue.logBytes - log)
+        let log = (try? fileSystem.status(of: "\(directory)/\(Index.fileName)-wal"))?.allocated ?? 0
+        return indexBytes(directory, fileSystem) + max(0, Index.logBytes - log)
     }
 
     /// Bytes that the index occupies on the disk.
     static func indexBytes(_ directory: String, _ fileSystem: any FileSystem) -> Int64 {
-        Catalogue.fileSuffixes.reduce(0) { sum, suffix in
-            sum + ((try? fileSystem.status(of: "\(directory)/\(Catalogue.fileName)\(suffix)"))?.allocated ?? 0)
+        Index.fileSuffixes.reduce(0) { sum, suffix in
+            sum + ((try? fileSystem.status(of: "\(directory)/\(Index.fileName)\(suffix)"))?.allocated ?? 0)
         }
     }
 
@@ -164,7 +164,7 @@ final class Store: Sendable {
 
     /// Says that the limit leaves no room, and names the pins if they are the cause.
     var noRoomReason: String {
-        let held = (try? catalogue.heldUsage())?.allocated ?? 0
+        let held = (try? index.retainedUsage())?.allocated ?? 0
         guard held > quota.limit / 2 else { return "The limit of \(quota.limit) bytes leaves no room." }
         return
             "Pinned entries and downloads occupy \(held) of the limit of \(quota.limit) bytes: release some, or raise "
@@ -176,7 +176,7 @@ final class Store: Sendable {
         if let reason = breaker.reason { return .store(reason: reason) }
         if quota.diskShortage(1) != nil { return .store(reason: noRoomReason(for: 1)) }
         if entryLimit < quota.limit { return .outgrownEntryLimit(limit: entryLimit) }
-        return .outgrown(kept: (try? catalogue.heldUsage())?.allocated ?? 0, limit: quota.limit)
+        return .outgrown(kept: (try? index.retainedUsage())?.allocated ?? 0, limit: quota.limit)
     }
 
     /// Records everything and closes the directory.
@@ -184,12 +184,12 @@ final class Store: Sendable {
         defer { lock?.release() }
         isClosed.withLock { $0 = true }
         guard await recorder.close() else { return }
-        guard problem == nil else { return try catalogue.close() }
+        guard problem == nil else { return try index.close() }
         reach(.closing)
         // If bytes left by a crash are not accounted for yet, the next opening looks for them again.
-        if !isUnclean || isSettled { try await catalogue.endSession() }
-        try await catalogue.checkpoint()
-        try catalogue.close()
+        if !isUnclean || isSettled { try await index.endSession() }
+        try await index.checkpoint()
+        try index.close()
     }
 
     /// The generations made since the opening; new ones are no longer noted.

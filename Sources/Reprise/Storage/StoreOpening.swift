@@ -5,7 +5,7 @@ struct StoreOpening {
     /// `nil` if the directory can only be read and has no lock.
     let lock: DirectoryLock?
     let fileSystem: any FileSystem
-    let catalogue: Catalogue
+    let index: Index
     /// Whether the process that had the cache before did not close it.
     let isUnclean: Bool
     /// The limit that was set last.
@@ -48,8 +48,8 @@ struct StoreOpening {
         }
         Self.protect(directory)
         lock = try DirectoryLock(directory: directory, in: fileSystem)
-        let opening = try Self.openCatalogue(directory, vault, configuration)
-        catalogue = opening.catalogue
+        let opening = try Self.openIndex(directory, vault, configuration)
+        index = opening.index
         isUnclean = opening.session.isUnclean || opening.reset != nil
         limit = opening.session.limit
         limitBefore = opening.session.limitBefore
@@ -63,8 +63,8 @@ struct StoreOpening {
         // Guarantees that background work, such as the removal of a generation, changes nothing.
         fileSystem = ReadOnlyFileSystem(configuration.fileSystem)
         lock = try DirectoryLock(reading: directory, in: fileSystem)
-        guard let catalogue = try Catalogue.open(readOnly: directory, vault: vault) else { return nil }
-        self.catalogue = catalogue
+        guard let index = try Index.open(readOnly: directory, vault: vault) else { return nil }
+        self.index = index
         isUnclean = false
         limit = nil
         limitBefore = nil
@@ -92,14 +92,14 @@ struct StoreOpening {
     }
 
     /// Opens the index; if the disk is completely full, removes a data file first.
-    private static func openCatalogue(
+    private static func openIndex(
         _ directory: String, _ vault: Vault?, _ configuration: MediaCache.Configuration
-    ) throws(RepriseError) -> Catalogue.Opening {
+    ) throws(RepriseError) -> Index.Opening {
         let fileSystem = configuration.fileSystem
-        func open() throws(RepriseError) -> Catalogue.Opening {
-            try Catalogue.open(
+        func open() throws(RepriseError) -> Index.Opening {
+            try Index.open(
                 directory: directory, vault: vault, fileSystem: fileSystem,
-                options: Catalogue.Options(
+                options: Index.Options(
                     removeMedia: { _ = makeRoom(directory, fileSystem, .max) },
                     resetsWhenKeyDiffers: configuration.resetsWhenKeyDiffers,
                     willReset: { configuration.willReset?($0) },

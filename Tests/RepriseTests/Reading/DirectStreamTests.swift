@@ -38,7 +38,7 @@ import Testing
     ) throws -> DirectStream {
         let response = OriginResponse(
             head: HTTPResponse(status: .ok), url: try ResourceURL("http://localhost/"), body: body)
-        return DirectStream(response, start: start, from: from, to: to, expectedEnd: expectedEnd, journal: Journal())
+        return DirectStream(response, start: start, from: from, to: to, expectedEnd: expectedEnd, reporter: Reporter())
     }
 
     private static func counts(_ stream: DirectStream) async throws -> [Int] {

@@ -117,7 +117,7 @@ import Testing
     @Test("a cache that was found damaged still needs its key", arguments: Pair.different)
     func refusalOfASuspect(pair: Pair) async throws {
         try await Self.run(pair.made) { bench async throws in
-            try Data().write(to: URL(fileURLWithPath: bench.directory.path(of: "catalogue.suspect")))
+            try Data().write(to: URL(fileURLWithPath: bench.directory.path(of: "index.suspect")))
             await Self.expectRefusal(bench, pair.given)
             #expect(DiskUse.mediaFiles(of: bench.directory.path).count == 1)
             let cache = try await Self.open(bench, pair.made)

@@ -41,7 +41,7 @@ import Testing
             try Self.write(bench.directory)
             for (key, removesIndex) in [("5a", false), ("11", false), ("11", true)] {
                 if removesIndex {
-                    try FileManager.default.removeItem(atPath: bench.directory.path(of: Catalogue.fileName))
+                    try FileManager.default.removeItem(atPath: bench.directory.path(of: Index.fileName))
                 }
                 var configuration = MediaCache.Configuration()
                 configuration.encryption = try Self.encryption(key)

@@ -79,7 +79,7 @@ struct Format2Fixture {
         await client.shutdown()
         let queue = try DatabaseQueue(path: path + "/catalogue.sqlite")
         let version = try await queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
-        #expect(version == Catalogue.formatVersion, sourceLocation: sourceLocation)
+        #expect(version == Index.formatVersion, sourceLocation: sourceLocation)
         try queue.close()
         let names = try FileManager.default.contentsOfDirectory(atPath: path)
         #expect(!names.contains("catalogue.damaged"), sourceLocation: sourceLocation)
@@ -142,8 +142,8 @@ struct Format2Fixture {
                     try Int.fetchOne(database, sql: "PRAGMA application_id")
                 )
             }
-            #expect(version == Catalogue.formatVersion)
-            #expect(application == 0x5250_0000 + Catalogue.formatVersion)
+            #expect(version == Index.formatVersion)
+            #expect(application == 0x5250_0000 + Index.formatVersion)
             try queue.close()
         }
     }

@@ -43,8 +43,8 @@ import Testing
         try await Self.run(sql) { bench async throws in
             try await bench.reopened { cache async throws in
                 #expect(try await cache.verify().isSound)
-                let catalogue = try #require(cache.engine.store).catalogue
-                #expect(try catalogue.usage().stored == 200_000)
+                let index = try #require(cache.engine.store).index
+                #expect(try index.usage().stored == 200_000)
                 #expect(cache.storedBytes == 200_000)
             }
             try await bench.reopened { cache async throws in
@@ -68,10 +68,10 @@ import Testing
             let inspector = try CacheInspector(directory: bench.directory.path)
             #expect(try inspector.statistics().bytesServed >= 0)
             try await bench.reopened(configure: { $0.limit = 1_000_000 }) { cache async throws in
-                let catalogue = try #require(cache.engine.store).catalogue
-                #expect((0...Usage.most).contains(try catalogue.heldUsage().allocated))
-                try await catalogue.write { try $0.execute(sql: "UPDATE entry SET retained = 0") }
-                let candidates = try catalogue.candidates(by: .leastRecentlyUsed, limit: 9, offset: 0)
+                let index = try #require(cache.engine.store).index
+                #expect((0...Usage.most).contains(try index.retainedUsage().allocated))
+                try await index.write { try $0.execute(sql: "UPDATE entry SET retained = 0") }
+                let candidates = try index.candidates(by: .leastRecentlyUsed, limit: 9, offset: 0)
                 #expect(candidates.count == 2)
                 #expect(candidates.allSatisfy { (0...Usage.most).contains($0.allocated) })
                 await cache.prune(toSize: 0)
@@ -100,10 +100,10 @@ import Testing
     }
 
     @Test func aSuspectIndexOfANewerVersionIsLeftAlone() async throws {
-        let version = Catalogue.formatVersion + 1
+        let version = Index.formatVersion + 1
         let sql = "PRAGMA user_version = \(version); PRAGMA application_id = \(0x5250_0000 + version)"
         try await Self.run(sql) { bench async throws in
-            try Data().write(to: URL(fileURLWithPath: bench.directory.path(of: "catalogue.suspect")))
+            try Data().write(to: URL(fileURLWithPath: bench.directory.path(of: "index.suspect")))
             let error = await #expect(throws: RepriseError.self) {
                 try await MediaCache.open(directory: bench.directory.path, origin: bench.client)
             }

@@ -80,7 +80,7 @@ import Testing
             #expect(generation.storedRanges.byteCount == 4 << 20)
             try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
             #expect(await store.recorder.flush())
-            let recorded = try #require(try store.catalogue.generation(for: key))
+            let recorded = try #require(try store.index.generation(for: key))
             #expect(ChunkLedger(blocks: recorded.chunks).byteCount == 4 << 20)
             try other.close()
         }

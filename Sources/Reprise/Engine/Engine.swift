@@ -1,0 +1,230 @@
+import ByteRanges
+import HTTPSemantics
+import HTTPTypes
+import Locks
+
+/// What every part of one cache shares: where bytes come from, where they go, time, numbers; and the live resources.
+final class Engine: Sendable {
+    let origin: any Origin
+    let configuration: MediaCache.Configuration
+    /// `nil` when nothing can be stored at all.
+    let store: Store?
+    let reporter: Reporter
+    /// Why nothing can be stored, although it was to be.
+    let storeProblem: RepriseError?
+    let timings = OriginTimings()
+    let precedence: Precedence
+    let progress = ProgressBoard()
+    let removals = RemovalGate()
+    /// Fetches that run, those of replaced and removed generations too.
+    let fetchesUnderWay = Mutex(0)
+
+    private struct State {
+        var resources = ResourceTable<LiveResource>(
+            capacity: Engine.capacity, trialCapacity: Engine.trialCapacity)
+        var isClosed = false
+    }
+
+    /// Guards the table only; taken before a resource's own lock, never after it.
+    private let state = Mutex(State())
+    /// Resources of which something is stored that are kept in memory; beyond it the oldest idle ones leave.
+    private static let capacity = 448
+    /// The same of those that nothing is known of yet.
+    private static let trialCapacity = 64
+
+    init(
+        origin: any Origin, configuration: MediaCache.Configuration, store: Store?, reporter: Reporter,
+        problem: RepriseError? = nil
+    ) {
+        storeProblem = store?.problem ?? problem
+        self.origin = origin
+        self.configuration = configuration
+        self.store = store
+        self.reporter = reporter
+        precedence = Precedence(clock: configuration.clock)
+    }
+
+    /// The one core of `key`; `signpost` is the resource that it is a selection of.
+    func resource(_ key: CacheKey, signpost: LiveResource? = nil) throws(RepriseError) -> LiveResource {
+        if let core = state.withLock({ $0.isClosed ? nil : $0.resources[key] }) { return core }
+        // Hashed outside the lock.
+        let name = store?.index.name(of: key) ?? key.text
+        let core: LiveResource? = state.withLock { state in
+            guard !state.isClosed else { return nil }
+            if let core = state.resources[key] { return core }
+            let core = LiveResource(key: key, engine: self, signpost: signpost)
+            state.resources.insert(
+                core, at: key, name: name, signpost: signpost?.key,
+                trial: { $0.isKnown ? .settles : $0.detach(.ifRecorded) ? .leaves : .stays },
+                review: { $0.takeUse() || !$0.detach(.ifRecorded) ? .stays : .leaves })
+            return core
+        }
+        guard let core else { throw RepriseError(.closed, "The cache was closed.") }
+        return core
+    }
+
+    /// The selection of `signpost` that answers `request` (RFC 9111 §4.1).
+    func selection(of signpost: LiveResource, _ vary: Vary, _ request: OriginRequest) throws(RepriseError)
+        -> LiveResource
+    {
+        try resource(signpost.key.selection(by: vary, for: request), signpost: signpost)
+    }
+
+    /// Where a response with this Vary belongs that came to `request` for `resource`: there, or in a selection.
+    func home(of resource: LiveResource, _ vary: Vary?, _ request: OriginRequest) throws(RepriseError) -> LiveResource {
+        let signpost = resource.signpost ?? resource
+        let known = signpost.state.withLock { state in
+            if case .varies(let vary) = state.phase { vary } else { Vary(names: []) }
+        }
+        let all = known.union(vary ?? Vary(names: []))
+        guard !all.isEmpty else { return resource }
+        let home = try selection(of: signpost, all, request)
+        if all != known { signpost.becomeSignpost(all) }
+        store?.recorder.noteSelection(home.key, of: signpost.key, all)
+        return home
+    }
+
+    var liveKeys: [CacheKey] { state.withLock { $0.resources.all }.map(\.key) }
+
+    /// Whether a resource in memory has this name in the index.
+    func isLive(name: String) -> Bool { state.withLock { $0.resources.contains(name: name) } }
+
+    var isIdle: Bool {
+        state.withLock { $0.resources.all }.allSatisfy(\.isIdle) && fetchesUnderWay.withLock { $0 } == 0
+    }
+
+    func liveResource(_ key: CacheKey) -> LiveResource? { state.withLock { $0.resources[key] } }
+
+    /// Takes the resource out of the table if no reader or fetch uses it, or in any case with `force`.
+    ///
+    /// Not once the table was emptied: it no longer knows what is in use.
+    func detach(_ key: CacheKey, force: Bool) -> (isRemoved: Bool, core: LiveResource?) {
+        state.withLock { state in
+            guard !state.isClosed else { return (false, nil) }
+            guard let core = state.resources[key] else { return (true, nil) }
+            guard core.detach(force ? .always : .ifUnused) else { return (false, nil) }
+            state.resources.remove(key)
+            return (true, core)
+        }
+    }
+
+    /// Makes the responses stored under `key`, with all its selections, stale for good (RFC 9111 §4.4).
+    func invalidate(_ key: CacheKey) {
+        for resource in state.withLock({ $0.resources.family(of: key) }) { resource.invalidate() }
+        store?.recorder.noteInvalidation(of: key)
+    }
+
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// Empties the table; what an opening under way finds is adopted by no resource any more.
+    func close() -> [LiveGeneration] {
+        let cores = state.withLock { state in
+            state.isClosed = true
+            defer { state.resources = ResourceTable(capacity: 0, trialCapacity: 0) }
+            return state.resources.all
+        }
+        return cores.compactMap { $0.end() }
+    }
+
+    /// Ends every fetch, records everything, and lets the next one have the directory.
+    func shutDown() async {
+        for generation in close() { await generation.stopFetches() }
+        do {
+            try await store?.close()
+        } catch {
+            reporter.tell(.storeBypassed(nil, reason: error.description))
+        }
+        progress.finish()
+        reporter.finish()
+    }
+
+    // MARK: - The origin
+
+    /// Which restrictions on storing a response to `request` are kept.
+    func storage(for request: OriginRequest, _ directives: CacheControl = CacheControl()) -> StoragePolicy {
+        var storage = StoragePolicy(
+            honorsNoStore: !configuration.reuse.forces(request.url.host), isShared: configuration.reuse.isShared,
+            hasAuthorization: request.fields[.authorization] != nil, requestForbidsStoring: directives.noStore)
+        if storage.isShared { storage.unkeyedFields = request.fields.unkeyed }
+        return storage
+    }
+
+    /// `request` for what others get, too: in a shared cache without fields that may change the response and are not
+    /// part of the key of the stored one, whose fields are `stored`.
+    func impersonal(_ request: OriginRequest, _ stored: HTTPFields) -> OriginRequest {
+        guard configuration.reuse.isShared else { return request }
+        var request = request
+        request.fields = request.fields.withoutUnkeyed(by: Vary(stored))
+        return request
+    }
+
+    /// How failed requests are retried.
+    ///
+    /// Clients of a shared cache are told what the origin said, and decide themselves.
+    var retryPolicy: RetryPolicy {
+        var policy = configuration.retry
+        if configuration.reuse.isShared { policy.refusals = 0 }
+        return policy
+    }
+
+    static func notStored(_ url: ResourceURL) -> RepriseError {
+        RepriseError(
+            .notStored, "\(url.redacted) is not stored as far as was asked for, and the origin is not to be asked.")
+    }
+
+    /// Sends one request for `range` (`nil` = the whole, without a Range field) when its turn has come, and measures
+    /// the time to its head.
+    ///
+    /// `condition` makes it conditional on another state than that (RFC 9110 §13.1.2, §13.1.3). `interest` says how
+    /// much it is wanted until its head is here; without one it is wanted as `request` says.
+    ///
+    /// Throws `CancellationError` if nothing wants it any more before it is sent.
+    func send(
+        _ request: OriginRequest, range: RangeSpec?, ifRange: String? = nil, condition: Validators? = nil,
+        interest: RequestInterest? = nil
+    ) async throws -> (response: OriginResponse, requestTime: Int64) {
+        let interest = interest ?? RequestInterest(request.demand)
+        await waitForTurn(interest, at: request.url.authority)
+        return try await sendNow(request, range: range, ifRange: ifRange, condition: condition, interest: interest)
+    }
+
+    /// Returns when a request of that interest may be sent: see ``Precedence``.
+    func waitForTurn(_ interest: RequestInterest, at authority: String) async {
+        guard !configuration.reuse.isOffline else { return }
+        await precedence.giveWay(interest, at: authority)
+        await precedence.settle(interest, at: authority)
+    }
+
+    /// Sends as ``send(_:range:ifRange:condition:interest:)`` does, without waiting for a turn.
+    func sendNow(
+        _ request: OriginRequest, range: RangeSpec?, ifRange: String? = nil, condition: Validators? = nil,
+        interest: RequestInterest
+    ) async throws -> (response: OriginResponse, requestTime: Int64) {
+        var request = request
+        request.fields[.range] = range.map { RangeField($0).description }
+        request.fields[.ifRange] = ifRange
+        if request.method == .get || request.method == .head {
+            // Of other methods the conditions are the client's.
+            request.fields[.ifNoneMatch] = condition?.etag?.description
+            request.fields[.ifModifiedSince] = condition?.lastModified?.description
+        }
+        request.fields[.acceptEncoding] = "identity"
+        guard !configuration.reuse.isOffline else { throw Self.notStored(request.url) }
+        let authority = request.url.authority
+        guard let demand = interest.demand else { throw CancellationError() }
+        request.demand = demand
+        request.interest = interest
+        let number = precedence.sends(interest, to: authority)
+        defer { precedence.answered(number, at: authority) }
+        let requestTime = Int64(configuration.clock.now())
+        let start = configuration.clock.elapsed()
+        reporter.count { $0.originRequests += 1 }
+        var response = try await origin.send(request)
+        if response.url.scheme != request.url.scheme || response.url.authority != request.url.authority {
+            // After a redirect: the cookies of another server would be taken for those of the one that was asked.
+            response.head.headerFields[.setCookie] = nil
+        }
+        timings.noteFirstByte(configuration.clock.elapsed() - start, from: authority)
+        return (response, requestTime)
+    }
+}

@@ -1,0 +1,212 @@
+import HTTPSemantics
+import HTTPTypes
+
+/// A response that has been checked against the generation which it is going to fill.
+struct FetchResponse: Sendable {
+    let response: OriginResponse
+    let placement: BodyPlacement
+}
+
+/// A piece of a fetch's body, at its place.
+struct Arrival: Sendable {
+    let chunk: any ByteChunk
+    let range: Range<Int64>
+    /// The response that brings it.
+    let source: FetchResponse
+}
+
+/// Runs one fetch: sends, checks, writes, publishes, retries.
+///
+/// Lives on the disk executor, because it writes.
+struct FetchRun: Sendable {
+    let id: FetchSchedule.FetchID
+    let core: LiveGeneration
+    let request: OriginRequest
+    /// How much its bytes are wanted.
+    let interest: RequestInterest
+
+    var engine: Engine { core.engine }
+
+    /// How a try ended, other than by an error.
+    private enum Outcome {
+        case done(reachedEnd: Bool)
+        case over(RepriseError?)
+        /// The connection was given back, since no reader wanted more for long.
+        case givenBack
+    }
+
+    /// Runs to the end of the fetch's range, beginning with `response` if the first one is here already.
+    func run(_ response: FetchResponse?) async {
+        var budget = RetryBudget(engine.retryPolicy)
+        var response = response
+        var writer = ChunkWriter(core: core, fetch: id)
+        if response == nil, let refusal = core.recentRefusal(of: request) {
+            core.end(id, reachedEnd: false, failure: refusal)
+            return
+        }
+        let range = core.remainder(of: id) ?? 0..<0
+        engine.reporter.tell(.fetchStarted(core.key, range: range))
+        while true {
+            do {
+                let outcome = try await attempt(response, &writer)
+                finish(&writer)
+                switch outcome {
+                case .done(let reachedEnd): end(writer, reachedEnd: reachedEnd, failure: nil)
+                case .over(let failure): end(writer, reachedEnd: false, failure: failure)
+                case .givenBack:
+                    await waitForDemand()
+                    response = nil
+                    continue
+                }
+                return
+            } catch {
+                finish(&writer)
+                let error = error as? RepriseError
+                if let isCancelled = core.endUnlessAwaited(id) {
+                    report(writer, failure: isCancelled ? nil : error)
+                    return
+                }
+                // What comes a second time is no progress.
+                let progress = core.position(of: id).map { $0 - range.lowerBound } ?? 0
+                guard let error, !Task.isCancelled, let delay = budget.delay(after: error, bytes: progress) else {
+                    end(writer, reachedEnd: false, failure: core.isCancelled(id) ? nil : error)
+                    return
+                }
+                engine.reporter.tell(.fetchRetried(core.key, after: delay, error: error))
+                try? await engine.configuration.clock.sleep(delay)
+                response = nil
+            }
+        }
+    }
+
+    private func end(_ writer: ChunkWriter, reachedEnd: Bool, failure: RepriseError?) {
+        if let failure { core.noteRefusal(failure, of: core.askedRequest(of: id) ?? request) }
+        core.end(id, reachedEnd: reachedEnd, failure: failure)
+        report(writer, failure: failure)
+    }
+
+    private func report(_ writer: ChunkWriter, failure: RepriseError?) {
+        core.store.recorder.note(core, bytes: 0)
+        engine.reporter.tell(.fetchEnded(core.key, bytes: writer.received, error: failure))
+    }
+
+    private func attempt(_ ready: FetchResponse?, _ writer: inout ChunkWriter) async throws -> Outcome {
+        if let ready { return try await drain(ready, &writer) }
+        await engine.waitForTurn(interest, at: core.url.authority)
+        guard core.claim(id), let range = core.remainder(of: id) else { return .done(reachedEnd: false) }
+        let record = core.record
+        let request = engine.impersonal(core.request(for: id) ?? request, record.fields)
+        let isRest = range.upperBound == .max || range.upperBound == record.completeLength
+        let spec: RangeSpec? =
+            record.rangesSupported == false ? nil : isRest ? .from(range.lowerBound) : .bounded(range)
+        let ifRange = spec == nil ? nil : record.identity.validators.ifRangeValue
+        let (response, requestTime) = try await engine.sendNow(
+            request, range: spec, ifRange: ifRange, interest: interest)
+        // Cancelled while the request was under way: what has arrived already is stored all the same.
+        if !core.attach(response.body, to: id) { response.body.cancel() }
+        let sent = FetchRequest(range: spec, sentIfRange: ifRange != nil)
+        let action = validate(
+            sent, against: record.identity, policy: engine.configuration.generationPolicy, response: response.head,
+            finalHost: response.url.authority, storage: engine.storage(for: request))
+        if case .fill(let placement) = action {
+            core.learn(placement)
+            // The newest response's fields stand for all parts that were joined (RFC 9111 §3.4).
+            core.freshen(response.head.headerFields, requestTime: requestTime, by: request)
+            core.noteSuccess()
+            return try await drain(FetchResponse(response: response, placement: placement), &writer)
+        }
+        return try await decline(action, response, sent)
+    }
+
+    /// Every response that does not continue this generation.
+    private func decline(
+        _ action: ResponseAction, _ response: OriginResponse, _ sent: FetchRequest
+    ) async throws -> Outcome {
+        if case .refusal = action {
+            let refusal = try await OriginRefusal.collect(response)
+            throw RepriseError(
+                .originRefused, "The origin answered \(response.head.status.code) for \(core.url.redacted).",
+                refusal: refusal)
+        }
+        response.body.cancel()
+        switch action {
+        case .newGeneration(_, let reason), .generationChanged(let reason):
+            core.replace(reason: String(describing: reason))
+            return .done(reachedEnd: false)
+        case .unsatisfiable(let length):
+            if !core.learnEnd(length) { core.replace(reason: "The origin has fewer bytes than before.") }
+            return .done(reachedEnd: false)
+        case .passThrough(.unexpectedHTML):
+            return .over(
+                RepriseError(
+                    .originMisbehaved, "The origin sent a page in place of \(core.url.redacted): is a log-in needed?"))
+        case .passThrough(.emptyBody):
+            return .over(
+                RepriseError(.originMisbehaved, "The origin sent nothing in place of \(core.url.redacted)."))
+        case .passThrough(let reason) where isOfAnother(response, sent):
+            // Readers get no byte of it, and the next read asks for it.
+            core.replace(reason: "Another representation, not to be stored: \(reason)")
+            return .done(reachedEnd: false)
+        case .passThrough(let reason):
+            // It may be stored again later, as where nothing was stored yet.
+            core.closeStore(reason: String(describing: reason), for: LiveResource.bypassTime)
+            return .done(reachedEnd: false)
+        default:
+            return .over(RepriseError(.originMisbehaved, "The origin's response cannot be used: \(action)."))
+        }
+    }
+
+    /// Whether the response is of another representation for sure: its validators say so, or the origin sent the whole
+    /// although If-Range allowed a part (RFC 9110 §13.1.5).
+    private func isOfAnother(_ response: OriginResponse, _ sent: FetchRequest) -> Bool {
+        core.record.identity.contradicts(Validators(response.head.headerFields))
+            || sent.sentIfRange && response.head.status == .ok
+    }
+
+    /// Pulls the body, writes it, publishes it; as fast as readers want it.
+    private func drain(_ source: FetchResponse, _ writer: inout ChunkWriter) async throws -> Outcome {
+        let body = source.response.body
+        var cursor = BodyCursor(start: source.placement.start, end: source.placement.end)
+        var reading = Duration.zero
+        var isGivenBack = false
+        let startBytes = writer.received
+        defer { engine.timings.noteRate(bytes: writer.received - startBytes, in: reading, from: core.url.authority) }
+        while true {
+            await engine.precedence.giveWay(interest, at: core.url.authority)
+            let before = engine.configuration.clock.elapsed()
+            guard let chunk = try await body.next() else { break }
+            reading += engine.configuration.clock.elapsed() - before
+            let range = try cursor.advance(by: chunk.count)
+            if cursor.hasSurplus { body.cancel() }
+            engine.reporter.count { $0.bytesFetched += Int64(chunk.count) }
+            writer.received += Int64(chunk.count)
+            switch try await store(Arrival(chunk: chunk, range: range, source: source), &writer) {
+            case .finished where writer.isHandedOver: return .done(reachedEnd: false)
+            case .finished:
+                if cursor.position < source.placement.end ?? .max { body.cancel() }
+                _ = try? await body.next()
+                return .done(reachedEnd: false)
+            // What had arrived when the connection was given back is stored.
+            case .pause where !isGivenBack: isGivenBack = await waitForDemand() == .givenBack
+            case .pause, .go: break
+            }
+        }
+        guard !core.isCancelled(id) else { return .done(reachedEnd: false) }
+        if isGivenBack { return .givenBack }
+        if let end = source.placement.end, cursor.isShort {
+            throw RepriseError(
+                .originBodyTruncated, "The origin ended the body after \(cursor.position) of \(end) bytes.",
+                range: cursor.position..<end)
+        }
+        return .done(reachedEnd: source.placement.end == nil || cursor.position == core.record.completeLength)
+    }
+
+    /// Waits until readers want more, or the connection was given back.
+    @discardableResult
+    private func waitForDemand() async -> LiveGeneration.Parking {
+        while core.verdict(id) == .pause {
+            if await core.parkFetch(id) == .givenBack { return .givenBack }
+        }
+        return .over
+    }
+}

@@ -1,0 +1,116 @@
+import ByteRanges
+
+/// The vocabulary of the machine: readers, fetches, and the effects for its owner.
+extension FetchSchedule {
+    struct ReaderID: Hashable, Sendable { let number: UInt64 }
+    struct FetchID: Hashable, Sendable { let number: UInt64 }
+
+    /// A consumer of `start ..< end`.
+    struct Reader: Sendable {
+        let start: Int64
+        /// End of the wanted range, exclusive; `nil` for the end of a representation of unknown length.
+        let end: Int64?
+        /// What the reader wants the bytes for.
+        let demand: Demand
+        /// Everything before this offset is consumed: the caller came back for more.
+        var consumed: Int64
+        /// Everything before this offset is delivered.
+        var delivered: Int64
+        /// The stored ranges when the read began; distinguishes hits from joined bytes.
+        var stored: ByteRangeSet
+        /// Bytes brought by this reader's own fetches.
+        var own = ByteRangeSet()
+        var waitingOn: FetchID?
+        var failure: RepriseError?
+    }
+
+    /// A request to the origin that is under way.
+    struct Fetch: Sendable {
+        enum Phase: Sendable {
+            /// Readers want it; it runs as fast as they read.
+            case active
+            /// No reader wants it, but so little is missing that it finishes by itself.
+            case finishing
+            /// No reader wants it. Its socket is not read; a player that comes back within the linger time takes it
+            /// over.
+            case lingering
+            /// Canceled; bytes that had already arrived are still being stored.
+            case ending
+        }
+
+        let start: Int64
+        /// Next byte to arrive.
+        var cursor: Int64
+        /// End of its range, exclusive; moves down when another fetch takes over the tail.
+        ///
+        /// `nil` for an unknown end.
+        var limit: Int64?
+        let owner: ReaderID?
+        /// The highest class of the readers that want its bytes; `nil` once it only finishes.
+        var demand: Demand?
+        var phase = Phase.active
+        /// Whether a response has arrived; only then a canceled fetch still has bytes to store.
+        var hasResponse = false
+
+        var remaining: Int64 { (limit ?? .max) - cursor }
+        /// Whether `position` will be reached unless something intervenes.
+        func covers(_ position: Int64) -> Bool { cursor <= position && position < (limit ?? .max) }
+    }
+
+    /// Why only stored bytes are still served.
+    enum Freeze: Sendable {
+        /// The origin has another representation.
+        case replaced
+        /// The entry was removed.
+        case removed
+        /// The cache was closed.
+        case closed
+
+        /// The error for a reader that comes to a hole at `position`.
+        func error(at position: Int64) -> RepriseError {
+            let range = position..<position + 1
+            return switch self {
+            case .replaced:
+                RepriseError(
+                    .validatorChanged, "The file changed at the origin while it was being read. Open it again.",
+                    range: range)
+            case .removed:
+                RepriseError(
+                    .validatorChanged, "The entry was removed from the cache while it was being read. Open it again.",
+                    range: range)
+            case .closed: RepriseError(.closed, "The cache was closed while the file was being read.", range: range)
+            }
+        }
+    }
+
+    /// What the owner has to do outside the lock.
+    enum Effect: Sendable, Equatable {
+        /// Send a request for `range` and report to the fetch. An upper bound of `Int64.max` means the end.
+        case start(FetchID, Range<Int64>)
+        /// Readers of another class want the fetch now, or none does: pass that on to its request.
+        case demand(FetchID)
+        /// A parked fetch may continue.
+        case resume(FetchID)
+        /// Cancel after `linger` unless a reader wants it again.
+        case linger(FetchID)
+        /// Cancel now; keep the bytes that have arrived.
+        case cancel(FetchID)
+        /// A waiting reader should ask again.
+        case wake(ReaderID)
+    }
+
+    /// The answer to a reader that asks for its next piece.
+    enum Next: Sendable {
+        case piece(Range<Int64>, PieceSource)
+        /// These stored bytes must be checked first.
+        case verify(Range<Int64>)
+        case wait
+        case end
+        /// Nothing can be stored: stream the rest without storing it.
+        case direct(from: Int64, to: Int64?)
+        case fail(RepriseError)
+    }
+
+    /// What a fetch does after it has stored some bytes.
+    enum Verdict: Sendable, Equatable { case go, pause, finished }
+}

@@ -1,0 +1,75 @@
+public import ByteRanges
+
+/// Reads a cache directory without opening the cache, even while another process, such as a running proxy, has it open.
+///
+/// Stored bytes are at most a second old; counts and last uses of hits at most a minute. Every call waits for the disk.
+public struct CacheInspector: Sendable {
+    private let directory: String
+    private let index: Index?
+
+    /// Opens the index of the cache in `directory`; a directory without an index counts as an empty cache.
+    ///
+    /// Throws ``RepriseError``: `storageUnavailable` when the index is damaged or of another format, `keyUnavailable`
+    /// when `encryption` does not match the key the cache was made with.
+    public init(directory: String, encryption: CacheEncryption? = nil) throws(RepriseError) {
+        self.directory = directory
+        let vault = try encryption.map { encryption throws(RepriseError) in Vault(key: try encryption.provider.key()) }
+        index = try Index.open(readOnly: directory, vault: vault)
+    }
+
+    /// The stored entries, most recently used first.
+    public func entries() throws(RepriseError) -> [CacheEntry] { try index?.entries() ?? [] }
+
+    /// A pinned or downloading entry of which nothing is stored yet.
+    package struct AwaitedEntry: Sendable {
+        package let key: CacheKey
+        package let url: ResourceURL
+        package let retention: Retention
+    }
+
+    /// Pinned and downloading entries of which nothing is stored yet, by URL.
+    package func awaitedEntries() throws(RepriseError) -> [AwaitedEntry] {
+        try (index?.awaitedRetentions() ?? [])
+            .map { AwaitedEntry(key: $0.key, url: $0.url, retention: $0.retention) }
+            .sorted { $0.url.description < $1.url.description }
+    }
+
+    /// The recorded ranges of `entry`.
+    public func storedRanges(of entry: CacheEntry) throws(RepriseError) -> ByteRangeSet {
+        guard let stored = try index?.generation(for: entry.key) else { return ByteRangeSet() }
+        return ChunkLedger(blocks: stored.chunks).ranges
+    }
+
+    /// Counts over the whole life of the directory.
+    public func statistics() throws(RepriseError) -> CacheStatistics {
+        CacheStatistics(totals: try index?.totals() ?? [:])
+    }
+
+    /// Bytes that the index occupies on the disk.
+    public var indexBytes: Int64 { Store.indexBytes(directory, SystemFileSystem()) }
+
+    /// Passes the stored bytes of `entry`, which must be complete, to `consume` in order, each part verified first.
+    ///
+    /// Throws ``RepriseError`` with code `notStored` and the range when something is missing or damaged; rethrows
+    /// errors of `consume`.
+    public func read(_ entry: CacheEntry, _ consume: ([UInt8]) throws -> Void) throws {
+        guard let index, let stored = try index.generation(for: entry.key) else {
+            throw RepriseError(.notStored, "Nothing is stored for \(entry.url.redacted).")
+        }
+        let path = Store.path(
+            in: directory, name: index.name(of: entry.key), generation: stored.record.id)
+        let file = try DataFile(path: path, create: false, in: SystemFileSystem())
+        let proof = ChunkProof(stored.record, index)
+        var position: Int64 = 0
+        for chunk in stored.chunks.values.joined().sorted(by: { $0.start < $1.start }) {
+            guard chunk.start == position, let bytes = proof.bytes(of: chunk, in: file) else { break }
+            try consume(bytes)
+            position += chunk.count
+        }
+        guard let length = stored.record.completeLength, position == length else {
+            throw RepriseError(
+                .notStored, "\(entry.url.redacted) is incomplete from byte \(position) on. Fetch it first.",
+                range: position..<max(position, stored.record.completeLength ?? position))
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import ByteRanges
+
+/// The result of ``MediaCache/verify(_:)``.
+public struct VerificationReport: Sendable {
+    /// Entries checked.
+    public var entries = 0
+    /// Bytes of media that were read and matched.
+    public var soundBytes: Int64 = 0
+    /// Stored ranges that did not match, by key; they are holes now and will be fetched again.
+    public var damaged: [(key: CacheKey, range: Range<Int64>)] = []
+    /// Entries whose file is gone; they are removed from the index.
+    public var missing: [CacheKey] = []
+    /// Entries whose file could not be opened this time; they are left as they are.
+    public var unreadable: [CacheKey] = []
+    /// Records that could not be read or belong to no entry; they are removed with their files.
+    public var damagedRecords = 0
+
+    /// Whether nothing was damaged, missing or unreadable.
+    public var isSound: Bool { damaged.isEmpty && missing.isEmpty && unreadable.isEmpty && damagedRecords == 0 }
+}
+
+extension MediaCache {
+    /// Reads all stored bytes and compares them with their checksums or tags; bytes that don't match become holes.
+    ///
+    /// `progress` is called with the bytes read so far and the total. Takes as long as the disk needs. Throws
+    /// ``RepriseError`` when the index cannot be read or written, or `CancellationError`; nothing is half done then.
+    public func verify(
+        _ progress: @escaping @Sendable (_ read: Int64, _ total: Int64) -> Void = { _, _ in }
+    ) async throws -> VerificationReport {
+        guard let store = engine.store else { return VerificationReport() }
+        let entries = try await entries()
+        let total = entries.reduce(0) { $0 + $1.storedBytes }
+        var tally = VerificationTally(total: total, progress: progress)
+        for entry in entries {
+            try Task.checkCancellation()
+            tally = try await verify(entry, store, tally)
+        }
+        try Task.checkCancellation()
+        tally.report.damagedRecords = try await removeDamagedRecords(store)
+        let (before, after) = try await store.index.recount()
+        store.quota.correct(from: before, to: after)
+        return tally.report
+    }
+
+    /// Removes unusable generations and returns their number.
+    private func removeDamagedRecords(_ store: Store) async throws -> Int {
+        var count = 0
+        for generation in try await withTaskExecutorPreference(
+            DiskExecutor.shared, operation: { try store.index.unusableGenerations() })
+        {
+            try Task.checkCancellation()
+            // A read may just have started or replaced it.
+            if let key = generation.key, engine.liveResource(key) != nil { continue }
+            store.quota.release(try await store.recorder.remove(generation: generation.id))
+            store.removeFile(name: generation.name, generation: generation.id)
+            count += 1
+        }
+        return count
+    }
+
+    private func verify(
+        _ entry: CacheEntry, _ store: Store, _ tally: VerificationTally
+    ) async throws -> VerificationTally {
+        var tally = tally
+        tally.report.entries += 1
+        guard let stored = try store.index.generation(for: entry.key) else { return tally }
+        let isLive = engine.liveResource(entry.key)?.liveGeneration != nil
+        let file: DataFile
+        do throws(RepriseError) {
+            file = try store.file(stored.record, create: false)
+        } catch {
+            guard error.isMissingFile else {
+                tally.report.unreadable.append(entry.key)
+                return tally
+            }
+            tally.report.missing.append(entry.key)
+            if !isLive { store.quota.release(try await store.recorder.remove(generation: stored.record.id)) }
+            return tally
+        }
+        let proof = ChunkProof(stored.record, store.index)
+        var wrong: [Chunk] = []
+        for chunk in stored.chunks.values.joined().sorted(by: { $0.start < $1.start }) {
+            try Task.checkCancellation()
+            let isSound = await withTaskExecutorPreference(DiskExecutor.shared) {
+                proof.bytes(of: chunk, in: file) != nil
+            }
+            if !isSound { wrong.append(chunk) }
+            tally.note(entry.key, chunk, isSound: isSound)
+        }
+        // A generation in memory detects the damage itself, before the bytes are first used.
+        guard !wrong.isEmpty, !isLive else { return tally }
+        let ledger = ChunkLedger(blocks: stored.chunks)
+        ledger.discard(wrong)
+        let usage = Usage(allocated: stored.usage.allocated, stored: ledger.byteCount)
+        try await store.recorder.write(
+            Index.Batch.Generation(record: stored.record, usage: usage, blocks: ledger.takeUnrecorded()))
+        store.quota.correct(from: stored.usage, to: usage)
+        for chunk in wrong { engine.reporter.tell(.verificationFailed(entry.key, range: chunk.range)) }
+        return tally
+    }
+}
+
+/// The report so far, and the progress.
+private struct VerificationTally: Sendable {
+    var report = VerificationReport()
+    private var read: Int64 = 0
+    private let total: Int64
+    private let progress: @Sendable (Int64, Int64) -> Void
+
+    init(total: Int64, progress: @escaping @Sendable (Int64, Int64) -> Void) {
+        self.total = total
+        self.progress = progress
+    }
+
+    mutating func note(_ key: CacheKey, _ chunk: Chunk, isSound: Bool) {
+        if isSound { report.soundBytes += chunk.count } else { report.damaged.append((key, chunk.range)) }
+        read += chunk.count
+        progress(read, total)
+    }
+}
+
+/// Checks stored chunks against their records.
+struct ChunkProof: Sendable {
+    private let sealer: ChunkSealer?
+
+    init(_ record: GenerationRecord, _ index: Index) {
+        sealer = index.codec.vault.map { vault in
+            vault.sealer(name: index.name(of: record.key), generation: record.id, salt: record.salt)
+        }
+    }
+
+    /// The plain bytes of `chunk`; `nil` unless they match its record.
+    func bytes(of chunk: Chunk, in file: DataFile) -> [UInt8]? {
+        guard let bytes = try? file.read(at: chunk.start, count: Int(chunk.length)), bytes.count == Int(chunk.length)
+        else { return nil }
+        if let sealer { return sealer.open(bytes, chunk).map { [UInt8]($0) } }
+        return bytes.withUnsafeBytes { XXHash64.checksum(of: $0) } == chunk.checksum ? bytes : nil
+    }
+}

@@ -1,0 +1,85 @@
+/// Reserves room on disk and evicts entries.
+extension Engine {
+    /// Reserves room for `bytes`, evicting as needed.
+    func reserve(_ bytes: Int64, in store: Store) async -> Bool {
+        if store.quota.reserve(bytes) { return true }
+        return await store.evictor.reserve(bytes, hands(store))
+    }
+
+    /// Evicts about `bytes` regardless of the limit, because the disk is full; evicts nothing if `least` cannot be
+    /// freed.
+    func makeRoom(_ bytes: Int64, atLeast least: Int64, in store: Store) async {
+        await store.evictor.makeRoom(bytes, atLeast: least, hands(store))
+    }
+
+    func hands(_ store: Store) -> Evictor.EvictionTarget {
+        Evictor.EvictionTarget(
+            remove: { candidates in
+                let outcome = try? await self.remove(candidates, force: false, store)
+                for (candidate, usage) in outcome?.removed ?? [] {
+                    if let key = candidate.key { self.reporter.tell(.evicted(key, bytes: usage.stored)) }
+                }
+                return outcome?.inUse ?? candidates
+            },
+            shrink: { candidate, bytes in
+                guard let key = candidate.key else { return }
+                await self.liveResource(key)?.liveGeneration?.shrink(by: bytes)
+            })
+    }
+
+    /// Removes the entries stored under `keys` and their variants, in use or not.
+    ///
+    /// Returns the bytes of media they held.
+    func remove(_ keys: [CacheKey], _ store: Store) async throws(RepriseError) -> Int64 {
+        // Each key only once, or its usage would be released twice: a variant may be named beside the key it belongs
+        // to.
+        let all = Set(keys + (try await store.recorder.release(keys)))
+        let candidates = all.map { Index.Candidate(name: store.index.name(of: $0), key: $0) }
+        return try await remove(candidates, force: true, store).removed.reduce(0) { $0 + $1.usage.stored }
+    }
+
+    /// Removes entries in one transaction; those in use and those pinned or downloading only if `force` is true.
+    func remove(
+        _ candidates: [Index.Candidate], force: Bool, _ store: Store
+    ) async throws(RepriseError) -> (
+        removed: [(candidate: Index.Candidate, usage: Usage)], inUse: [Index.Candidate]
+    ) {
+        // Before they leave the table: a new core would load entries that are about to be removed.
+        let keys = candidates.compactMap(\.key)
+        for key in keys { removals.begin(key) }
+        defer { for key in keys { removals.end(key) } }
+        var inUse: [Index.Candidate] = []
+        var taken: [(candidate: Index.Candidate, live: LiveGeneration?)] = []
+        for candidate in candidates {
+            guard let key = candidate.key else {
+                taken.append((candidate, nil))
+                continue
+            }
+            let (isRemoved, core) = detach(key, force: force)
+            guard isRemoved else {
+                inUse.append(candidate)
+                continue
+            }
+            taken.append((candidate, core?.liveGeneration))
+        }
+        let removal = try await store.forget(taken.map(\.candidate.name), force: force)
+        taken.removeAll { removal.kept.contains($0.candidate.name) }
+        store.reach(.unrecorded)
+        var removed: [(candidate: Index.Candidate, usage: Usage)] = []
+        for (candidate, live) in taken {
+            var usage = Usage()
+            for generation in removal.generations where generation.name == candidate.name {
+                if generation.id != live?.id { usage = usage + generation.usage }
+                store.removeFile(name: generation.name, generation: generation.id)
+            }
+            if let live {
+                usage = usage + live.allocation.close()
+                store.removeFile(name: candidate.name, generation: live.id)
+                live.emptyFileIfUnread()
+            }
+            store.quota.release(usage)
+            removed.append((candidate, usage))
+        }
+        return (removed, inUse)
+    }
+}

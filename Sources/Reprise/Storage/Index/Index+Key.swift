@@ -1,0 +1,108 @@
+import Foundation
+import GRDB
+
+/// With which key an index was made, and what that means for an opening with another key.
+extension Index {
+    /// How the key of an index and a given one differ.
+    enum KeyDifference: Sendable {
+        /// The index is encrypted, and no key is given.
+        case missing
+        /// The index is not encrypted, and a key is given.
+        case unneeded
+        /// The index is encrypted with another key.
+        case other
+
+        /// The difference between the key of a cache and the given one; `nil` if they match.
+        ///
+        /// `made` is the ``Vault/check`` of the key that the cache was made with, `nil` for a plain cache.
+        init?(made: Data?, given vault: Vault?) {
+            switch (made, vault?.check) {
+            case (nil, nil): return nil
+            case (nil, .some): self = .unneeded
+            case (.some, nil): self = .missing
+            case (let made?, let given?):
+                if made == given { return nil }
+                self = .other
+            }
+        }
+
+        /// The error for an opening that is refused.
+        var error: RepriseError {
+            let message =
+                switch self {
+                case .missing: "The cache is encrypted: give its key, or choose another directory."
+                case .unneeded: "The cache is not encrypted: leave the key out, or choose another directory."
+                case .other:
+                    "The cache is encrypted with another key: give that one, or choose another directory."
+                }
+            return RepriseError(.keyUnavailable, message)
+        }
+    }
+
+    static func holdings(in database: Database) throws -> Holdings {
+        func count(_ table: String) throws -> Int {
+            try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM \(table)") ?? 0
+        }
+        return Holdings(
+            entries: try max(count("entry"), count("generation")), storedBytes: try usage(in: database).stored,
+            holds: try count(retentionTable(in: database)))
+    }
+
+    /// Whether the index is encrypted; throws if it does not say.
+    static func isSealed(_ database: Database) throws -> Bool {
+        guard let value = try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'sealed'") else {
+            throw Unusable(reason: "it does not say whether it is encrypted")
+        }
+        return value != 0
+    }
+
+    /// How the index's key differs from that of `vault` (`nil` for no key); `nil` if they match.
+    static func keyDifference(_ database: Database, _ vault: Vault?) throws -> KeyDifference? {
+        guard try isSealed(database) else { return KeyDifference(made: nil, given: vault) }
+        let check = try Data.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'check'")
+        return KeyDifference(made: check ?? Data(), given: vault)
+    }
+
+    /// An index that was made with another key.
+    struct Foreign: Sendable {
+        let difference: KeyDifference
+        let holdings: Holdings
+
+        /// Whether the index must be kept; an index without entries may be replaced under any key.
+        ///
+        /// An encrypted index is refused without a key in any case, because new bytes would be stored in plain.
+        var isRefused: Bool { difference == .missing || !holdings.isEmpty }
+    }
+
+    /// The index's contents, if it was made with a key other than that of `vault`.
+    static func foreign(_ database: Database, _ vault: Vault?) throws -> Foreign? {
+        try keyDifference(database, vault).map { Foreign(difference: $0, holdings: try holdings(in: database)) }
+    }
+
+    /// The same for the index in `directory`; `nil` also if it cannot be read.
+    static func foreign(in directory: String, _ vault: Vault?) -> Foreign? {
+        guard let found = try? reading(directory + "/" + fileName, { try foreign($0, vault) }) else { return nil }
+        return found.result
+    }
+}
+
+/// The contents of a cache, in numbers.
+package struct Holdings: Sendable {
+    package var entries = 0
+    package var storedBytes: Int64 = 0
+    /// Pinned entries and downloads, including those of which nothing is stored.
+    package var holds = 0
+
+    var isEmpty: Bool { entries == 0 && holds == 0 }
+}
+
+extension MediaCache {
+    /// The contents of `directory` under a key other than that of `encryption`; `nil` if there are none, or if they
+    /// cannot be determined.
+    package static func holdings(
+        in directory: String, underAnotherKeyThan encryption: CacheEncryption?
+    ) throws(RepriseError) -> Holdings? {
+        let vault = try encryption.map { encryption throws(RepriseError) in Vault(key: try encryption.provider.key()) }
+        return Index.foreign(in: directory, vault).flatMap { $0.isRefused ? $0.holdings : nil }
+    }
+}

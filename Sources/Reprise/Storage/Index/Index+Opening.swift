@@ -1,0 +1,333 @@
+import Foundation
+import GRDB
+
+extension Index {
+    static let fileName = "catalogue.sqlite"
+    /// SQLite's own files beside the database.
+    static let fileSuffixes = ["", "-wal", "-shm"]
+    /// Marks an index that was found damaged while in use; the next opening sets it aside.
+    static let suspicionName = "index.suspect"
+    /// Page size in bytes, a quarter of SQLite's default.
+    ///
+    /// A new entry touches a page of each tree, two of them at random positions, and each page is written twice: to the
+    /// log and to the file.
+    private static let pageSize = 1024
+    /// Pages of the log after which it is merged: half a megabyte, so that the index stays small beside a small cache.
+    private static let logPages = 512
+    /// Maximum size of the log, apart from one transaction.
+    static let logBytes = Int64(logPages * pageSize)
+
+    // MARK: - Reading
+
+    /// Opens the index in `directory` for reading only, even while another process writes it; `nil` if there is none.
+    static func open(readOnly directory: String, vault: Vault?) throws(RepriseError) -> Index? {
+        let path = directory + "/" + fileName
+        do throws(SystemError) {
+            _ = try SystemFileSystem().status(of: path)
+        } catch {
+            guard !error.isMissingFile else { return nil }
+            throw RepriseError(.storageUnavailable, "The cache in \(directory) cannot be read.", cause: error)
+        }
+        do {
+            let (queue, (format, other)) = try reading(path) { database -> (State, Foreign?) in
+                let format = try state(of: database)
+                return (format, format == .empty ? nil : try foreign(database, vault))
+            }
+            // A process was killed before it had made its tables.
+            if format == .empty { return nil }
+            if let other, other.isRefused { throw other.difference.error }
+            return Index(.queue(format == .older ? try migratedCopy(of: queue, vault) : queue), vault: vault) {}
+        } catch let error as RepriseError {
+            throw error
+        } catch {
+            throw unopened(path, error)
+        }
+    }
+
+    /// A copy of an index in memory, in the current format: a file that is only read cannot be migrated.
+    private static func migratedCopy(of queue: DatabaseQueue, _ vault: Vault?) throws -> DatabaseQueue {
+        let copy = try DatabaseQueue()
+        try queue.backup(to: copy)
+        try migrate(copy, for: vault)
+        return copy
+    }
+
+    /// Opens the file at `path` for reading and runs `body` on it.
+    ///
+    /// SQLite needs to create files beside it. If it cannot, as on a read-only medium, the file is opened as immutable,
+    /// because nothing else can write there either.
+    static func reading<T>(_ path: String, _ body: (Database) throws -> T) throws -> (queue: DatabaseQueue, result: T) {
+        func open(_ path: String) throws -> (DatabaseQueue, T) {
+            var configuration = Configuration()
+            configuration.readonly = true
+            configuration.busyMode = .timeout(5)
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            return (queue, try queue.read(body))
+        }
+        do {
+            return try open(path)
+        } catch let error as DatabaseError where error.forbidsWriting {
+            return try open(URL(fileURLWithPath: path).absoluteString + "?immutable=1")
+        }
+    }
+
+    // MARK: - Writing
+
+    /// The result of an opening.
+    struct Opening {
+        let index: Index
+        let session: Session
+        /// Why the cache starts empty although there was an index; `nil` otherwise.
+        let reset: String?
+    }
+
+    /// The state recorded in an index when it is opened.
+    struct Session {
+        /// Whether the process that had the cache before did not close it.
+        let isUnclean: Bool
+        /// The limit that was set last.
+        let limit: Int64?
+        /// The limit that was recorded before this opening.
+        let limitBefore: Int64?
+    }
+
+    /// What an opening may do, and what it reports.
+    struct Options {
+        /// Called when a new index is created beside data files that must not remain under another key; removes them.
+        var removeMedia: () -> Void = {}
+        /// Whether bytes stored under another key are deleted.
+        var resetsWhenKeyDiffers = false
+        /// Called with what such a reset drops, before anything of it goes.
+        var willReset: (Holdings) -> Void = { _ in }
+        /// The limit to record.
+        var limit: Int64?
+    }
+
+    /// Opens or creates the index in `directory`; an unusable one is set aside.
+    ///
+    /// Changes nothing if it throws `keyUnavailable`.
+    static func open(
+        directory: String, vault: Vault?, fileSystem: any FileSystem, options: Options = Options(),
+        reached: @escaping @Sendable (CrashPoint) -> Void = { _ in }
+    ) throws(RepriseError) -> Opening {
+        let path = directory + "/" + fileName
+        let suspicion = directory + "/" + suspicionName
+        let onDamage: @Sendable () -> Void = {
+            // Only its existence matters; if it cannot be created, the next damaged query tries again.
+            _ = try? fileSystem.open(suspicion, create: true)
+        }
+        do {
+            let opening: Opening
+            let reset =
+                try removeForeign(directory, vault, fileSystem, options, reached) ?? lostIndex(directory, fileSystem)
+            let isSuspect = (try? fileSystem.status(of: suspicion)) != nil
+            switch try isSuspect
+                ? .unusable("it was found damaged while it was in use")
+                : attempt(path, vault, fileSystem, onDamage, options, reset: reset, reached)
+            {
+            case .opened(let opened): opening = opened
+            case .unusable(let reason):
+                try checkUnusable(path)
+                try setAside(directory, fileSystem, reached)
+                opening = try open(path, vault, fileSystem, onDamage, options, reset: reason, reached)
+            }
+            // It may be plain; like plain media, it must not remain in an encrypted cache.
+            if vault != nil { removeSetAside(directory, fileSystem) }
+            return opening
+        } catch let error as RepriseError {
+            throw error
+        } catch {
+            throw unopened(path, error)
+        }
+    }
+
+    /// Why the cache starts empty if its data files have lost their index; `nil` if they have not.
+    private static func lostIndex(_ directory: String, _ fileSystem: any FileSystem) -> String? {
+        let size = (try? fileSystem.status(of: directory + "/" + fileName))?.size
+        guard size ?? 0 == 0 else { return nil }
+        let root = directory + "/media"
+        let hasMedia = ((try? fileSystem.names(in: root)) ?? []).contains { folder in
+            ((try? fileSystem.names(in: "\(root)/\(folder)")) ?? []).contains { DataFileName($0, in: folder) != nil }
+        }
+        guard hasMedia else { return nil }
+        return size == nil ? "it is gone, and the media without it are useless" : "it is empty"
+    }
+
+    private static func unopened(_ path: String, _ error: any Error) -> RepriseError {
+        if let unusable = error as? Unusable {
+            return RepriseError(
+                .storageUnavailable,
+                "\(path) cannot be used: \(unusable.reason). The next command that writes sets it aside, and the cache "
+                    + "starts empty.")
+        }
+        return RepriseError(
+            .storageUnavailable,
+            "The index \(path) cannot be opened. Nothing was changed: see whether the disk is full, and who may read it.",
+            cause: error)
+    }
+
+    private enum Attempt {
+        case opened(Opening)
+        case unusable(String)
+    }
+
+    /// Removes an index that was made with another key, if that is allowed, with its media; returns what was removed,
+    /// if anything.
+    ///
+    /// Checks before anything is opened for writing, because opening alone changes the file.
+    private static func removeForeign(
+        _ directory: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ options: Options,
+        _ reached: (CrashPoint) -> Void
+    ) throws -> String? {
+        guard let foreign = Self.foreign(in: directory, vault) else { return nil }
+        guard options.resetsWhenKeyDiffers || !foreign.isRefused else { throw foreign.difference.error }
+        let holdings = foreign.holdings
+        if !holdings.isEmpty { options.willReset(holdings) }
+        // The database first: with it everything goes at once. Without its log it would lose what was recorded last.
+        for suffix in fileSuffixes {
+            let path = "\(directory)/\(fileName)\(suffix)"
+            if (try? fileSystem.status(of: path)) != nil { try fileSystem.remove(path) }
+            reached(.resetting)
+        }
+        options.removeMedia()
+        return holdings.isEmpty
+            ? nil
+            : "the key differs; as requested, \(holdings.storedBytes) bytes in \(holdings.entries) entries and "
+                + "\(holdings.holds) pins or downloads were dropped"
+    }
+
+    private static func attempt(
+        _ path: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ onDamage: @escaping @Sendable () -> Void,
+        _ options: Options, reset: String?, _ reached: @escaping @Sendable (CrashPoint) -> Void
+    ) throws -> Attempt {
+        do {
+            return .opened(try open(path, vault, fileSystem, onDamage, options, reset: reset, reached))
+        } catch let error as DatabaseError where error.isDamage || error.resultCode == .SQLITE_ERROR {
+            return .unusable(error.message ?? "it is damaged")
+        } catch let unusable as Unusable {
+            return .unusable(unusable.reason)
+        }
+    }
+
+    /// Throws if only a newer version may replace the unusable index.
+    private static func checkUnusable(_ path: String) throws(RepriseError) {
+        do {
+            _ = try reading(path) { try state(of: $0) }
+        } catch let error as RepriseError {
+            throw error
+        } catch {
+            // Damaged, as found before.
+        }
+    }
+
+    /// An index that is not ours, too old, or damaged.
+    struct Unusable: Error { let reason: String }
+
+    /// Moves the index aside for inspection, replacing the previous one.
+    private static func setAside(
+        _ directory: String, _ fileSystem: any FileSystem, _ reached: (CrashPoint) -> Void
+    ) throws {
+        for suffix in fileSuffixes.reversed() {
+            let destination = "\(directory)/catalogue.damaged\(suffix)"
+            // A log left from an earlier index must not be mistaken for this one's.
+            try? fileSystem.remove(destination)
+            let path = "\(directory)/\(fileName)\(suffix)"
+            if (try? fileSystem.status(of: path)) != nil { try fileSystem.rename(path, to: destination) }
+            reached(.settingAside)
+        }
+        try? fileSystem.remove(directory + "/" + suspicionName)
+    }
+
+    /// Removes the index that ``setAside(_:_:_:)`` kept, because it may contain URLs in plain.
+    static func removeSetAside(_ directory: String, _ fileSystem: any FileSystem) {
+        for suffix in fileSuffixes { try? fileSystem.remove("\(directory)/catalogue.damaged\(suffix)") }
+    }
+
+    private static func open(
+        _ path: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ onDamage: @escaping @Sendable () -> Void,
+        _ options: Options, reset: String?, _ reached: @escaping @Sendable (CrashPoint) -> Void
+    ) throws -> Opening {
+        makeFile(path, fileSystem)
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase { database in
+            try database.execute(
+                sql: """
+                    PRAGMA page_size = \(pageSize); PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON;
+                    PRAGMA checkpoint_fullfsync = OFF;
+                    PRAGMA wal_autocheckpoint = \(logPages); PRAGMA journal_size_limit = \(logBytes);
+                    PRAGMA secure_delete = \(vault == nil ? "OFF" : "ON")
+                    """)
+        }
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        do {
+            try prepare(pool, vault, options, reached)
+            let session = try pool.write { try begin($0, options) }
+            return Opening(
+                index: Index(.pool(pool), vault: vault, onDamage: onDamage), session: session, reset: reset)
+        } catch {
+            try? pool.close()
+            throw error
+        }
+    }
+
+    /// Makes the file of a new index: SQLite would let other users read it, and its log takes the file's mode.
+    private static func makeFile(_ path: String, _ fileSystem: any FileSystem) {
+        do throws(SystemError) { _ = try fileSystem.status(of: path) } catch {
+            guard error.isMissingFile else { return }
+            // What is left of the log of an index that went belongs to no other one.
+            for suffix in fileSuffixes.dropFirst() { try? fileSystem.remove(path + suffix) }
+            // Where it cannot be made, SQLite says why.
+            _ = try? fileSystem.open(path, create: true)
+        }
+    }
+
+    /// Brings the index to the current format, if its key is that of `vault`.
+    private static func prepare(
+        _ pool: DatabasePool, _ vault: Vault?, _ options: Options, _ reached: @escaping @Sendable (CrashPoint) -> Void
+    ) throws {
+        let format = try pool.read { database -> State in
+            let format = try state(of: database)
+            // The index could not be read before.
+            if format != .empty, let difference = try keyDifference(database, vault) { throw difference.error }
+            return format
+        }
+        // Data files without an index may be plain and are useless.
+        if format == .empty, vault != nil { options.removeMedia() }
+        if format != .current { try migrate(pool, for: vault, reached: reached) }
+    }
+
+    // MARK: - Sessions
+
+    /// Marks the cache as open; returns its recorded state.
+    private static func begin(_ database: Database, _ options: Options) throws -> Session {
+        let wasClean = try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'clean'") == 1
+        try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('clean', 0)")
+        if !wasClean { try recount(in: database) }
+        let before = try recordedLimit(in: database)
+        if let limit = options.limit { try record(limit, in: database) }
+        return Session(isUnclean: !wasClean, limit: try recordedLimit(in: database), limitBefore: before)
+    }
+
+    private static func record(_ limit: Int64?, in database: Database) throws {
+        if let limit {
+            try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('limit', ?)", arguments: [limit])
+        } else {
+            try database.execute(sql: "DELETE FROM state WHERE name = 'limit'")
+        }
+    }
+
+    /// Records `limit` as the one that was chosen last; that none was if it is `nil`.
+    func record(limit: Int64?) async throws(RepriseError) { try await write { try Self.record(limit, in: $0) } }
+
+    private static func recordedLimit(in database: Database) throws -> Int64? {
+        let row = try Row.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'limit'")
+        let limit: Int64? = row?.value("value")
+        return limit.flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    /// Marks the cache as closed.
+    func endSession() async throws(RepriseError) {
+        try await write { try $0.execute(sql: "INSERT OR REPLACE INTO state VALUES ('clean', 1)") }
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import GRDB
+
+/// The tables of the index, and how those of earlier formats become the current ones.
+///
+/// A new format is a further migration: entries, pins and downloads of earlier ones stay. Each migration is one
+/// transaction, so that a killed process leaves the index as it was before or after it.
+extension Index {
+    /// "RP" and the format version.
+    private static func applicationID(of format: Int) -> Int { 0x5250_0000 + format }
+
+    /// The first format whose directories are kept; earlier ones are dropped.
+    private static let oldestFormat = 2
+
+    /// The migrations to the current format; a new index runs all of them.
+    private static func migrator(
+        for vault: Vault?, _ reached: @escaping @Sendable (CrashPoint) -> Void
+    ) -> DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("format 2") { database in
+            // An index of format 2 knows of no migrations.
+            if try !database.tableExists("entry") { try createFormat2(in: database, vault) }
+            reached(.migrating)
+        }
+        migrator.registerMigration("format 3") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE hold RENAME TO retention;
+                    ALTER TABLE entry RENAME COLUMN held TO retained;
+                    """)
+            try setFormat(3, in: database)
+            reached(.migrating)
+        }
+        return migrator
+    }
+
+    /// Gives an empty index its tables, and brings an earlier format to the current one.
+    static func migrate(
+        _ writer: some DatabaseWriter, for vault: Vault?, reached: @escaping @Sendable (CrashPoint) -> Void = { _ in }
+    ) throws {
+        try migrator(for: vault, reached).migrate(writer)
+    }
+
+    private static func setFormat(_ format: Int, in database: Database) throws {
+        try database.execute(
+            sql: "PRAGMA application_id = \(applicationID(of: format)); PRAGMA user_version = \(format);")
+    }
+
+    // MARK: - State
+
+    /// What an index is before it is used.
+    enum State { case empty, older, current }
+
+    /// The state of the file; throws when it is newer, too old, foreign or incomplete.
+    static func state(of database: Database) throws -> State {
+        let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        let application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+        let isOurs = application == applicationID(of: version)
+        guard !isOurs || version <= formatVersion else {
+            throw RepriseError(
+                .storageUnavailable,
+                "The cache was written by a newer Reprise (format \(version), this one reads \(formatVersion)). "
+                    + "Update Reprise, or choose another directory.")
+        }
+        if version == 0, application == 0,
+            try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") == 0
+        {
+            return .empty
+        }
+        guard isOurs, version >= oldestFormat else {
+            throw Unusable(reason: version == 1 ? "its format is too old" : "it is not a cache's index, or damaged")
+        }
+        guard version == formatVersion else { return .older }
+        for statement in probes { _ = try Row.fetchOne(database, sql: statement) }
+        return .current
+    }
+
+    /// The table of pins and downloads, which has another name in format 2.
+    static func retentionTable(in database: Database) throws -> String {
+        try database.tableExists("hold") ? "hold" : "retention"
+    }
+
+    /// Queries that fail unless every table and column exists; no row is read.
+    private static let probes = [
+        "SELECT keyHash, generation, lastUsed, retained FROM entry LIMIT 0",
+        "SELECT id, keyHash, record, salt, allocated, stored FROM generation LIMIT 0",
+        "SELECT generation, block, chunks FROM chunk LIMIT 0",
+        "SELECT keyHash, kind, until, target FROM retention LIMIT 0",
+        "SELECT keyHash, signpost, record FROM selection LIMIT 0", "SELECT name, value FROM total LIMIT 0",
+        "SELECT allocated, stored FROM usage LIMIT 0",
+        "SELECT name, value FROM state LIMIT 0",
+    ]
+
+    // MARK: - Formats
+
+    /// The tables as format 2 had them: changed only by later migrations.
+    private static func createFormat2(in database: Database, _ vault: Vault?) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE entry (
+                    keyHash TEXT PRIMARY KEY, generation INTEGER NOT NULL, lastUsed REAL NOT NULL,
+                    held INTEGER NOT NULL) WITHOUT ROWID;
+                CREATE INDEX entryByUse ON entry (held, lastUsed);
+                CREATE TABLE generation (
+                    id INTEGER PRIMARY KEY, keyHash TEXT NOT NULL, record BLOB NOT NULL, salt BLOB NOT NULL,
+                    allocated INTEGER NOT NULL, stored INTEGER NOT NULL);
+                CREATE INDEX generationByKey ON generation (keyHash);
+                CREATE TABLE chunk (
+                    generation INTEGER NOT NULL, block INTEGER NOT NULL, chunks BLOB NOT NULL,
+                    PRIMARY KEY (generation, block)) WITHOUT ROWID;
+                CREATE TABLE selection (
+                    keyHash TEXT PRIMARY KEY, signpost TEXT NOT NULL, record BLOB NOT NULL) WITHOUT ROWID;
+                CREATE INDEX selectionBySignpost ON selection (signpost);
+                CREATE TABLE hold (
+                    keyHash TEXT PRIMARY KEY, kind INTEGER NOT NULL, until REAL, target BLOB NOT NULL) WITHOUT ROWID;
+                CREATE TABLE total (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+                CREATE TABLE state (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+                CREATE TABLE usage (allocated INTEGER NOT NULL, stored INTEGER NOT NULL);
+                INSERT INTO usage VALUES (0, 0);
+                CREATE TRIGGER generationAdded AFTER INSERT ON generation BEGIN
+                    UPDATE usage SET allocated = allocated + new.allocated, stored = stored + new.stored; END;
+                CREATE TRIGGER generationChanged AFTER UPDATE OF allocated, stored ON generation BEGIN
+                    UPDATE usage SET allocated = allocated + new.allocated - old.allocated,
+                                     stored = stored + new.stored - old.stored; END;
+                CREATE TRIGGER generationRemoved AFTER DELETE ON generation BEGIN
+                    UPDATE usage SET allocated = allocated - old.allocated, stored = stored - old.stored; END;
+                INSERT INTO state VALUES ('clean', 1);
+                INSERT INTO state VALUES ('sealed', \(vault == nil ? 0 : 1));
+                """)
+        if let vault {
+            try database.execute(sql: "INSERT INTO state VALUES ('check', ?)", arguments: [vault.check])
+        }
+        try setFormat(2, in: database)
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import GRDB
+import HTTPSemantics
+
+/// Which responses vary with the request, and which fields select among them (RFC 9111 §4.1).
+extension Index {
+    /// A variant to record: the key it belongs to, and the selecting fields.
+    struct Selection: Sendable {
+        let signpost: CacheKey
+        let vary: Vary
+    }
+
+    /// The request fields that select among the responses of `key`; `nil` if none do.
+    func vary(of key: CacheKey) throws(RepriseError) -> Vary? {
+        let names = try selections(of: key).flatMap(\.names)
+        return names.isEmpty ? nil : Vary(names: names)
+    }
+
+    private func selections(of key: CacheKey) throws(RepriseError) -> [RecordCodec.SelectionFields] {
+        let signpost = name(of: key)
+        return try read { try selections(of: signpost, in: $0) }
+    }
+
+    private func selections(of signpost: String, in database: Database) throws -> [RecordCodec.SelectionFields] {
+        try Row.fetchAll(
+            database, sql: "SELECT keyHash, record FROM selection WHERE signpost = ?", arguments: [signpost]
+        ).compactMap { row in
+            guard let name: String = row.value("keyHash"), let data: Data = row.value("record") else { return nil }
+            return codec.decodeSelection(data, name: name)
+        }
+    }
+
+    func write(_ key: CacheKey, _ selection: Selection, to database: Database) throws {
+        let name = name(of: key)
+        let fields = RecordCodec.SelectionFields(key: key.text, names: selection.vary.names)
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO selection VALUES (?, ?, ?)",
+            arguments: [name, self.name(of: selection.signpost), try codec.encode(fields, name: name)])
+    }
+
+    /// Marks the generations of `key` and its variants as stale for good.
+    func invalidate(_ key: CacheKey, in database: Database) throws {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT id, keyHash, record, salt FROM generation WHERE keyHash = ?1
+                OR keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
+                """, arguments: [name(of: key)])
+        for row in rows {
+            guard let name: String = row.value("keyHash"), var record = record(row, name: name) else { continue }
+            record.requestTime = 0
+            record.responseTime = 0
+            try database.execute(
+                sql: "UPDATE generation SET record = ? WHERE id = ?",
+                arguments: [try codec.encode(record, name: name), record.id])
+        }
+    }
+
+    /// Removes the variants and the retention of `keys`; returns the keys of the variants.
+    func release(_ keys: [CacheKey]) async throws(RepriseError) -> [CacheKey] {
+        let names = keys.map(name(of:))
+        return try await write { database in
+            var found: [CacheKey] = []
+            for name in names {
+                try database.execute(sql: "DELETE FROM retention WHERE keyHash = ?", arguments: [name])
+                found += try selections(of: name, in: database).map { CacheKey($0.key) }
+                try database.execute(sql: "DELETE FROM selection WHERE signpost = ?", arguments: [name])
+            }
+            return found
+        }
+    }
+}
