@@ -32,7 +32,7 @@
                 ),
                 (#"{"op": "cancel", "id": "r9"}"#, "no request r9"),
                 (#"{"op": "request", "id": "r", "item": "B"}"#, "no item B"),
-                (#"{"op": "server", "resource": "A", "patch": {"colour": 1}}"#, "unknown field \"colour\""),
+                (#"{"op": "server", "resource": "A", "patch": {"color": 1}}"#, "unknown field \"color\""),
                 (#"{"op": "expectNetwork", "bytesAtMots": 0}"#, "unknown field \"bytesAtMots\""),
                 (#"{"op": "repeat", "times": 1, "steps": [{"op": "tick", "n": {"expr": "k*"}}]}"#, "cannot be read"),
             ]) func whatIsNotInTheSchemaIsAClearError(_ step: String, _ message: String) async throws {

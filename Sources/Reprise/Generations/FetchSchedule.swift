@@ -90,7 +90,7 @@ extension FetchSchedule {
     /// Where what the reader wants ends; `nil` while that is not known.
     func end(of id: ReaderID) -> Int64? { readers[id].flatMap(end) }
 
-    /// Where the reader's range ends: a length that was learnt later cuts it (RFC 9110 §14.1.2).
+    /// Where the reader's range ends: a length that became known later cuts it (RFC 9110 §14.1.2).
     private func end(of reader: Reader) -> Int64? {
         guard let completeLength else { return reader.end }
         return min(reader.end ?? completeLength, completeLength)
