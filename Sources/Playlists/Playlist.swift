@@ -7,8 +7,8 @@ package enum Playlist: Sendable {
 
     /// Reads `bytes` as the format that their beginning shows.
     ///
-    /// Throws `notAPlaylist` for other texts, and what ``HLSPlaylist/init(_:context:limits:)`` and ``MPD/init(_:limits:)``
-    /// throw.
+    /// Throws `notAPlaylist` for other texts, and what ``HLSPlaylist/init(_:context:limits:)`` and
+    /// ``MPD/init(_:limits:)`` throw.
     package init(
         _ bytes: [UInt8], context: HLSContext = HLSContext(), limits: PlaylistLimits = PlaylistLimits()
     ) throws(PlaylistError) {

@@ -39,7 +39,7 @@ struct MPDBuilder {
         switch (element, parent) {
         case (.mpd, nil): readRoot(attributes)
         case (.period, .mpd): mpd.periods.append(period(attributes, remote))
-        case (.adaptationSet, .period): 
+        case (.adaptationSet, .period):
             let set = adaptationSet(attributes, remote)
             withPeriod { $0.adaptationSets.append(set) }
         case (.representation, .adaptationSet):

@@ -5,8 +5,10 @@ struct MPDParser {
         let name: Range<Int>
         /// The `BaseURL` of the levels around it.
         let outerBase: Int?
-        /// Its own first `BaseURL`, once it is read.
+        /// Its own first `BaseURL`, once one is read that is not empty.
         var ownBase: Int?
+        /// Whether its first `BaseURL` is read.
+        var hasBase = false
 
         var base: Int? { ownBase ?? outerBase }
     }
@@ -69,7 +71,7 @@ struct MPDParser {
         if let kind = element.textKind, !tag.isEmpty {
             collected = Collected(kind: kind, depth: open.count)
         } else if element.textKind != nil {
-            builder.setText(element, link: nil, inside: open.last?.element)
+            setText(element, link: nil)
         }
         if tag.isEmpty {
             builder.end(element)
@@ -103,12 +105,17 @@ struct MPDParser {
             let link = try collected.place.map { place throws(PlaylistError) in
                 try text.addLink(collected.kind, at: place, in: .xmlText, obstacle: obstacle)
             }
-            if last.element == .baseURL, let link = link ?? nil, let level = open.indices.last {
-                open[level].ownBase = open[level].ownBase ?? link
-            }
-            builder.setText(last.element, link: link ?? nil, inside: open.last?.element)
+            setText(last.element, link: link ?? nil)
         }
         builder.end(last.element)
+    }
+
+    /// The text of an element in the innermost open one is known; of alternative bases the first counts.
+    private mutating func setText(_ element: MPDElement, link: Int?) {
+        builder.setText(element, link: link, inside: open.last?.element)
+        guard element == .baseURL, let level = open.indices.last, !open[level].hasBase else { return }
+        open[level].hasBase = true
+        open[level].ownBase = link
     }
 
     /// A piece of text; one that consists of several is no link that can be edited.

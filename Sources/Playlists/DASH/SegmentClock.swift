@@ -30,7 +30,7 @@ struct SegmentClock {
         firstNumber = information.startNumber ?? 1
         let units = periodDuration.map { $0 * Double(timescale) }
         // Rounded, so that 3.0000000001 segments are three.
-        length = units.flatMap { $0 < Double(Number.largest) ? Int64($0.rounded()) : nil }
+        length = units.flatMap { $0 < Double(Number.largest) ? Int64($0 + 0.5) : nil }
     }
 
     /// All segments: as many as `count` says, or as the timeline, the period or the last number allow.

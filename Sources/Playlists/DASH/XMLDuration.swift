@@ -1,6 +1,8 @@
 /// Reads durations of XML: `PT1H2M3.5S` (XML Schema 2 §3.2.6).
 enum XMLDuration {
-    /// The duration in seconds; `nil` if it is malformed or negative. A year counts 365 days, a month 30.
+    /// The duration in seconds; `nil` if it is malformed or negative.
+    ///
+    /// A year counts 365 days, a month 30.
     static func seconds(_ bytes: [UInt8], _ place: Range<Int>) -> Double? {
         var index = place.lowerBound
         guard index < place.upperBound, bytes[index] == UInt8(ascii: "P") else { return nil }

@@ -9,7 +9,8 @@ struct XMLText {
     init(_ bytes: [UInt8], _ place: Range<Int>) {
         var index = place.lowerBound
         while index < place.upperBound {
-            if bytes[index] == UInt8(ascii: "&"), let (character, end) = Self.reference(bytes, index..<place.upperBound) {
+            if bytes[index] == UInt8(ascii: "&"), let (character, end) = Self.reference(bytes, index..<place.upperBound)
+            {
                 for byte in character { append(byte, from: index) }
                 index = end
             } else {

@@ -7,9 +7,9 @@ struct KeyRing {
     /// Whether ``current`` is not yet the last of ``sets``.
     private var isChanged = false
 
-    /// Adds a key. It replaces the one of its format; method `NONE` replaces all.
+    /// Adds a key.
     ///
-    /// Throws when so many formats are mixed that the sets would be longer than the list.
+    /// It replaces the one of its format; method `NONE` replaces all. Throws when so many formats are mixed that the sets would be longer than the list.
     mutating func add(_ key: Key, limits: PlaylistLimits) throws(PlaylistError) {
         keys.append(key)
         isChanged = true

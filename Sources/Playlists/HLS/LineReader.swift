@@ -31,8 +31,11 @@ struct LineReader {
         guard number <= limits.lines else {
             throw PlaylistError(.tooManyLines, "There are more than \(limits.lines) lines.", at: start, line: number)
         }
-        var end = start
-        while end < count, bytes[end] != 0x0A, bytes[end] != 0x0D { end += 1 }
+        let end = bytes.withUnsafeBufferPointer { buffer in
+            var end = start
+            while end < count, buffer[end] != 0x0A, buffer[end] != 0x0D { end += 1 }
+            return end
+        }
         guard end - start <= limits.lineLength else {
             throw PlaylistError(
                 .lineTooLong, "The line is longer than \(limits.lineLength) bytes.", at: start, line: number)

@@ -7,11 +7,15 @@ struct RangeEnd {
     mutating func extent(
         _ range: (count: Int64, offset: Int64?)?, of place: Range<Int>, in bytes: [UInt8]
     ) -> ByteExtent {
-        let previous = uri.count == place.count && bytes[uri].elementsEqual(bytes[place]) ? end : nil
+        let (previousURI, previousEnd) = (uri, end)
         uri = place
         end = nil
         guard let range else { return .whole }
-        guard let offset = range.offset ?? previous, let extent = ByteExtent.bytes(count: range.count, at: offset) else {
+        var offset = range.offset
+        if offset == nil, previousURI.count == place.count, bytes[previousURI].elementsEqual(bytes[place]) {
+            offset = previousEnd
+        }
+        guard let offset, let extent = ByteExtent.bytes(count: range.count, at: offset) else {
             return .unplaced(count: range.count)
         }
         end = offset + range.count

@@ -48,6 +48,6 @@ package struct Variant: Hashable, Sendable {
     package internal(set) var attributes: [AttributeSpan] = []
     /// The line of the tag.
     package internal(set) var tagLine: Range<Int>
-    /// The line of the URI; `nil` if the tag holds it. Without it the tag must go, too.
+    /// The line of the URI, which must go together with the tag; `nil` if the tag holds it.
     package internal(set) var uriLine: Range<Int>?
 }

@@ -29,9 +29,9 @@ package struct PlaylistEditor: Sendable {
 
     /// Writes `uri` in place of a link, escaped for where the link stands.
     ///
-    /// In HLS, quotation marks in quoted strings, white space, control characters and `{$` are percent-encoded; in XML, `&`,
-    /// `<`, `>` and quotation marks become references. A link that is replaced with itself stays as written, and so does in
-    /// XML the tail that both have in common. Throws `misplacedEdit` for a place outside the text, and `outputTooLong`.
+    /// In HLS, quotation marks in quoted strings, white space, control characters and `{$` are percent-encoded. In XML,
+    /// `&`, `<`, `>` and quotation marks become references. A link that is replaced with itself stays as written. In XML
+    /// the tail that both have in common does so, too. Throws `misplacedEdit` for a place outside the text, and `outputTooLong`.
     package mutating func replace(_ link: Link, with uri: String) throws(PlaylistError) {
         try check(link.place)
         let new = Array(uri.utf8)
@@ -76,12 +76,13 @@ package struct PlaylistEditor: Sendable {
         return result
     }
 
-    /// By place; edits at one place in the order in which they came.
+    /// By place; at one place, insertions come first, in the order in which they came.
     private var ordered: [Edit] {
-        if zip(edits, edits.dropFirst()).allSatisfy({ $0.place.lowerBound <= $1.place.lowerBound }) { return edits }
-        return edits.enumerated()
-            .sorted { ($0.element.place.lowerBound, $0.offset) < ($1.element.place.lowerBound, $1.offset) }
-            .map(\.element)
+        if zip(edits, edits.dropFirst()).allSatisfy({ $0.place.lowerBound < $1.place.lowerBound }) { return edits }
+        func rank(_ item: (offset: Int, element: Edit)) -> (Int, Int, Int) {
+            (item.element.place.lowerBound, item.element.place.isEmpty ? 0 : 1, item.offset)
+        }
+        return edits.enumerated().sorted { rank($0) < rank($1) }.map(\.element)
     }
 
     private func check(_ place: Range<Int>) throws(PlaylistError) {

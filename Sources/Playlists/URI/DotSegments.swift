@@ -1,10 +1,12 @@
-/// The segments `.` and `..` of a path. Their percent-encoded forms are ordinary names (RFC 3986 §6.2.2.2).
+/// The segments `.` and `..` of a path.
+///
+/// Their percent-encoded forms are ordinary names (RFC 3986 §6.2.2.2).
 enum DotSegments {
     /// RFC 3986 §5.2.4, in one pass.
     ///
     /// Only a path that begins with a slash is a path of directories; others stay as they are.
     static func removed(from path: ArraySlice<UInt8>) -> [UInt8] {
-        guard path.first == slash else { return Array(path) }
+        guard path.first == slash, mayOccur(in: path) else { return Array(path) }
         var output: [UInt8] = []
         output.reserveCapacity(path.count)
         forEachSegment(path) { segment, isLast in
@@ -17,6 +19,20 @@ enum DotSegments {
             }
         }
         return output
+    }
+
+    /// Whether a segment begins with a dot.
+    static func mayOccur(in path: ArraySlice<UInt8>) -> Bool {
+        path.withUnsafeBufferPointer { path in
+            guard let first = path.first else { return false }
+            if first == dot { return true }
+            var previous = first
+            for byte in path.dropFirst() {
+                if byte == dot, previous == slash { return true }
+                previous = byte
+            }
+            return false
+        }
     }
 
     /// How many directories above its start the path leads at most.
@@ -35,13 +51,14 @@ enum DotSegments {
     }
 
     private static let slash = UInt8(ascii: "/")
+    private static let dot = UInt8(ascii: ".")
 
     private enum Kind {
         case current, parent, name
 
         init(_ segment: ArraySlice<UInt8>) {
             let name = segment.first == slash ? segment.dropFirst() : segment
-            guard name.allSatisfy({ $0 == UInt8(ascii: ".") }) else {
+            guard name.allSatisfy({ $0 == dot }) else {
                 self = .name
                 return
             }

@@ -20,18 +20,14 @@ package enum LinkTarget: Hashable, Sendable {
     /// Resolves `reference` in a document at `base`.
     package init(_ reference: URIReference, base: URIReference) {
         let target = reference.resolved(against: base)
-        guard let scheme = target.scheme else {
+        guard target.isHTTP else {
+            self = .leftAlone(target.scheme.map { .scheme($0) } ?? .noHost)
+            return
+        }
+        guard target.hasAuthority else {
             self = .leftAlone(.noHost)
             return
         }
-        guard scheme == "http" || scheme == "https" else {
-            self = .leftAlone(.scheme(scheme))
-            return
-        }
-        guard let authority = target.authority, !authority.isEmpty else {
-            self = .leftAlone(.noHost)
-            return
-        }
-        self = authority.utf8.contains(UInt8(ascii: "@")) ? .leftAlone(.userInformation) : .fetchable(target)
+        self = target.hasUserInformation ? .leftAlone(.userInformation) : .fetchable(target)
     }
 }

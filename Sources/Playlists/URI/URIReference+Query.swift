@@ -1,8 +1,8 @@
 extension URIReference {
     /// The percent-decoded value of the first query parameter of this name; `nil` if it is missing.
     ///
-    /// `EXT-X-DEFINE` with `QUERYPARAM` reads it (rfc8216bis §4.4.2.3). A plus sign is itself; an escape with other than
-    /// two hexadecimal digits stays as it is.
+    /// `EXT-X-DEFINE` with `QUERYPARAM` reads it (rfc8216bis §4.4.2.3). A plus sign is itself. An escape without two
+    /// hexadecimal digits stays as it is.
     package func queryValue(_ name: [UInt8]) -> [UInt8]? {
         guard let query else { return nil }
         for pair in Array(query.utf8).split(separator: UInt8(ascii: "&")) {

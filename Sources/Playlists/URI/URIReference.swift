@@ -26,7 +26,12 @@ package struct URIReference: Hashable, Sendable, CustomStringConvertible {
 
     /// Splits `reference`; every text is a reference of some kind.
     package init(bytes reference: [UInt8]) {
-        bytes = Self.encoded(reference)
+        self.init(visible: Self.encoded(reference))
+    }
+
+    /// Splits bytes that are all visible ASCII.
+    private init(visible: [UInt8]) {
+        bytes = visible
         fragmentStart = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.count
         let query = bytes[..<fragmentStart].firstIndex(of: UInt8(ascii: "?")) ?? fragmentStart
         queryStart = query
@@ -71,6 +76,19 @@ package struct URIReference: Hashable, Sendable, CustomStringConvertible {
         fragmentStart < bytes.count ? URIReference(bytes: Array(bytes[..<fragmentStart])) : self
     }
 
+    /// Whether the scheme is `http` or `https`.
+    var isHTTP: Bool {
+        guard let schemeEnd, schemeEnd == 4 || schemeEnd == 5 else { return false }
+        let name: StaticString = "https"
+        return (0..<schemeEnd).allSatisfy { bytes[$0].lowercased == name.utf8Start[$0] }
+    }
+
+    /// Whether something stands between `//` and the path.
+    var hasAuthority: Bool { authorityPlace.map { !$0.isEmpty } ?? false }
+
+    /// Whether the host follows a user name or a password.
+    var hasUserInformation: Bool { authorityPlace.map { bytes[$0].contains(UInt8(ascii: "@")) } ?? false }
+
     /// Where the reference leads from a base of scheme `http` or `https`.
     package var form: Form {
         if schemeEnd != nil { return .absolute }
@@ -110,6 +128,7 @@ package struct URIReference: Hashable, Sendable, CustomStringConvertible {
     ///
     /// A base without a scheme gives a reference without one.
     package func resolved(against base: URIReference) -> URIReference {
+        if schemeEnd != nil, !DotSegments.mayOccur(in: bytes[pathPlace]) { return self }
         var parts = Parts()
         if schemeEnd != nil {
             parts = Parts(self, scheme: self)
@@ -126,7 +145,7 @@ package struct URIReference: Hashable, Sendable, CustomStringConvertible {
                 parts.path = DotSegments.removed(from: merged[...])
             }
         }
-        return URIReference(bytes: parts.joined)
+        return URIReference(visible: parts.joined)
     }
 
     /// RFC 3986 §5.2.3.
