@@ -10,8 +10,8 @@ package enum PlaylistFormat: Hashable, Sendable {
 
     /// Looks at the first bytes of a text; `nil` if they begin no playlist.
     ///
-    /// Before `#EXTM3U` there may be a byte order mark, blank lines and comments, before `<MPD` also an XML declaration
-    /// and processing instructions. Does not look beyond ``sniffedBytes``.
+    /// Before `#EXTM3U` there may be a byte order mark, blank lines and comments, before `<MPD` also an XML
+    /// declaration and processing instructions. Does not look beyond ``sniffedBytes``.
     package init?(of bytes: some Collection<UInt8>) {
         let head = Array(bytes.prefix(Self.sniffedBytes))
         var index = head.hasPrefix("\u{FEFF}", at: 0) ? 3 : 0

@@ -46,9 +46,9 @@ extension MPD {
 
     /// The media segments of a representation, in order, at most `limit`.
     ///
-    /// Throws `endless` if there are more, or if nothing says when they end: a template with `@duration` and no duration
-    /// of the period, or a last run with `@r="-1"` in such a period. Throws `incompleteTemplate` if durations, a pattern
-    /// or the representation itself are missing.
+    /// Throws `endless` if there are more, or if nothing says when they end: a template with `@duration` and no
+    /// duration of the period, or a last run with `@r="-1"` in such a period. Throws `incompleteTemplate` if
+    /// durations, a pattern or the representation itself are missing.
     package func segments(
         of path: Path, base: URIReference, limit: Int = 100_000
     ) throws(PlaylistError) -> [DASHSegment] {

@@ -66,8 +66,8 @@ package struct MPD: Sendable {
 
     /// Reads `bytes`.
     ///
-    /// Throws `notAPlaylist` unless the root is `MPD` or `Patch`, `documentType`, `encoding` or `malformedXML` for such
-    /// documents, and when a limit is exceeded.
+    /// Throws `notAPlaylist` unless the root is `MPD` or `Patch`, `documentType`, `encoding` or `malformedXML` for
+    /// such documents, and when a limit is exceeded.
     package init(_ bytes: [UInt8], limits: PlaylistLimits = PlaylistLimits()) throws(PlaylistError) {
         try limits.check(size: bytes.count)
         var parser = try MPDParser(bytes, limits: limits)

@@ -1,4 +1,5 @@
-/// Reads the attributes of a tag (rfc8216bis §4.2): names match as a whole, and commas in quoted strings split nothing.
+/// Reads the attributes of a tag (rfc8216bis §4.2): names match as a whole, and commas in quoted strings split
+/// nothing.
 struct AttributeReader {
     private let bytes: [UInt8]
     private var position: Int

@@ -48,8 +48,9 @@ package struct HLSPlaylist: Sendable {
 
     /// Reads `bytes`.
     ///
-    /// Throws `notAPlaylist` unless the first line that is neither blank nor a comment is `#EXTM3U`, and throws when a
-    /// limit is exceeded. A byte order mark is accepted. All else that is malformed is skipped, and noted in ``problems``.
+    /// Throws `notAPlaylist` unless the first line that is neither blank nor a comment is `#EXTM3U`, and throws when
+    /// a limit is exceeded. A byte order mark is accepted. All else that is malformed is skipped, and noted in
+    /// ``problems``.
     package init(
         _ bytes: [UInt8], context: HLSContext = HLSContext(), limits: PlaylistLimits = PlaylistLimits()
     ) throws(PlaylistError) {

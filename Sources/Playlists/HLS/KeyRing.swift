@@ -9,7 +9,8 @@ struct KeyRing {
 
     /// Adds a key.
     ///
-    /// It replaces the one of its format; method `NONE` replaces all. Throws when so many formats are mixed that the sets would be longer than the list.
+    /// It replaces the one of its format; method `NONE` replaces all. Throws when so many formats are mixed that the
+    /// sets would be longer than the list.
     mutating func add(_ key: Key, limits: PlaylistLimits) throws(PlaylistError) {
         keys.append(key)
         isChanged = true

@@ -1,4 +1,5 @@
-/// Reads the tags of a media playlist that are about the whole of it or about other lists (rfc8216bis §4.4.3, §4.4.5).
+/// Reads the tags of a media playlist that are about the whole of it or about other lists (rfc8216bis §4.4.3,
+/// §4.4.5).
 struct MediaReader {
     private var playlist = MediaPlaylist()
     private var segments = SegmentReader()

@@ -29,9 +29,10 @@ package struct PlaylistEditor: Sendable {
 
     /// Writes `uri` in place of a link, escaped for where the link stands.
     ///
-    /// In HLS, quotation marks in quoted strings, white space, control characters and `{$` are percent-encoded. In XML,
-    /// `&`, `<`, `>` and quotation marks become references. A link that is replaced with itself stays as written. In XML
-    /// the tail that both have in common does so, too. Throws `misplacedEdit` for a place outside the text, and `outputTooLong`.
+    /// In HLS, quotation marks in quoted strings, white space, control characters and `{$` are percent-encoded. In
+    /// XML, `&`, `<`, `>` and quotation marks become references. A link that is replaced with itself stays as
+    /// written. In XML the tail that both have in common does so, too. Throws `misplacedEdit` for a place outside the
+    /// text, and `outputTooLong`.
     package mutating func replace(_ link: Link, with uri: String) throws(PlaylistError) {
         try check(link.place)
         let new = Array(uri.utf8)

@@ -1,8 +1,8 @@
 /// A URI or a relative reference, split (RFC 3986 §3 and §4.1) and otherwise kept letter for letter.
 ///
 /// Signatures break when a URL is spelled differently, so escapes, queries and the case of letters stay as they are.
-/// Only bytes that no request line can carry are percent-encoded: white space, control characters and everything beyond
-/// ASCII.
+/// Only bytes that no request line can carry are percent-encoded: white space, control characters and everything
+/// beyond ASCII.
 ///
 ///     let base = URIReference("https://a.example/v/x/list.m3u8")
 ///     URIReference("../y/s.ts?k=%2f").resolved(against: base).text  // https://a.example/v/y/s.ts?k=%2f
