@@ -72,6 +72,7 @@ let package = Package(
         .target(name: "Locks", swiftSettings: strict),
         .target(name: "ByteRanges", swiftSettings: strict),
         .target(name: "HTTPSemantics", dependencies: [httpTypes], swiftSettings: strict),
+        .target(name: "Playlists", swiftSettings: strict),
         .target(
             name: "Reprise",
             dependencies: [
@@ -144,6 +145,7 @@ let package = Package(
         .testTarget(name: "ByteRangesTests", dependencies: ["ByteRanges", "TestLimits"], swiftSettings: strict),
         .testTarget(
             name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", "TestLimits", httpTypes], swiftSettings: strict),
+        .testTarget(name: "PlaylistsTests", dependencies: ["Playlists", "TestLimits"], swiftSettings: strict),
         .testTarget(
             name: "RepriseTests",
             dependencies: [
@@ -203,7 +205,7 @@ if Context.environment["REPRISE_FUZZ"] == "1" {
     package.targets.append(
         .executableTarget(
             name: "RepriseFuzz",
-            dependencies: ["ByteRanges", "HTTPSemantics", "Reprise", "RepriseProxy", httpTypes] + nio,
+            dependencies: ["ByteRanges", "HTTPSemantics", "Playlists", "Reprise", "RepriseProxy", httpTypes] + nio,
             path: "Fuzz/Targets",
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
 }

@@ -47,6 +47,9 @@ private let targets: [String: @Sendable ([UInt8]) -> Void] = [
     },
     "response": { bytes in ResponseTargets.validate(text(bytes)) },
     "multipart": { bytes in ResponseTargets.multipart(text(bytes)) },
+    "hls": { bytes in PlaylistTargets.read(bytes, behind: "#EXTM3U\n") },
+    "mpd": { bytes in PlaylistTargets.read(bytes, behind: "<MPD ") },
+    "uri": { bytes in PlaylistTargets.resolve(bytes) },
     "cut": { bytes in ChunkTargets.cut(bytes) },
     "chunk-record": { bytes in ChunkTargets.read(bytes) },
     "etag": { bytes in

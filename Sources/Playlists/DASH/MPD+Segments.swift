@@ -1,0 +1,107 @@
+extension MPD {
+    /// How the segments of a representation are found, with what outer levels say (ISO/IEC 23009-1 §5.3.9.1).
+    ///
+    /// `nil` if no level says anything: the base URL is the only segment.
+    package func segmentInformation(of path: Path) -> SegmentInformation? {
+        guard let (period, set, representation) = levels(path) else { return nil }
+        var result: SegmentInformation?
+        for level in [period.segments, set.segments, representation.segments] {
+            if let level { result = level.inheriting(from: result) }
+        }
+        return result
+    }
+
+    /// The base of a representation's links: one `BaseURL` of each level, against the URL of the MPD (§5.6).
+    ///
+    /// Of alternatives the one at index `alternative` counts, or the last if there are fewer.
+    package func baseURL(of path: Path, base: URIReference, alternative: Int = 0) -> URIReference {
+        guard let (period, set, representation) = levels(path) else { return base }
+        var result = base
+        for level in [baseURLs, period.baseURLs, set.baseURLs, representation.baseURLs] where !level.isEmpty {
+            guard let link = level[min(max(0, alternative), level.count - 1)].link else { continue }
+            result = reference(of: links[link]).resolved(against: result)
+        }
+        return result
+    }
+
+    /// The initialization section of a representation; `nil` if it has none or names none.
+    package func initialization(of path: Path, base: URIReference) -> DASHSegment? {
+        guard let (_, _, representation) = levels(path), let information = segmentInformation(of: path) else {
+            return nil
+        }
+        let base = baseURL(of: path, base: base)
+        var (uri, extent): (URIReference?, ByteExtent) = (nil, .whole)
+        if let resource = information.initialization {
+            uri = resource.link.map { reference(of: links[$0]) } ?? URIReference("")
+            extent = resource.extent
+        } else if let index = information.initializationTemplate {
+            let values = SegmentTemplate.Values(
+                representationID: representation.id, bandwidth: representation.bandwidth ?? 0, number: 0, time: 0)
+            uri = URIReference(bytes: SegmentTemplate(links[index].value(in: bytes)).expanded(values))
+        }
+        return uri.map {
+            DASHSegment(target: LinkTarget($0, base: base), extent: extent, number: 0, start: 0, duration: nil)
+        }
+    }
+
+    /// The media segments of a representation, in order, at most `limit`.
+    ///
+    /// Throws `endless` if there are more, or if nothing says when they end: a template with `@duration` and no
+    /// duration of the period, or a last run with `@r="-1"` in such a period. Throws `incompleteTemplate` if
+    /// durations, a pattern or the representation itself are missing.
+    package func segments(
+        of path: Path, base: URIReference, limit: Int = 100_000
+    ) throws(PlaylistError) -> [DASHSegment] {
+        guard let (_, _, representation) = levels(path) else {
+            throw PlaylistError(.incompleteTemplate, "There is no such representation.")
+        }
+        let base = baseURL(of: path, base: base)
+        let whole = DASHSegment(
+            target: LinkTarget(URIReference(""), base: base), extent: .whole, number: 1, start: 0,
+            duration: duration(ofPeriod: path.period))
+        guard let information = segmentInformation(of: path), information.kind != .base else { return [whole] }
+        let clock = SegmentClock(information, periodDuration: duration(ofPeriod: path.period))
+        switch information.kind {
+        case .base: return [whole]
+        case .list:
+            guard information.remote == nil, let urls = information.segmentURLs else {
+                throw PlaylistError(.incompleteTemplate, "The list of segments lies elsewhere, or is empty.")
+            }
+            let slots = try clock.slots(count: urls.count, limit: limit)
+            return zip(urls, slots).map { resource, slot in
+                let uri = resource.link.map { reference(of: links[$0]) } ?? URIReference("")
+                return slot.segment(LinkTarget(uri, base: base), resource.extent)
+            }
+        case .template:
+            guard let media = information.media else {
+                throw PlaylistError(.incompleteTemplate, "The template has no @media.")
+            }
+            let template = SegmentTemplate(links[media].value(in: bytes))
+            let slots = try clock.slots(count: nil, limit: template.namesSegments ? limit : 1)
+            return slots.map { slot in
+                let values = SegmentTemplate.Values(
+                    representationID: representation.id, bandwidth: representation.bandwidth ?? 0, number: slot.number,
+                    time: slot.time)
+                return slot.segment(LinkTarget(URIReference(bytes: template.expanded(values)), base: base), .whole)
+            }
+        }
+    }
+
+    /// Duration of a period, in seconds: its own, or up to the next one, or up to the end (§5.3.2.1).
+    package func duration(ofPeriod index: Int) -> Double? {
+        guard periods.indices.contains(index) else { return nil }
+        if let duration = periods[index].duration { return duration }
+        guard let start = periods[index].beginning else { return nil }
+        if index + 1 < periods.count { return periods[index + 1].start.map { max(0, $0 - start) } }
+        return duration.map { max(0, $0 - start) }
+    }
+
+    private func levels(_ path: Path) -> (Period, AdaptationSet, Representation)? {
+        guard periods.indices.contains(path.period) else { return nil }
+        let period = periods[path.period]
+        guard period.adaptationSets.indices.contains(path.adaptationSet) else { return nil }
+        let set = period.adaptationSets[path.adaptationSet]
+        guard set.representations.indices.contains(path.representation) else { return nil }
+        return (period, set, set.representations[path.representation])
+    }
+}

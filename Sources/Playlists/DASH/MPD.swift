@@ -1,0 +1,102 @@
+/// A DASH media presentation description: its links, and what is decided by (ISO/IEC 23009-1 §5.3).
+///
+///     let mpd = try MPD(bytes)
+///     let path = MPD.Path(period: 0, adaptationSet: 0, representation: 0)
+///     let segments = try mpd.segments(of: path, base: finalURL, limit: 10_000)
+package struct MPD: Sendable {
+    /// What the root element is.
+    package enum Root: Sendable {
+        /// `MPD`.
+        case presentation
+        /// `Patch`, a change to an MPD (§5.15); only its links are read.
+        case patch
+    }
+
+    /// Names a representation by its indices.
+    package struct Path: Hashable, Sendable {
+        /// Index in ``MPD/periods``.
+        package var period: Int
+        /// Index in ``Period/adaptationSets``.
+        package var adaptationSet: Int
+        /// Index in ``AdaptationSet/representations``.
+        package var representation: Int
+
+        /// Creates a path.
+        package init(period: Int, adaptationSet: Int, representation: Int) {
+            (self.period, self.adaptationSet, self.representation) = (period, adaptationSet, representation)
+        }
+    }
+
+    /// The text.
+    package let bytes: [UInt8]
+    /// The root element.
+    package internal(set) var root = Root.presentation
+    /// `@type="dynamic"`: the description changes.
+    package internal(set) var isDynamic = false
+    /// `@mediaPresentationDuration`, in seconds.
+    package internal(set) var duration: Double?
+    /// `@minimumUpdatePeriod`, in seconds; `nil` means no automatic update, 0 an update on events in the stream.
+    package internal(set) var minimumUpdatePeriod: Double?
+    /// `@timeShiftBufferDepth`, in seconds.
+    package internal(set) var timeShiftBufferDepth: Double?
+    /// `@suggestedPresentationDelay`, in seconds.
+    package internal(set) var suggestedPresentationDelay: Double?
+    /// `@maxSegmentDuration`, in seconds.
+    package internal(set) var maxSegmentDuration: Double?
+    /// `@availabilityStartTime`, as written.
+    package internal(set) var availabilityStartTime: String?
+    /// `@publishTime`, as written.
+    package internal(set) var publishTime: String?
+    /// `@profiles`.
+    package internal(set) var profiles: String?
+    /// `BaseURL` elements of the MPD: alternatives for one base.
+    package internal(set) var baseURLs: [BaseURL] = []
+    /// Indices in ``links``.
+    package internal(set) var locations: [Int] = []
+    /// Indices in ``links``.
+    package internal(set) var patchLocations: [Int] = []
+    /// The periods, in order.
+    package internal(set) var periods: [Period] = []
+    /// Offset behind the start tag of the root, where a `BaseURL` can be inserted; `nil` if the root is empty.
+    package internal(set) var contentStart: Int?
+    /// The root's namespace prefix with its colon, which an inserted element needs; empty as a rule.
+    package internal(set) var prefix = ""
+    /// Every URI and pattern of URIs, in the order of the text.
+    package internal(set) var links: [Link] = []
+
+    /// Reads `bytes`.
+    ///
+    /// Throws `notAPlaylist` unless the root is `MPD` or `Patch`, `documentType`, `encoding` or `malformedXML` for
+    /// such documents, and when a limit is exceeded.
+    package init(_ bytes: [UInt8], limits: PlaylistLimits = PlaylistLimits()) throws(PlaylistError) {
+        try limits.check(size: bytes.count)
+        var parser = try MPDParser(bytes, limits: limits)
+        self = try parser.parse()
+    }
+
+    /// An empty description over a text.
+    init(reading bytes: [UInt8]) { self.bytes = bytes }
+
+    /// The link as it must be resolved: references to characters decoded, bytes beyond ASCII percent-encoded.
+    package func reference(of link: Link) -> URIReference { URIReference(bytes: link.value(in: bytes)) }
+
+    /// Where the link leads from `base`, which is the base of its own element.
+    package func target(of link: Link, base: URIReference) -> LinkTarget {
+        if let obstacle = link.obstacle { return .leftAlone(.unreadable(obstacle)) }
+        return LinkTarget(reference(of: link), base: base)
+    }
+
+    /// The URI that a link is relative to, in a document that came from `documentURL` (§5.6.4).
+    ///
+    /// Goes through the `BaseURL` elements around the link, of alternatives the first.
+    package func base(of link: Link, documentURL: URIReference) -> URIReference {
+        var chain: [Link] = []
+        var next = link.base
+        // Each base stands before the links that are relative to it, so that the chain ends.
+        while let index = next, links.indices.contains(index) {
+            chain.append(links[index])
+            next = links[index].base.flatMap { $0 < index ? $0 : nil }
+        }
+        return chain.reversed().reduce(documentURL) { reference(of: $1).resolved(against: $0) }
+    }
+}

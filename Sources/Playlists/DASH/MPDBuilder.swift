@@ -1,0 +1,166 @@
+/// Builds an MPD out of its elements; what stands where it does not belong adds links only.
+struct MPDBuilder {
+    private var mpd: MPD
+    private var segments = SegmentInformationReader()
+    /// `@serviceLocation` of the open `BaseURL`.
+    private var serviceLocation: String?
+
+    init(_ bytes: [UInt8]) { mpd = MPD(reading: bytes) }
+
+    /// The description, once everything is read.
+    func finish(links: [Link]) -> MPD {
+        var result = mpd
+        result.links = links
+        var end: Double? = 0
+        for index in result.periods.indices {
+            let period = result.periods[index]
+            let beginning = period.start ?? end
+            result.periods[index].beginning = beginning
+            end = beginning.flatMap { start in period.duration.map { start + $0 } }
+        }
+        return result
+    }
+
+    /// The root element begins.
+    mutating func startRoot(_ element: MPDElement, prefix: String, contentStart: Int?) {
+        mpd.root = element == .patch ? .patch : .presentation
+        (mpd.prefix, mpd.contentStart) = (prefix, contentStart)
+    }
+
+    /// An element begins.
+    mutating func start(
+        _ element: MPDElement, _ attributes: MPDAttributes, inside parent: MPDElement?, _ text: inout MPDText
+    ) throws(PlaylistError) {
+        var remote: Int?
+        if let attribute = attributes.remote {
+            remote = try text.addLink(
+                .remoteElement, at: attribute.value, in: .xmlAttribute(quote: attribute.quote))
+        }
+        switch (element, parent) {
+        case (.mpd, nil): readRoot(attributes)
+        case (.period, .mpd): mpd.periods.append(period(attributes, remote))
+        case (.adaptationSet, .period):
+            let set = adaptationSet(attributes, remote)
+            withPeriod { $0.adaptationSets.append(set) }
+        case (.representation, .adaptationSet):
+            let representation = representation(attributes)
+            withSet { set in
+                var representation = representation
+                representation.attributes = representation.attributes.inheriting(from: set.common)
+                set.representations.append(representation)
+            }
+        case (.contentProtection, .adaptationSet), (.contentProtection, .representation):
+            withSet { $0.isProtected = true }
+        case (.baseURL, _): serviceLocation = attributes.string("serviceLocation")
+        case (.clock, _): try addClocks(attributes, &text)
+        case (.alternative, _): try addLink(.importedMPD, attributes.attribute("url"), &text)
+        default: try segments.start(element, attributes, inside: parent, remote, &text)
+        }
+    }
+
+    /// An element ends; what a segment element says goes to the level around it.
+    mutating func end(_ element: MPDElement) {
+        guard let (information, owner) = segments.end(element) else { return }
+        switch owner {
+        case .period: withPeriod { $0.segments = information }
+        case .adaptationSet: withSet { $0.segments = information }
+        case .representation: withRepresentation { $0.segments = information }
+        default: break
+        }
+    }
+
+    /// The text of an element is known.
+    mutating func setText(_ element: MPDElement, link: Int?, inside parent: MPDElement?) {
+        switch (element, parent) {
+        case (.location, .mpd): if let link { mpd.locations.append(link) }
+        case (.patchLocation, .mpd): if let link { mpd.patchLocations.append(link) }
+        case (.baseURL, let parent?):
+            let base = BaseURL(link: link, serviceLocation: serviceLocation)
+            serviceLocation = nil
+            switch parent {
+            case .mpd: mpd.baseURLs.append(base)
+            case .period: withPeriod { $0.baseURLs.append(base) }
+            case .adaptationSet: withSet { $0.baseURLs.append(base) }
+            case .representation: withRepresentation { $0.baseURLs.append(base) }
+            default: break
+            }
+        default: break
+        }
+    }
+
+    private mutating func readRoot(_ attributes: MPDAttributes) {
+        mpd.isDynamic = attributes.string("type") == "dynamic"
+        mpd.duration = attributes.seconds("mediaPresentationDuration")
+        mpd.minimumUpdatePeriod = attributes.seconds("minimumUpdatePeriod")
+        mpd.timeShiftBufferDepth = attributes.seconds("timeShiftBufferDepth")
+        mpd.suggestedPresentationDelay = attributes.seconds("suggestedPresentationDelay")
+        mpd.maxSegmentDuration = attributes.seconds("maxSegmentDuration")
+        mpd.availabilityStartTime = attributes.string("availabilityStartTime")
+        mpd.publishTime = attributes.string("publishTime")
+        mpd.profiles = attributes.string("profiles")
+    }
+
+    private func period(_ attributes: MPDAttributes, _ remote: Int?) -> Period {
+        Period(
+            id: attributes.string("id"), start: attributes.seconds("start"), duration: attributes.seconds("duration"),
+            remote: remote)
+    }
+
+    private func adaptationSet(_ attributes: MPDAttributes, _ remote: Int?) -> AdaptationSet {
+        AdaptationSet(
+            id: attributes.string("id"), contentType: attributes.string("contentType"),
+            language: attributes.string("lang"), common: common(attributes), remote: remote)
+    }
+
+    private func representation(_ attributes: MPDAttributes) -> Representation {
+        Representation(
+            id: attributes.string("id") ?? "", bandwidth: attributes.integer("bandwidth"),
+            attributes: common(attributes))
+    }
+
+    private func common(_ attributes: MPDAttributes) -> RepresentationAttributes {
+        RepresentationAttributes(
+            mimeType: attributes.string("mimeType"), codecs: attributes.string("codecs"),
+            width: attributes.integer("width"), height: attributes.integer("height"),
+            frameRate: attributes.string("frameRate"), audioSamplingRate: attributes.string("audioSamplingRate"))
+    }
+
+    /// URLs of clocks, separated by spaces; other schemes hold a time or the name of a server (§5.8.4.11).
+    private func addClocks(_ attributes: MPDAttributes, _ text: inout MPDText) throws(PlaylistError) {
+        guard let scheme = attributes.string("schemeIdUri"), scheme.hasPrefix("urn:mpeg:dash:utc:http-"),
+            let value = attributes.attribute("value")
+        else { return }
+        let bytes = text.bytes
+        for url in bytes[value.value].split(whereSeparator: \.isSpace) {
+            _ = try text.addLink(.clock, at: url.startIndex..<url.endIndex, in: .xmlAttribute(quote: value.quote))
+        }
+    }
+
+    private func addLink(
+        _ kind: LinkKind, _ attribute: XMLTag.Attribute?, _ text: inout MPDText
+    ) throws(PlaylistError) {
+        guard let attribute else { return }
+        _ = try text.addLink(kind, at: attribute.value, in: .xmlAttribute(quote: attribute.quote))
+    }
+
+    // MARK: - The open level
+
+    private mutating func withPeriod(_ body: (inout Period) -> Void) {
+        guard !mpd.periods.isEmpty else { return }
+        body(&mpd.periods[mpd.periods.count - 1])
+    }
+
+    private mutating func withSet(_ body: (inout AdaptationSet) -> Void) {
+        withPeriod { period in
+            guard !period.adaptationSets.isEmpty else { return }
+            body(&period.adaptationSets[period.adaptationSets.count - 1])
+        }
+    }
+
+    private mutating func withRepresentation(_ body: (inout Representation) -> Void) {
+        withSet { set in
+            guard !set.representations.isEmpty else { return }
+            body(&set.representations[set.representations.count - 1])
+        }
+    }
+}

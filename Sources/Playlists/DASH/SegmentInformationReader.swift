@@ -1,0 +1,99 @@
+/// Reads `SegmentTemplate`, `SegmentList`, `SegmentBase` and what stands in them (ISO/IEC 23009-1 §5.3.9).
+struct SegmentInformationReader {
+    private var open: SegmentInformation?
+    private var owner: MPDElement?
+
+    /// An element begins.
+    mutating func start(
+        _ element: MPDElement, _ attributes: MPDAttributes, inside parent: MPDElement?, _ remote: Int?,
+        _ text: inout MPDText
+    ) throws(PlaylistError) {
+        switch element {
+        case .segmentTemplate:
+            begin(.template, attributes, inside: parent)
+            let media = try link(.mediaTemplate, "media", attributes, &text)
+            let initialization = try link(.initializationTemplate, "initialization", attributes, &text)
+            open?.media = media
+            open?.initializationTemplate = initialization
+            _ = try link(.indexTemplate, "index", attributes, &text)
+            _ = try link(.initializationTemplate, "bitstreamSwitching", attributes, &text)
+        case .segmentList:
+            begin(.list, attributes, inside: parent)
+            open?.remote = remote
+        case .segmentBase: begin(.base, attributes, inside: parent)
+        case .segmentTimeline: open?.timeline = []
+        case .run: addRun(attributes)
+        case .segmentURL: try addSegmentURL(attributes, &text)
+        case .initialization:
+            let resource = try resource(.map, attributes, &text)
+            open?.initialization = resource
+        case .representationIndex: _ = try resource(.index, attributes, &text)
+        case .bitstreamSwitching: _ = try resource(.map, attributes, &text)
+        default: break
+        }
+    }
+
+    /// An element ends: what it said, and the element around it, if it was one of the three.
+    mutating func end(_ element: MPDElement) -> (SegmentInformation, owner: MPDElement)? {
+        switch element {
+        case .segmentTemplate, .segmentList, .segmentBase:
+            defer { (open, owner) = (nil, nil) }
+            guard let open, let owner else { return nil }
+            return (open, owner)
+        default: return nil
+        }
+    }
+
+    private mutating func begin(
+        _ kind: SegmentInformation.Kind, _ attributes: MPDAttributes, inside parent: MPDElement?
+    ) {
+        var information = SegmentInformation(kind)
+        information.timescale = attributes.integer("timescale")
+        information.duration = attributes.integer("duration")
+        information.startNumber = attributes.integer("startNumber")
+        information.endNumber = attributes.integer("endNumber")
+        information.presentationTimeOffset = attributes.integer("presentationTimeOffset")
+        information.indexRange = attributes.extent("indexRange")
+        (open, owner) = (information, parent)
+    }
+
+    private mutating func addRun(_ attributes: MPDAttributes) {
+        guard let duration = attributes.integer("d") else { return }
+        let repeats = attributes.signedInteger("r") ?? 0
+        let run = SegmentInformation.Run(
+            time: attributes.integer("t"), duration: duration, repeats: repeats < 0 ? nil : repeats)
+        open?.timeline?.append(run)
+    }
+
+    private mutating func addSegmentURL(
+        _ attributes: MPDAttributes, _ text: inout MPDText
+    ) throws(PlaylistError) {
+        var resource = SegmentInformation.Resource()
+        resource.link = try link(.segment, "media", attributes, &text)
+        resource.extent = attributes.extent("mediaRange") ?? .whole
+        if let link = resource.link { text.setExtent(resource.extent, of: link) }
+        if let index = try link(.index, "index", attributes, &text), let extent = attributes.extent("indexRange") {
+            text.setExtent(extent, of: index)
+        }
+        guard open != nil else { return }
+        if open?.segmentURLs == nil { open?.segmentURLs = [] }
+        open?.segmentURLs?.append(resource)
+    }
+
+    private func resource(
+        _ kind: LinkKind, _ attributes: MPDAttributes, _ text: inout MPDText
+    ) throws(PlaylistError) -> SegmentInformation.Resource {
+        var resource = SegmentInformation.Resource()
+        resource.link = try link(kind, "sourceURL", attributes, &text)
+        resource.extent = attributes.extent("range") ?? .whole
+        if let link = resource.link { text.setExtent(resource.extent, of: link) }
+        return resource
+    }
+
+    private func link(
+        _ kind: LinkKind, _ name: StaticString, _ attributes: MPDAttributes, _ text: inout MPDText
+    ) throws(PlaylistError) -> Int? {
+        guard let attribute = attributes.attribute(name) else { return nil }
+        return try text.addLink(kind, at: attribute.value, in: .xmlAttribute(quote: attribute.quote))
+    }
+}

@@ -1,0 +1,56 @@
+/// Text or an attribute of XML with its references decoded (XML 1.0 §4.1, §4.6).
+struct XMLText {
+    /// The bytes that the references stand for.
+    private(set) var value: [UInt8] = []
+    /// For each byte of ``value``, where what it was read from begins.
+    private(set) var origins: [Int] = []
+
+    /// Decodes `bytes[place]`; a reference that is not known stays as written.
+    init(_ bytes: [UInt8], _ place: Range<Int>) {
+        var index = place.lowerBound
+        while index < place.upperBound {
+            if bytes[index] == UInt8(ascii: "&"), let (character, end) = Self.reference(bytes, index..<place.upperBound)
+            {
+                for byte in character { append(byte, from: index) }
+                index = end
+            } else {
+                append(bytes[index], from: index)
+                index += 1
+            }
+        }
+    }
+
+    private mutating func append(_ byte: UInt8, from origin: Int) {
+        value.append(byte)
+        origins.append(origin)
+    }
+
+    /// Longest reference, delimiters included: `&#x0010FFFF;`.
+    private static let longestReference = 12
+
+    /// What the reference at the start of `place` stands for, and where it ends.
+    private static func reference(_ bytes: [UInt8], _ place: Range<Int>) -> (character: [UInt8], end: Int)? {
+        let limit = min(place.upperBound, place.lowerBound + longestReference)
+        guard let semicolon = bytes[place.lowerBound..<limit].firstIndex(of: UInt8(ascii: ";")) else { return nil }
+        let name = place.lowerBound + 1..<semicolon
+        for (known, character) in predefined where bytes.matches(name, known) { return ([character], semicolon + 1) }
+        guard name.count > 1, bytes[name.lowerBound] == UInt8(ascii: "#") else { return nil }
+        let isHexadecimal = bytes[name.lowerBound + 1] == UInt8(ascii: "x")
+        let digits = name.lowerBound + (isHexadecimal ? 2 : 1)..<name.upperBound
+        guard !digits.isEmpty else { return nil }
+        var code: UInt32 = 0
+        for index in digits {
+            guard let digit = bytes[index].hexadecimalValue, isHexadecimal || digit < 10 else { return nil }
+            // At most nine digits: below 2^36 in theory, so that the check comes before the next step.
+            guard code <= 0x10FFFF else { return nil }
+            code = code * (isHexadecimal ? 16 : 10) + UInt32(digit)
+        }
+        guard let scalar = Unicode.Scalar(code), code != 0 else { return nil }
+        return (Array(String(Character(scalar)).utf8), semicolon + 1)
+    }
+
+    private static let predefined: [(StaticString, UInt8)] = [
+        ("amp", UInt8(ascii: "&")), ("lt", UInt8(ascii: "<")), ("gt", UInt8(ascii: ">")),
+        ("quot", UInt8(ascii: "\"")), ("apos", UInt8(ascii: "'")),
+    ]
+}

@@ -1,0 +1,111 @@
+/// Splits an XML document into tags and texts with their places (XML 1.0 §2 and §3).
+///
+/// Reads what an MPD needs: elements, attributes, text, CDATA, comments and processing instructions. A document type
+/// declaration is refused, so there are no entities but the five predefined ones.
+struct XMLTokenizer {
+    enum Token {
+        /// A start tag; `isEmpty` if it ends with `/>` and has no end tag.
+        case start(XMLTag)
+        /// An end tag.
+        case end(name: Range<Int>)
+        /// Text with its references, white space included.
+        case text(Range<Int>)
+        /// A CDATA section or a comment, delimiters included.
+        case section(Range<Int>)
+    }
+
+    private let bytes: [UInt8]
+    private let limits: PlaylistLimits
+    private var position = 0
+
+    /// Throws for encodings other than UTF-8, which a byte order mark or a NUL tells (XML 1.0 Appendix F).
+    init(_ bytes: [UInt8], limits: PlaylistLimits) throws(PlaylistError) {
+        (self.bytes, self.limits) = (bytes, limits)
+        if bytes.hasPrefix("\u{FEFF}", at: 0) { position = 3 }
+        let isUTF16 = bytes.count > 1 && (bytes[0] == 0xFE && bytes[1] == 0xFF || bytes[0] == 0xFF && bytes[1] == 0xFE)
+        if isUTF16 || bytes.prefix(4).contains(0) {
+            throw PlaylistError(.encoding, "The document is not in UTF-8.", at: 0)
+        }
+    }
+
+    /// The next token; `nil` at the end.
+    mutating func next() throws(PlaylistError) -> Token? {
+        while position < bytes.count {
+            let start = position
+            guard bytes[start] == UInt8(ascii: "<") else {
+                while position < bytes.count, bytes[position] != UInt8(ascii: "<") { position += 1 }
+                return .text(start..<position)
+            }
+            if bytes.hasPrefix("<!--", at: start) {
+                try skip(to: "-->", from: start + 4)
+                return .section(start..<position)
+            }
+            if bytes.hasPrefix("<![CDATA[", at: start) {
+                try skip(to: "]]>", from: start + 9)
+                return .section(start..<position)
+            }
+            if bytes.hasPrefix("<!", at: start) {
+                throw PlaylistError(.documentType, "Document type declarations are refused.", at: start)
+            }
+            if bytes.hasPrefix("<?", at: start) {
+                try skip(to: "?>", from: start + 2)
+                continue
+            }
+            return try tag()
+        }
+        return nil
+    }
+
+    private mutating func tag() throws(PlaylistError) -> Token {
+        let start = position
+        let end = try tagEnd(from: start)
+        position = end + 1
+        let isEnd = bytes.hasPrefix("</", at: start)
+        let nameStart = start + (isEnd ? 2 : 1)
+        var nameEnd = nameStart
+        while nameEnd < end, !bytes[nameEnd].isSpace, bytes[nameEnd] != UInt8(ascii: "/") { nameEnd += 1 }
+        guard nameEnd > nameStart else { throw malformed("A tag has no name.", at: start) }
+        if isEnd {
+            guard bytes[nameEnd..<end].allSatisfy(\.isSpace) else {
+                throw malformed("An end tag has attributes.", at: start)
+            }
+            return .end(name: nameStart..<nameEnd)
+        }
+        let isEmpty = end > nameEnd && bytes[end - 1] == UInt8(ascii: "/")
+        return .start(
+            XMLTag(
+                name: nameStart..<nameEnd, attributes: nameEnd..<(isEmpty ? end - 1 : end), isEmpty: isEmpty,
+                whole: start..<end + 1))
+    }
+
+    /// Offset of the `>` that is not inside a quoted value.
+    private func tagEnd(from start: Int) throws(PlaylistError) -> Int {
+        var quote: UInt8 = 0
+        for index in start + 1..<bytes.count {
+            let byte = bytes[index]
+            guard index - start <= limits.lineLength else {
+                throw PlaylistError(.lineTooLong, "The tag is longer than \(limits.lineLength) bytes.", at: start)
+            }
+            guard byte != UInt8(ascii: "<") else { throw malformed("A tag holds \"<\".", at: index) }
+            if quote != 0 {
+                if byte == quote { quote = 0 }
+            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                quote = byte
+            } else if byte == UInt8(ascii: ">") {
+                return index
+            }
+        }
+        throw malformed("A tag does not end.", at: start)
+    }
+
+    private mutating func skip(to end: StaticString, from start: Int) throws(PlaylistError) {
+        guard start <= bytes.count, let place = bytes.firstPlace(of: end, in: start..<bytes.count) else {
+            throw malformed("A comment, section or instruction does not end.", at: position)
+        }
+        position = place + end.utf8CodeUnitCount
+    }
+
+    private func malformed(_ message: String, at offset: Int) -> PlaylistError {
+        PlaylistError(.malformedXML, message, at: offset)
+    }
+}

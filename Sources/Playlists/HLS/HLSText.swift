@@ -1,0 +1,135 @@
+/// The text that the readers of tags share: its links, its variables, its faults, and the line that is being read.
+struct HLSText {
+    let bytes: [UInt8]
+    let limits: PlaylistLimits
+    /// The line being read.
+    var line = LineReader.Line(content: 0..<0, whole: 0..<0)
+    /// Its number, from 1.
+    var lineNumber = 0
+    private(set) var links: [Link] = []
+    private(set) var problems: [PlaylistError] = []
+    private var expander: VariableExpander
+
+    init(_ bytes: [UInt8], limits: PlaylistLimits) {
+        (self.bytes, self.limits) = (bytes, limits)
+        expander = VariableExpander(limits: limits, count: bytes.count)
+    }
+
+    /// Variables of the lines read so far.
+    var variables: Variables { expander.variables }
+
+    /// Keeps a fault of the current line.
+    mutating func note(_ code: PlaylistError.Code, _ message: String, at offset: Int? = nil) {
+        guard problems.count < limits.problems else { return }
+        problems.append(PlaylistError(code, message, at: offset ?? line.whole.lowerBound, line: lineNumber))
+    }
+
+    /// Keeps the faults that were found while reading attributes.
+    mutating func note(_ attributes: AttributeReader) {
+        if attributes.isMalformed { note(.malformedAttributes, "The attribute list is malformed.") }
+    }
+
+    /// Defines a variable; of two with one name the first counts.
+    mutating func define(_ name: [UInt8], as value: [UInt8]) {
+        if !expander.variables.define(name, as: value) {
+            note(.duplicateVariable, "The variable is defined a second time; the first definition counts.")
+        }
+    }
+
+    /// Adds a link and returns its index; `nil` for an empty one, which names the playlist itself.
+    ///
+    /// A link that cannot be read is added with its ``Link/obstacle``.
+    mutating func addLink(
+        _ kind: LinkKind, at place: Range<Int>, in context: LinkContext, extent: ByteExtent = .whole
+    ) throws(PlaylistError) -> Int? {
+        guard !place.isEmpty else { return nil }
+        guard links.count < limits.links else {
+            throw PlaylistError(
+                .tooManyLinks, "There are more than \(limits.links) links.", at: place.lowerBound, line: lineNumber)
+        }
+        var link = Link(kind, at: place, in: context, extent: extent)
+        var mayExpand = false
+        for index in place {
+            let byte = bytes[index]
+            if byte.isControl { link.obstacle = .controlCharacter }
+            if byte == UInt8(ascii: "{") { mayExpand = true }
+        }
+        if link.obstacle != nil {
+            note(.controlCharacter, "The link has control characters.", at: place.lowerBound)
+        } else if mayExpand {
+            switch try expander.expand(bytes, place) {
+            case .unchanged: break
+            case .expanded(let value): link.decoded = value
+            case .undefined:
+                link.obstacle = .undefinedVariable
+                note(.undefinedVariable, "No earlier line defines the variable.", at: place.lowerBound)
+            case .tooLong:
+                link.obstacle = .expansionTooLong
+                note(.expansionTooLong, "The link is too long with its variables expanded.")
+            }
+        }
+        links.append(link)
+        return links.count - 1
+    }
+
+    /// Adds the link of a quoted attribute; an unquoted one is malformed and left alone.
+    mutating func addLink(
+        _ kind: LinkKind, _ attribute: AttributeSpan, extent: ByteExtent = .whole
+    ) throws(PlaylistError) -> Int? {
+        guard attribute.isQuoted else {
+            note(.malformedAttributes, "The link is not quoted.", at: attribute.value.lowerBound)
+            return nil
+        }
+        return try addLink(kind, at: attribute.value, in: .quotedString, extent: extent)
+    }
+
+    /// Says which bytes a link uses, once its other attributes are read.
+    mutating func setExtent(_ extent: ByteExtent, of link: Int) { links[link].extent = extent }
+
+    /// The value of an attribute with its variables expanded; as written if that is not possible.
+    mutating func string(_ attribute: AttributeSpan) throws(PlaylistError) -> String {
+        guard attribute.isQuoted else { return bytes.text(attribute.value) }
+        switch try expander.expand(bytes, attribute.value) {
+        case .unchanged: return bytes.text(attribute.value)
+        case .expanded(let value): return String(decoding: value, as: UTF8.self)
+        case .undefined:
+            note(.undefinedVariable, "No earlier line defines the variable.", at: attribute.value.lowerBound)
+        case .tooLong:
+            note(.expansionTooLong, "The attribute is too long with its variables expanded.")
+        }
+        return bytes.text(attribute.value)
+    }
+
+    /// The name of an attribute.
+    func name(_ attribute: AttributeSpan) -> String { bytes.text(attribute.name) }
+
+    /// Whether the value is `YES`.
+    func isYes(_ attribute: AttributeSpan) -> Bool { bytes.matches(attribute.value, "YES") }
+
+    /// A number of an attribute; `nil`, and a noted fault, if it is malformed or above 2^53.
+    mutating func integer(_ place: Range<Int>) -> Int64? {
+        guard let number = Number.integer(bytes, bytes.trimmed(place)) else {
+            note(.invalidNumber, "The number is malformed or too large.", at: place.lowerBound)
+            return nil
+        }
+        return number
+    }
+
+    /// A number with a fraction; `nil`, and a noted fault, if it is malformed.
+    mutating func decimal(_ place: Range<Int>, isSigned: Bool = false) -> Double? {
+        guard let number = Number.decimal(bytes, bytes.trimmed(place), isSigned: isSigned) else {
+            note(.invalidNumber, "The number is malformed or too large.", at: place.lowerBound)
+            return nil
+        }
+        return number
+    }
+
+    /// `n[@o]`: a length, and an offset if there is one (rfc8216bis §4.4.4.2).
+    mutating func byteRange(_ place: Range<Int>) -> (count: Int64, offset: Int64?)? {
+        let place = bytes.trimmed(place)
+        let at = bytes[place].firstIndex(of: UInt8(ascii: "@"))
+        guard let count = integer(place.lowerBound..<(at ?? place.upperBound)) else { return nil }
+        guard let at else { return (count, nil) }
+        return integer(at + 1..<place.upperBound).map { (count, $0) }
+    }
+}

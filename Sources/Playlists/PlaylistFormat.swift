@@ -1,0 +1,78 @@
+/// The two formats of playlists, known by their first bytes.
+package enum PlaylistFormat: Hashable, Sendable {
+    /// HTTP Live Streaming: `#EXTM3U`.
+    case hls
+    /// DASH: an XML document whose first element is `MPD`, or `Patch` of an MPD.
+    case dash
+
+    /// How many bytes are looked at, at most.
+    package static let sniffedBytes = 4096
+
+    /// Looks at the first bytes of a text; `nil` if they begin no playlist.
+    ///
+    /// Before `#EXTM3U` there may be a byte order mark, blank lines and comments, before `<MPD` also an XML
+    /// declaration and processing instructions. Does not look beyond ``sniffedBytes``.
+    package init?(of bytes: some Collection<UInt8>) {
+        let head = Array(bytes.prefix(Self.sniffedBytes))
+        var index = head.hasPrefix("\u{FEFF}", at: 0) ? 3 : 0
+        while index < head.count {
+            if head[index].isSpace {
+                index += 1
+            } else if head[index] == UInt8(ascii: "#") {
+                if Self.beginsHLS(head, at: index) {
+                    self = .hls
+                    return
+                }
+                index = head[index...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? head.count
+            } else {
+                guard head[index] == UInt8(ascii: "<"), Self.beginsMPD(head, at: index) else { return nil }
+                self = .dash
+                return
+            }
+        }
+        return nil
+    }
+
+    private static func beginsHLS(_ head: [UInt8], at index: Int) -> Bool {
+        guard head.hasPrefix("#EXTM3U", at: index) else { return false }
+        let end = index + 7
+        return end == head.count || head[end].isSpace
+    }
+
+    /// Skips declarations, comments and instructions before the first element.
+    private static func beginsMPD(_ head: [UInt8], at start: Int) -> Bool {
+        var index = start
+        while index < head.count {
+            if head[index].isSpace {
+                index += 1
+                continue
+            }
+            let rest = index..<head.count
+            let end: StaticString
+            if head.hasPrefix("<?", at: index) {
+                end = "?>"
+            } else if head.hasPrefix("<!--", at: index) {
+                end = "-->"
+            } else if head.hasPrefix("<!", at: index) {
+                // A document type: recognized, and refused by the parser.
+                end = ">"
+            } else {
+                return isRoot(head, at: index)
+            }
+            guard let place = head.firstPlace(of: end, in: rest) else { return false }
+            index = place + end.utf8CodeUnitCount
+        }
+        return false
+    }
+
+    private static let slash = UInt8(ascii: "/")
+
+    /// Whether `<MPD` or `<Patch` stands here, with or without a namespace prefix.
+    private static func isRoot(_ head: [UInt8], at index: Int) -> Bool {
+        guard head[index] == UInt8(ascii: "<") else { return false }
+        let end = head[(index + 1)...].firstIndex { $0.isSpace || $0 == UInt8(ascii: ">") || $0 == slash } ?? head.count
+        let name = index + 1..<end
+        let local = (head[name].lastIndex(of: UInt8(ascii: ":")).map { $0 + 1 } ?? name.lowerBound)..<end
+        return head.matches(local, "MPD") || head.matches(local, "Patch")
+    }
+}

@@ -1,0 +1,38 @@
+/// How much of a playlist is read; beyond it the parsers throw, and the list can be passed on unedited.
+package struct PlaylistLimits: Hashable, Sendable {
+    /// Maximum size of the text, in bytes; 8 MiB by default.
+    package var size = 8 << 20
+    /// Maximum number of lines of an HLS playlist; 200,000 by default.
+    package var lines = 200_000
+    /// Maximum length of a line, or of a tag or text in XML, in bytes; 1 MiB by default.
+    package var lineLength = 1 << 20
+    /// Maximum number of links; 200,000 by default.
+    package var links = 200_000
+    /// Maximum depth of XML elements; 64 by default.
+    package var depth = 64
+    /// Maximum number of XML elements; 1,000,000 by default.
+    package var elements = 1_000_000
+    /// Maximum length of a link after its variables are expanded, in bytes; 64 KiB by default, as for a request line.
+    package var linkLength = 64 << 10
+    /// Maximum number of keys that hold at once, each of another format; 16 by default.
+    package var keyFormats = 16
+    /// Maximum number of kept ``HLSPlaylist/problems``; 32 by default.
+    package var problems = 32
+
+    /// Creates the default limits.
+    package init() {}
+
+    /// Maximum size of the edited text and of everything that variables expand to: twice the input and 1 MiB.
+    package func output(forInput count: Int) -> Int {
+        let (double, overflowed) = count.multipliedReportingOverflow(by: 2)
+        let (sum, carried) = double.addingReportingOverflow(1 << 20)
+        return overflowed || carried ? .max : sum
+    }
+
+    /// Throws when a text of `count` bytes is too large.
+    func check(size count: Int) throws(PlaylistError) {
+        guard count <= size else {
+            throw PlaylistError(.tooLarge, "The playlist is longer than \(size) bytes.")
+        }
+    }
+}

@@ -1,0 +1,250 @@
+import Playlists
+import TestLimits
+import Testing
+
+@Suite("MPDs", .limit(minutes: 1)) struct MPDTests {
+    static let path = MPD.Path(period: 0, adaptationSet: 0, representation: 0)
+    static let url = "https://a.example/d/m.mpd"
+
+    private func mpd(_ text: String) throws -> MPD { try MPD(Array(text.utf8)) }
+
+    /// An MPD with one representation.
+    private func single(_ segments: String, period: String = "", base: String = "") -> String {
+        """
+        <MPD mediaPresentationDuration="PT10S">\(base)<Period \(period)><AdaptationSet>\
+        <Representation id="r&amp;1" bandwidth="500">\(segments)</Representation></AdaptationSet></Period></MPD>
+        """
+    }
+
+    private func uris(_ text: String, limit: Int = 1000) throws -> [String] {
+        try mpd(text).segments(of: Self.path, base: URIReference(Self.url), limit: limit).map { segment in
+            guard case .fetchable(let uri) = segment.target else { return "left alone" }
+            return uri.text
+        }
+    }
+
+    @Test("Facts, periods, sets and representations are read")
+    func facts() throws {
+        let mpd = try mpd(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <!-- a comment -->
+            <MPD xmlns="urn:mpeg:dash:schema:mpd:2011" xmlns:xlink="http://www.w3.org/1999/xlink" type="dynamic"
+              minimumUpdatePeriod="PT2S" timeShiftBufferDepth="PT1H2M3.5S" availabilityStartTime="2026-01-01T00:00:00Z">
+              <Location>https://b/m.mpd?a=1&amp;b=2</Location>
+              <PatchLocation ttl="60">p.mpp</PatchLocation>
+              <Period id="p1" duration="P1DT1S"/>
+              <Period id="p2">
+                <AdaptationSet contentType="video" mimeType="video/mp4" lang="en" width="640">
+                  <ContentProtection schemeIdUri="urn:x"/>
+                  <Representation id="v" bandwidth="1000" codecs="avc1" width='1280' height="720"/>
+                  <Representation id="w"/>
+                </AdaptationSet>
+                <EventStream xlink:href="urn:mpeg:dash:resolve-to-zero:2013"/>
+              </Period>
+              <UTCTiming schemeIdUri="urn:mpeg:dash:utc:http-iso:2014" value="https://t/1 https://t/2"/>
+              <UTCTiming schemeIdUri="urn:mpeg:dash:utc:direct:2014" value="2026-01-01T00:00:00Z"/>
+            </MPD>
+            """)
+        #expect(mpd.isDynamic && mpd.minimumUpdatePeriod == 2 && mpd.timeShiftBufferDepth == 3723.5)
+        #expect(mpd.periods.map(\.id) == ["p1", "p2"] && mpd.periods.map(\.beginning) == [0, 86_401])
+        let set = mpd.periods[1].adaptationSets[0]
+        #expect(set.contentType == "video" && set.language == "en" && set.isProtected)
+        #expect(set.representations.map(\.id) == ["v", "w"] && set.representations[0].bandwidth == 1000)
+        #expect(set.representations.map(\.attributes.width) == [1280, 640])
+        #expect(set.representations.map(\.attributes.mimeType) == ["video/mp4", "video/mp4"])
+        #expect(
+            spans(.dash(mpd)) == [
+                "location https://b/m.mpd?a=1&amp;b=2", "patchLocation p.mpp",
+                "remoteElement urn:mpeg:dash:resolve-to-zero:2013", "clock https://t/1", "clock https://t/2",
+            ])
+        #expect(mpd.reference(of: mpd.links[0]).text == "https://b/m.mpd?a=1&b=2")
+        #expect(mpd.locations == [0] && mpd.patchLocations == [1])
+    }
+
+    @Test("Every place of a URL is found")
+    func places() throws {
+        let text = """
+            <MPD><BaseURL>1/</BaseURL><ContentSteering>2</ContentSteering><Period xlink:href='3'><AdaptationSet>\
+            <SegmentTemplate media="4" initialization="5" index="6" bitstreamSwitching="7"/>\
+            <Representation><SegmentList xlink:href="8"><Initialization sourceURL="9" range="0-99"/>\
+            <RepresentationIndex sourceURL="10"/><BitstreamSwitching sourceURL="11"/>\
+            <SegmentURL media="12" mediaRange="5-9" index="13" indexRange="1-1"/></SegmentList></Representation>\
+            </AdaptationSet></Period><EventStream><Event><ReplacePresentation url="14"/></Event></EventStream>\
+            <ImportedMPD>15</ImportedMPD></MPD>
+            """
+        let mpd = try mpd(text)
+        #expect(
+            mpd.links.map { "\($0.kind) \(String(decoding: mpd.bytes[$0.place], as: UTF8.self))" } == [
+                "baseURL 1/", "steering 2", "remoteElement 3", "mediaTemplate 4", "initializationTemplate 5",
+                "indexTemplate 6", "initializationTemplate 7", "remoteElement 8", "map 9", "index 10", "map 11",
+                "segment 12", "index 13", "importedMPD 14", "importedMPD 15",
+            ])
+        #expect(mpd.links[8].extent == .range(0..<100) && mpd.links[11].extent == .range(5..<10))
+        #expect(mpd.links[12].extent == .range(1..<2))
+        #expect(mpd.links.map(\.base).map { $0 ?? -1 } == [-1, -1, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, -1, -1])
+    }
+
+    @Test("Case 70: of an absolute template only scheme and host change")
+    func absoluteTemplates() throws {
+        let template = "https://b.example/$RepresentationID$/$Number%05d$$$.m4s?a=1&amp;b=&#x41;"
+        let text = single("<SegmentTemplate media=\"\(template)\"/>")
+        #expect(try rewritten(text, url: Self.url) == text.split(separator: "https://").joined(separator: "/https/"))
+    }
+
+    @Test("Case 71: bases of each level resolve against the one above; alternatives are all links")
+    func bases() throws {
+        let text = """
+            <MPD><BaseURL/><BaseURL>https://b/x</BaseURL><Period><BaseURL>y/</BaseURL><BaseURL>//c/z/</BaseURL>\
+            <AdaptationSet><Representation id="r"><BaseURL> ../f.mp4 </BaseURL></Representation></AdaptationSet>\
+            </Period></MPD>
+            """
+        let mpd = try mpd(text)
+        let document = URIReference(Self.url)
+        #expect(mpd.baseURLs.map(\.link) == [nil, 0] && mpd.periods[0].baseURLs.map(\.link) == [1, 2])
+        #expect(mpd.baseURL(of: Self.path, base: document).text == "https://a.example/d/f.mp4")
+        #expect(mpd.baseURL(of: Self.path, base: document, alternative: 1).text == "https://c/f.mp4")
+        #expect(
+            mpd.links.map { mpd.base(of: $0, documentURL: document).text } == [
+                Self.url, Self.url, Self.url, "https://a.example/d/y/",
+            ])
+        #expect(spans(.dash(mpd)).last == "baseURL ../f.mp4")
+    }
+
+    @Test("Case 73: without a BaseURL, one can be put in as the first child")
+    func insertedBase() throws {
+        let mpd = try mpd("<?xml version='1.0'?><d:MPD a='>'>\n<d:Period/></d:MPD>")
+        var editor = PlaylistEditor(mpd.bytes)
+        let name = "\(mpd.prefix)BaseURL"
+        try editor.insert("<\(name)>/https/c/z/</\(name)>", at: try #require(mpd.contentStart))
+        #expect(
+            String(decoding: try editor.edited(), as: UTF8.self)
+                == "<?xml version='1.0'?><d:MPD a='>'><d:BaseURL>/https/c/z/</d:BaseURL>\n<d:Period/></d:MPD>")
+        #expect(try self.mpd("<MPD/>").contentStart == nil)
+    }
+
+    @Test(
+        "Case 72: document types, deep nesting, other encodings and malformed XML are refused",
+        arguments: [
+            ("<!DOCTYPE x [<!ENTITY a \"b\">]><MPD/>", PlaylistError.Code.documentType),
+            ("<MPD><!ENTITY a></MPD>", .documentType), ("<MPD>" + String(repeating: "<a>", count: 100_000), .tooDeep),
+            ("<MPD a=\"" + String(repeating: "x", count: 2 << 20) + "\"/>", .lineTooLong), ("<MPD", .malformedXML),
+            ("<MPD>", .malformedXML), ("<MPD></MPX>", .malformedXML), ("<MPD></MPD></MPD>", .malformedXML),
+            ("<MPD a></MPD>", .malformedXML), ("<MPD a=b></MPD>", .malformedXML), ("<MPD a='<'/>", .malformedXML),
+            ("<MPD/><MPD/>", .notAPlaylist), ("<a/>", .notAPlaylist), ("<MPD/>x", .malformedXML),
+            ("<MPD><!-- ", .malformedXML), ("<MPD><![CDATA[", .malformedXML), ("<MPD>< a/></MPD>", .malformedXML),
+            ("<MPD></MPD a='b'>", .malformedXML), ("<\u{0}M\u{0}P\u{0}D\u{0}/\u{0}>\u{0}", .encoding),
+        ])
+    func hostileDocuments(text: String, code: PlaylistError.Code) {
+        #expect(failure { _ = try mpd(text) }?.code == code)
+    }
+
+    @Test("Case 72: UTF-16 is refused; text in CDATA, or mixed with comments, is left alone")
+    func otherTexts() throws {
+        #expect(failure { _ = try MPD([0xFF, 0xFE, 0x3C, 0x00]) }?.code == .encoding)
+        #expect(failure { _ = try MPD([0xFE, 0xFF, 0x00, 0x3C]) }?.code == .encoding)
+        for text in ["<![CDATA[https://b/]]>", "https://<!-- x -->b/", "https://b/<x/>"] {
+            let mpd = try mpd("<MPD><BaseURL>\(text)</BaseURL></MPD>")
+            #expect(mpd.links.map(\.obstacle) == [.splitText])
+        }
+    }
+
+    @Test(
+        "Character references and the five entities are decoded once; others stay",
+        arguments: [
+            ("&amp;amp;", "&amp;"), ("&#65;&#x42;&#X43;", "AB&#X43;"), ("&lt;&gt;&quot;&apos;", "<>\"'"),
+            ("&foo;&;&#;&#x;&#xD800;&#x110000;&#0;&", "&foo;&;&#;&#x;&#xD800;&#x110000;&#0;&"), ("&#xE9;", "%C3%A9"),
+            ("&#99999999999999;", "&#99999999999999;"),
+        ])
+    func references(text: String, decoded: String) throws {
+        let mpd = try mpd("<MPD><BaseURL>\(text)</BaseURL></MPD>")
+        // A number sign begins a fragment; the text is what counts here.
+        #expect(mpd.reference(of: mpd.links[0]).text == decoded)
+    }
+
+    @Test("A template with a duration lists the segments of its period")
+    func numberedTemplates() throws {
+        let template =
+            "<SegmentTemplate media=\"$RepresentationID$-$Bandwidth$-$Number%03d$$$.m4s\" duration=\"4\" startNumber=\"9\""
+        let names = ["009", "010", "011"].map { "https://a.example/d/r&1-500-\($0)$.m4s" }
+        #expect(try uris(single(template + "/>")) == names)
+        #expect(try uris(single(template + " endNumber=\"10\"/>")) == Array(names.prefix(2)))
+        #expect(try uris(single(template + "/>", period: "duration='PT4S'")) == Array(names.prefix(1)))
+        let segments = try mpd(single(template + "/>")).segments(of: Self.path, base: URIReference(Self.url))
+        #expect(segments.map(\.start) == [0, 4, 8] && segments.map(\.duration) == [4, 4, 2])
+    }
+
+    @Test("A timeline lists times; runs repeat, and a last one fills the period")
+    func timelines() throws {
+        let timeline = """
+            <SegmentTemplate media="$Time$" initialization="$RepresentationID$.mp4" timescale="10" presentationTimeOffset="5">\
+            <SegmentTimeline><S t="5" d="20" r="1"/><S d="10"/><S t="60" d="15" r="-1"/></SegmentTimeline></SegmentTemplate>
+            """
+        let text = single(timeline)
+        #expect(
+            try uris(text).map { $0.dropFirst("https://a.example/d/".count) } == ["5", "25", "45", "60", "75", "90"])
+        let mpd = try mpd(text)
+        #expect(
+            mpd.initialization(of: Self.path, base: URIReference(Self.url))?.target
+                == .fetchable(URIReference("https://a.example/d/r&1.mp4")))
+        #expect(try mpd.segments(of: Self.path, base: URIReference(Self.url)).map(\.start).prefix(3) == [0, 2, 4])
+    }
+
+    @Test("Attributes of a template come from outer levels")
+    func inheritance() throws {
+        let text = """
+            <MPD mediaPresentationDuration="PT4S"><Period><SegmentTemplate duration="2" timescale="1" media="out-$Number$"/>\
+            <AdaptationSet><SegmentTemplate startNumber="5"/><Representation id="r"><SegmentTemplate media="in-$Number$"/>\
+            </Representation></AdaptationSet></Period></MPD>
+            """
+        #expect(try uris(text) == ["https://a.example/d/in-5", "https://a.example/d/in-6"])
+    }
+
+    @Test("Lists of segments and single files are listed")
+    func listsAndFiles() throws {
+        let list = """
+            <SegmentList duration="5"><Initialization range="0-9"/><SegmentURL media="a" mediaRange="10-19"/>\
+            <SegmentURL mediaRange="20-"/></SegmentList>
+            """
+        let text = single("<BaseURL>f.mp4</BaseURL>" + list)
+        #expect(try uris(text) == ["https://a.example/d/a", "https://a.example/d/f.mp4"])
+        let mpd = try mpd(text)
+        #expect(
+            try mpd.segments(of: Self.path, base: URIReference(Self.url)).map(\.extent) == [.range(10..<20), .from(20)])
+        #expect(mpd.initialization(of: Self.path, base: URIReference(Self.url))?.extent == .range(0..<10))
+        #expect(
+            try uris(single("<BaseURL>f.mp4</BaseURL><SegmentBase indexRange=\"0-9\"/>")) == [
+                "https://a.example/d/f.mp4"
+            ])
+    }
+
+    @Test(
+        "Case 75: what has no end says so",
+        arguments: [
+            ("<SegmentTemplate media=\"$Number$\" duration=\"1\"/>", PlaylistError.Code.endless),
+            (
+                "<SegmentTemplate media=\"$Time$\"><SegmentTimeline><S d=\"1\" r=\"-1\"/></SegmentTimeline></SegmentTemplate>",
+                .endless
+            ),
+            (
+                "<SegmentTemplate media=\"$Time$\"><SegmentTimeline><S d=\"1\" r=\"9007199254740992\"/></SegmentTimeline></SegmentTemplate>",
+                .endless
+            ),
+            (
+                "<SegmentTemplate media=\"$Time$\"><SegmentTimeline><S d=\"0\"/></SegmentTimeline></SegmentTemplate>",
+                .incompleteTemplate
+            ),
+            ("<SegmentTemplate media=\"$Number$\"/>", .incompleteTemplate),
+            ("<SegmentTemplate duration=\"1\"/>", .incompleteTemplate),
+        ])
+    func endlessLists(segments: String, code: PlaylistError.Code) throws {
+        let text = single(segments).split(separator: " mediaPresentationDuration=\"PT10S\"").joined()
+        #expect(failure { _ = try uris(text, limit: 100) }?.code == code)
+    }
+
+    @Test("Case 74: patches and elements that lie elsewhere are links like others")
+    func patches() throws {
+        let mpd = try mpd("<Patch><add sel=\"/MPD\"><BaseURL>https://b/</BaseURL></add></Patch>")
+        #expect(mpd.root == .patch && spans(.dash(mpd)) == ["baseURL https://b/"] && mpd.periods.isEmpty)
+    }
+}
