@@ -13,9 +13,9 @@ struct HeadAnswer {
         guard let information = stored else { return try await relay() }
         let status = CacheStatus(.hit)
         switch RequestPlan(request, for: information) {
-        case .notModified: return try await context.send(.notModified, of: information, status: status)
-        case .preconditionFailed: return try await context.send(.preconditionFailed, of: information, status: status)
-        case .send, .sendParts:
+        case .sendHead(let content, let information):
+            return try await context.send(content, of: information, status: status)
+        case .send, .sendParts, .learn:
             return try await context.send(.whole(length: information.completeLength), of: information, status: status)
         }
     }
