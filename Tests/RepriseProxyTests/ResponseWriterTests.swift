@@ -162,27 +162,15 @@ import Testing
 
     @Test func aResponseThatBypassesTheCache() async throws {
         try await run { server async throws in
-            // The first request learns that nothing is stored; the second one knows it.
-            for _ in 0..<2 {
-                let read = try await head(server, "/text")
-                #expect(
-                    read
-                        == [
-                            "HTTP/1.1 200 OK", "Content-Type: text/plain", "Cache-Control: no-store",
-                            "Date: \(Self.date)",
-                        ] + Self.guards
-                        + [
-                            "Via: 1.1 reprise", "Accept-Ranges: bytes",
-                            "Cache-Status: reprise; fwd=bypass; fwd-status=200", "Transfer-Encoding: chunked",
-                        ])
+            func expected(_ status: String) -> [String] {
+                [
+                    "HTTP/1.1 200 OK", "Content-Type: text/plain", "Cache-Control: no-store", "Date: \(Self.date)",
+                    "Cache-Status: reprise; \(status); fwd-status=200", "Via: 1.1 reprise",
+                ] + Self.guards + ["Transfer-Encoding: chunked"]
             }
-            let passed = try await head(server, "/text", method: "POST")
-            #expect(
-                passed
-                    == [
-                        "HTTP/1.1 200 OK", "Content-Type: text/plain", "Cache-Control: no-store",
-                        "Date: \(Self.date)", "Cache-Status: reprise; fwd=method; fwd-status=200", "Via: 1.1 reprise",
-                    ] + Self.guards + ["Transfer-Encoding: chunked"])
+            // The first request learns that nothing is stored; the second one knows it.
+            for _ in 0..<2 { #expect(try await head(server, "/text") == expected("fwd=bypass")) }
+            #expect(try await head(server, "/text", method: "POST") == expected("fwd=method"))
         }
     }
 
@@ -207,7 +195,7 @@ import Testing
                 unsupported
                     == [
                         "HTTP/1.1 405 Method Not Allowed", "Date: NOW", "Content-Type: text/plain; charset=utf-8",
-                        "Content-Length: 26", "Allow: GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE",
+                        "Content-Length: TEXT", "Allow: GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE",
                     ] + Self.guards)
         }
     }

@@ -11,6 +11,7 @@ struct AnswerContext: Sendable {
 
     var head: ClientHead { request.head }
     var service: ProxyService { writer.service }
+    var filter: any BodyFilter { service.configuration.bodyFilter }
 
     /// Answers a request that may have to wait for the disk or the origin; a GET as `plan` says, if there is one.
     ///
@@ -33,11 +34,14 @@ struct AnswerContext: Sendable {
     private func answerOnce(by plan: RequestPlan?) async throws -> Bool {
         switch head.method {
         case .get, .options:
-            try await MediaAnswer(context: self, plan: plan ?? RequestPlan(request, to: resource)).send()
+            try await MediaAnswer(context: self, plan: plan ?? self.plan(filter: filter), filter: filter).send()
         case .head: try await HeadAnswer(context: self).send()
         case .other(let name): try await ForwardAnswer(context: self).send(name)
         }
     }
+
+    /// The plan for the request with what is known now.
+    func plan(filter: any BodyFilter) -> RequestPlan { RequestPlan(request, to: resource, filter: filter) }
 
     /// Begins a read for the request.
     func read(_ range: RangeSpec?) async throws -> MediaRead {

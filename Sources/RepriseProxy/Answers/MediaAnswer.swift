@@ -10,26 +10,58 @@ struct MediaAnswer {
 
     let context: AnswerContext
     let plan: RequestPlan
+    let filter: any BodyFilter
 
     /// Returns whether the connection can take another request.
     ///
     /// Throws only while nothing has been sent.
     func send() async throws -> Bool {
         switch plan {
-        case .learn(let range): return try await learn(range)
         case .send(let range, let judged):
-            let read = try await context.read(range)
+            let read = try await begin(range)
+            if let keepsAlive = try await sendEdited(read) { return keepsAlive }
             if let judged { try read.mustBe(judged) }
             return try await sendOne(read, isPartial: range != nil)
+        case .learn(let range):
+            let read = try await begin(range)
+            if let keepsAlive = try await sendEdited(read) { return keepsAlive }
+            return try await send(read, from: range)
         case .sendParts(let parts): return try await send(parts, first: try await context.read(parts[0]))
         case .sendHead(let content, let information):
             return try await context.send(content, of: information, status: CacheStatus(.hit))
         }
     }
 
-    /// Begins a read of `range`, and plans with the metadata that it brings.
-    private func learn(_ range: RangeSpec?) async throws -> Bool {
-        let read = try await context.read(range)
+    /// Begins a read; one of the whole if `range` can only be one of the text that replaces the body.
+    private func begin(_ range: RangeSpec?) async throws -> MediaRead {
+        do {
+            return try await context.read(range)
+        } catch let error as RepriseError where error.code == .rangeNotSatisfiable {
+            guard let information = context.resource.storedInformation, editor(of: information) != nil else {
+                throw error
+            }
+            let read = try await context.read(nil)
+            guard editor(of: read.information) == nil else { return read }
+            read.cancel()
+            throw error
+        }
+    }
+
+    private func editor(of information: ContentInformation) -> (any BodyEditor)? {
+        filter.editorOfText(information, at: context.resource.url)
+    }
+
+    /// Sends the text that replaces the body of `read`, or the body without asking the filter again if the editor
+    /// leaves it alone; `nil` if the filter does.
+    private func sendEdited(_ read: MediaRead) async throws -> Bool? {
+        guard let editor = editor(of: read.information) else { return nil }
+        if let keepsAlive = try await EditedAnswer(context: context, editor: editor).send(read) { return keepsAlive }
+        let filter = PassThrough()
+        return try await MediaAnswer(context: context, plan: context.plan(filter: filter), filter: filter).send()
+    }
+
+    /// Plans with the metadata that `read` brought, which began at `range`.
+    private func send(_ read: MediaRead, from range: RangeSpec?) async throws -> Bool {
         // A response that bypasses the cache is sent unchanged, except that the conditions, which were not sent to the
         // origin, apply.
         let ranges = read.passedThrough == nil ? context.request.ranges : Array(context.request.ranges.prefix(1))

@@ -12,23 +12,19 @@ final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = IOData
 
-    /// Number of unanswered request bytes from which on the socket is no longer read.
-    private static let maximumBacklog = 128 << 10
-    /// Number of bytes that one read may add beyond ``maximumBacklog``.
-    private static let backlogSlack = 256 << 10
     /// Number of bytes that a client may send after our side was closed, before the connection is cut.
     private static let maximumSurplus = 4 << 20
     /// Number of answers made before their bytes are passed to the kernel.
     private static let answersAtOnce = 2
 
-    private let service: ProxyService
+    let service: ProxyService
     private let watch: ConnectionWatch
     /// Whether there are too many connections; this one is answered with 503.
     private let isSurplus: Bool
     private var context: ChannelHandlerContext?
     private var requests = RequestReader()
     private var work = Work.none
-    private let regionOnItsWay = RegionOnItsWay()
+    let regionOnItsWay = RegionOnItsWay()
     private var ending = Ending.open
     private var isInputClosed = false
     private var isProcessing = false
@@ -162,11 +158,9 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     /// Decides whether to keep reading, and ends the connection if nothing is left to do.
     private func settle(_ context: ChannelHandlerContext) {
-        let isFull = ending == .open && requests.backlog > Self.maximumBacklog
-        if isFull, requests.backlog > Self.maximumBacklog + Self.backlogSlack {
-            // With reading off the kernel still delivers all its bytes when the client closes its side.
-            return context.close(promise: nil)
-        }
+        let isFull = ending == .open && requests.isFull
+        // With reading off the kernel still delivers all its bytes when the client closes its side.
+        if isFull, requests.isOverfull { return context.close(promise: nil) }
         if isReading == isFull {
             isReading = !isFull
             // A channel that is closing rejects this, and no longer reads anyway.
@@ -238,8 +232,8 @@ final class ConnectionHandler: ChannelInboundHandler {
         guard request.head.method == .get else {
             return begin(request, known.resource, context) { await $0.answer(by: nil) }
         }
-        let plan = RequestPlan(request, to: known.resource)
-        if let hit = HitAnswer(request, to: known, by: plan, now: service.wallClock()) {
+        let plan = RequestPlan(request, to: known.resource, filter: service.configuration.bodyFilter)
+        if let hit = HitAnswer(request, to: known, by: plan, service: service) {
             begin(hit, context)
         } else {
             begin(request, known.resource, context) { await $0.answer(by: plan) }
@@ -255,8 +249,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         delivery.began()
         if let region = hit.region {
             work = .hit
-            OutgoingHit(hit, service: service, handler: self, context: context, regionOnItsWay: regionOnItsWay)
-                .send(region)
+            OutgoingHit(hit, on: self, context: context).send(region)
         } else {
             delivery.wrote(hit.range.byteCount)
             if !hit.request.head.keepsAlive { ending = .lastAnswer }

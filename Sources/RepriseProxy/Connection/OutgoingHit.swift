@@ -6,20 +6,13 @@ import Reprise
 /// Everything here runs on the connection's event loop.
 final class OutgoingHit {
     private let hit: HitAnswer
-    private let service: ProxyService
     private let handler: ConnectionHandler
     private let context: ChannelHandlerContext
-    private let regionOnItsWay: RegionOnItsWay
 
-    init(
-        _ hit: HitAnswer, service: ProxyService, handler: ConnectionHandler, context: ChannelHandlerContext,
-        regionOnItsWay: RegionOnItsWay
-    ) {
+    init(_ hit: HitAnswer, on handler: ConnectionHandler, context: ChannelHandlerContext) {
         self.hit = hit
-        self.service = service
         self.handler = handler
         self.context = context
-        self.regionOnItsWay = regionOnItsWay
     }
 
     /// Passes a region to the kernel, from memory; bytes that have to come from the disk are first read on another
@@ -29,7 +22,7 @@ final class OutgoingHit {
         let loop = context.eventLoop
         // The hit belongs to this loop; the task only waits for the disk.
         let bound = NIOLoopBound(self, eventLoop: loop)
-        _ = service.startTask { [service] in
+        _ = handler.service.startTask { [service = handler.service] in
             await service.warm(region)
             loop.execute {
                 bound.value.write(region)
@@ -41,12 +34,12 @@ final class OutgoingHit {
     private func write(_ region: StoredRegion) {
         guard context.channel.isActive else { return }
         let file = RegionFile(region)
-        regionOnItsWay.set(region)
+        handler.regionOnItsWay.set(region)
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         let promise = context.eventLoop.makePromise(of: Void.self)
         promise.futureResult.whenComplete { result in
             let outgoing = bound.value
-            outgoing.regionOnItsWay.set(nil)
+            outgoing.handler.regionOnItsWay.set(nil)
             switch result {
             case .success: outgoing.handedOver(file.stored)
             case .failure(let error): if error.isOfDisk { file.stored.reportUnreadable() }

@@ -63,9 +63,18 @@ enum RequestPlan: Sendable {
 extension RequestPlan {
     /// Decides with the metadata that `resource` has in memory, if the request depends on any.
     ///
-    /// Never waits.
-    init(_ request: MediaRequest, to resource: MediaResource) {
-        let isDependent = request.isConditional || request.ranges.count > 1
-        self.init(request, for: isDependent ? resource.usableInformation(request.directives) : nil)
+    /// If `filter` replaces the body, ranges and conditions are those of a text that is not known yet. Never waits.
+    init(_ request: MediaRequest, to resource: MediaResource, filter: any BodyFilter) {
+        guard request.isConditional || request.ranges.count > 1,
+            let usable = resource.usableInformation(request.directives)
+        else {
+            self.init(request, for: nil)
+            return
+        }
+        if filter.editorOfText(usable, at: resource.url) == nil {
+            self.init(request, for: usable)
+        } else {
+            self = .learn(nil)
+        }
     }
 }
