@@ -63,8 +63,14 @@ public struct ProxyConfiguration: Sendable {
     /// URLs are logged without queries; Range is the only header field logged.
     public var logger = Logger(label: "reprise.proxy")
 
+    /// Which bodies are replaced by a text made from them; none by default.
+    package var bodyFilter: any BodyFilter = PassThrough()
+
     /// The defaults.
     public init() {}
+
+    /// What request targets have before `/https/host/path`.
+    var pathPrefix: String { token.map { "/\($0)" } ?? "" }
 
     /// How long a client may take to close its side after the last answer; bytes that it still sends are dropped.
     private static let farewellTimeout = Duration.seconds(5)

@@ -46,7 +46,7 @@ public final class ProxyServer: Sendable {
             let name = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
             return ProxyServer(
                 service: service, group: group, channel: channel, port: port,
-                address: "http://\(name):\(port)" + (configuration.token.map { "/\($0)" } ?? ""))
+                address: "http://\(name):\(port)" + configuration.pathPrefix)
         } catch {
             try? await group.shutdownGracefully()
             throw cannotListen(configuration, error)

@@ -75,6 +75,21 @@ public final class RawClient: Sendable {
 
     /// Reads a head, byte by byte up to its empty line.
     public func head() async throws -> Head {
+        let lines = try await headLines()
+        guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
+            throw Failure.malformed(lines.first ?? "")
+        }
+        var fields: [String: String] = [:]
+        for line in lines.dropFirst() {
+            let name = line.prefix { $0 != ":" }
+            let value = line.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces)
+            fields[name.lowercased()] = fields[name.lowercased()].map { $0 + ", " + value } ?? value
+        }
+        return Head(status: status, fields: fields)
+    }
+
+    /// Reads a head, byte by byte; returns its lines.
+    public func headLines() async throws -> [String] {
         try await run { [descriptor] in
             var bytes: [UInt8] = []
             while !bytes.suffix(4).elementsEqual([13, 10, 13, 10]) {
@@ -82,17 +97,7 @@ public final class RawClient: Sendable {
                 guard recv(descriptor, &byte, 1, 0) == 1 else { throw Failure.closed }
                 bytes.append(byte)
             }
-            let lines = String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n")
-            guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
-                throw Failure.malformed(lines.first ?? "")
-            }
-            var fields: [String: String] = [:]
-            for line in lines.dropFirst() where !line.isEmpty {
-                let name = line.prefix { $0 != ":" }
-                let value = line.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces)
-                fields[name.lowercased()] = fields[name.lowercased()].map { $0 + ", " + value } ?? value
-            }
-            return Head(status: status, fields: fields)
+            return String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n").filter { !$0.isEmpty }
         }
     }
 

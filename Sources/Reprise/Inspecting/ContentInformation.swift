@@ -38,7 +38,7 @@ public struct ContentInformation: Sendable {
         responseTime = record.responseTime
     }
 
-    init(response: HTTPResponse, completeLength: Int64?, rangesSupported: Bool?) {
+    package init(response: HTTPResponse, completeLength: Int64?, rangesSupported: Bool?) {
         let fields = response.headerFields.endToEnd
         self.completeLength = completeLength
         self.rangesSupported = rangesSupported

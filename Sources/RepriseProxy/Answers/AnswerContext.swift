@@ -11,17 +11,18 @@ struct AnswerContext: Sendable {
 
     var head: ClientHead { request.head }
     var service: ProxyService { writer.service }
+    var filter: any BodyFilter { service.configuration.bodyFilter }
 
-    /// Answers a request that may have to wait for the disk or the origin.
+    /// Answers a request that may have to wait for the disk or the origin; a GET as `plan` says, if there is one.
     ///
     /// Returns whether the connection can take another request.
-    func answer() async -> Bool {
+    func answer(by plan: RequestPlan?) async -> Bool {
         do {
             do {
-                return try await answerOnce()
+                return try await answerOnce(by: plan)
             } catch let error as RepriseError where error.code == .validatorChanged {
                 // Nothing has been sent, so the current representation can be sent instead.
-                return try await answerOnce()
+                return try await answerOnce(by: nil)
             }
         } catch let error as RepriseError {
             return await ErrorAnswer(context: self, error: error).send()
@@ -30,13 +31,17 @@ struct AnswerContext: Sendable {
         }
     }
 
-    private func answerOnce() async throws -> Bool {
+    private func answerOnce(by plan: RequestPlan?) async throws -> Bool {
         switch head.method {
-        case .get, .options: try await MediaAnswer(context: self).send()
+        case .get, .options:
+            try await MediaAnswer(context: self, plan: plan ?? self.plan(filter: filter), filter: filter).send()
         case .head: try await HeadAnswer(context: self).send()
         case .other(let name): try await ForwardAnswer(context: self).send(name)
         }
     }
+
+    /// The plan for the request with what is known now.
+    func plan(filter: any BodyFilter) -> RequestPlan { RequestPlan(request, to: resource, filter: filter) }
 
     /// Begins a read for the request.
     func read(_ range: RangeSpec?) async throws -> MediaRead {
@@ -63,6 +68,9 @@ struct AnswerContext: Sendable {
         let lines = RepresentationFields.lines(of: information, for: head.audience, status: status, cookies: cookies)
         return MediaResponse(content, to: head, information, lines: lines, now: service.wallClock())
     }
+
+    /// How `read` was answered, as the client is told.
+    func outcome(of read: MediaRead) -> CacheOutcome { CacheOutcome(of: read, now: service.wallClock()) }
 
     /// An origin's response as it is sent to the client.
     func passed(_ response: HTTPResponse, status: CacheStatus, cookies: [HTTPField]) -> PassedResponse {

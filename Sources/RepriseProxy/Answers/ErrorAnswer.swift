@@ -8,6 +8,8 @@ import Reprise
 struct ErrorAnswer {
     let context: AnswerContext
     let error: RepriseError
+    /// Length of what is sent in place of the representation, if anything is.
+    var completeLength: Int64?
 
     /// Returns whether the connection can take another request.
     func send() async -> Bool {
@@ -52,7 +54,8 @@ struct ErrorAnswer {
 
     /// RFC 9110 §15.5.17.
     private var notSatisfiable: ByteBuffer {
-        let length = context.resource.storedInformation?.completeLength ?? error.range?.upperBound
+        let length =
+            completeLength ?? context.resource.storedInformation?.completeLength ?? error.range?.upperBound
         var fields = length.map { [("Content-Range", "bytes */\($0)")] } ?? []
         let isKnown = context.resource.usableInformation(context.request.directives) != nil
         fields.append(("Cache-Status", "\(CacheStatus(isKnown ? .hit : .forwarded(missReason)))"))

@@ -11,20 +11,30 @@ struct HeadAnswer {
         let request = context.request
         let stored = try await context.resource.storedAnswer(request.directives, fields: context.head.originFields)
         guard let information = stored else { return try await relay() }
+        if let keepsAlive = try await sendEdited(information) { return keepsAlive }
         let status = CacheStatus(.hit)
         switch RequestPlan(request, for: information) {
-        case .notModified: return try await context.send(.notModified, of: information, status: status)
-        case .preconditionFailed: return try await context.send(.preconditionFailed, of: information, status: status)
-        case .send, .sendParts:
+        case .sendHead(let content, let information):
+            return try await context.send(content, of: information, status: status)
+        case .send, .sendParts, .learn:
             return try await context.send(.whole(length: information.completeLength), of: information, status: status)
         }
+    }
+
+    /// Sends the head of the text that replaces the body; `nil` if none does.
+    private func sendEdited(_ information: ContentInformation) async throws -> Bool? {
+        guard let editor = context.filter.editorOfText(information, at: context.resource.url) else { return nil }
+        return try await EditedAnswer(context: context, editor: editor).send()
     }
 
     private func relay() async throws -> Bool {
         guard !context.request.directives.onlyIfCached else {
             throw RepriseError(.notStored, "\(context.resource.url.redacted) is not stored.")
         }
-        let response = judged(try await context.resource.head(fields: context.head.originFields))
+        let answer = try await context.resource.head(fields: context.head.originFields)
+        let information = ContentInformation(response: answer, completeLength: nil, rangesSupported: nil)
+        if answer.status == .ok, let keepsAlive = try await sendEdited(information) { return keepsAlive }
+        let response = judged(answer)
         let reason = context.resource.storedInformation == nil ? CacheStatus.ForwardReason.uriMiss : .stale
         let passed = context.passed(
             response, status: CacheStatus(.forwarded(reason, status: response.status.code)),

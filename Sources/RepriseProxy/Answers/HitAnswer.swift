@@ -25,17 +25,14 @@ struct HitAnswer {
     let generation: String
     let range: Range<Int64>
 
-    /// `nil` if the answer needs more than stored bytes in memory, or must not be given without asking the origin.
-    init?(_ request: MediaRequest, _ known: KnownResource, now: Double) {
-        guard request.head.method == .get, request.ranges.count < 2 else { return nil }
-        var judged: ContentInformation?
-        if request.isConditional {
-            guard let usable = known.resource.usableInformation(request.directives) else { return nil }
-            judged = usable
-        }
-        guard case .send(let spec) = RequestPlan(request, for: judged),
+    /// `nil` if the plan needs more than stored bytes in memory, or must not be followed without asking the origin.
+    init?(_ request: MediaRequest, to known: KnownResource, by plan: RequestPlan, service: ProxyService) {
+        guard case .send(let spec, let judged) = plan,
             let hit = known.resource.storedHit(
-                spec, atMost: Self.firstRegion, directives: request.statedDirectives)
+                spec, atMost: Self.firstRegion, directives: request.statedDirectives),
+            judged.map({ $0.generation == hit.information.generation }) != false,
+            let lines = known.lines(
+                of: hit.information, for: request.head.audience, filter: service.configuration.bodyFilter)
         else { return nil }
         self.request = request
         self.known = known
@@ -49,9 +46,7 @@ struct HitAnswer {
             }
         status = spec == nil ? 200 : 206
         let response = MediaResponse(
-            content, to: request.head, hit.information,
-            lines: known.lines(of: hit.information, for: request.head.audience),
-            now: now)
+            content, to: request.head, hit.information, lines: lines, now: service.wallClock())
         guard range.byteCount <= Self.copiedBytes else {
             beginning = response.head()
             region = hit.region

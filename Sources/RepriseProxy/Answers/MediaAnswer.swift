@@ -9,47 +9,72 @@ struct MediaAnswer {
     private static let bytesForLongestPause: Int64 = 2 << 20
 
     let context: AnswerContext
+    let plan: RequestPlan
+    let filter: any BodyFilter
 
     /// Returns whether the connection can take another request.
     ///
     /// Throws only while nothing has been sent.
     func send() async throws -> Bool {
-        let (request, resource) = (context.request, context.resource)
-        let usable = resource.usableInformation(request.directives)
-        var ranges = request.ranges
-        if let usable {
-            switch RequestPlan(request, for: usable) {
-            case .notModified: return try await context.send(.notModified, of: usable, status: CacheStatus(.hit))
-            case .preconditionFailed:
-                return try await context.send(.preconditionFailed, of: usable, status: CacheStatus(.hit))
-            case .sendParts(let parts): return try await send(parts, first: try await context.read(parts[0]))
-            case .send(let range): ranges = range.map { [$0] } ?? []
-            }
+        switch plan {
+        case .send(let range, let judged):
+            let read = try await begin(range)
+            if let keepsAlive = try await sendEdited(read) { return keepsAlive }
+            if let judged { try read.mustBe(judged) }
+            return try await sendOne(read, isPartial: range != nil)
+        case .learn(let range):
+            let read = try await begin(range)
+            if let keepsAlive = try await sendEdited(read) { return keepsAlive }
+            return try await send(read, from: range)
+        case .sendParts(let parts): return try await send(parts, first: try await context.read(parts[0]))
+        case .sendHead(let content, let information):
+            return try await context.send(content, of: information, status: CacheStatus(.hit))
         }
-        let read = try await context.read(ranges.first)
-        if let usable, request.isConditional { try read.mustBe(usable) }
-        let mayHaveParts = ranges.count > 1 && read.passedThrough == nil
-        if usable == nil, request.isConditional || mayHaveParts {
-            // A response that bypasses the cache is sent unchanged, except that the conditions, which were not sent to
-            // the origin, apply.
-            return try await send(read, of: mayHaveParts ? ranges : Array(ranges.prefix(1)))
-        }
-        return try await sendOne(read, isPartial: !ranges.isEmpty)
     }
 
-    /// Sends the requested content, judged by the information from `read`, which began at the first of `ranges`.
-    private func send(_ read: MediaRead, of ranges: [RangeSpec]) async throws -> Bool {
+    /// Begins a read; one of the whole if `range` can only be one of the text that replaces the body.
+    private func begin(_ range: RangeSpec?) async throws -> MediaRead {
+        do {
+            return try await context.read(range)
+        } catch let error as RepriseError where error.code == .rangeNotSatisfiable {
+            guard let information = context.resource.storedInformation, editor(of: information) != nil else {
+                throw error
+            }
+            let read = try await context.read(nil)
+            guard editor(of: read.information) == nil else { return read }
+            read.cancel()
+            throw error
+        }
+    }
+
+    private func editor(of information: ContentInformation) -> (any BodyEditor)? {
+        filter.editorOfText(information, at: context.resource.url)
+    }
+
+    /// Sends the text that replaces the body of `read`, or the body without asking the filter again if the editor
+    /// leaves it alone; `nil` if the filter does.
+    private func sendEdited(_ read: MediaRead) async throws -> Bool? {
+        guard let editor = editor(of: read.information) else { return nil }
+        if let keepsAlive = try await EditedAnswer(context: context, editor: editor).send(read) { return keepsAlive }
+        let filter = PassThrough()
+        return try await MediaAnswer(context: context, plan: context.plan(filter: filter), filter: filter).send()
+    }
+
+    /// Plans with the metadata that `read` brought, which began at `range`.
+    private func send(_ read: MediaRead, from range: RangeSpec?) async throws -> Bool {
+        // A response that bypasses the cache is sent unchanged, except that the conditions, which were not sent to the
+        // origin, apply.
+        let ranges = read.passedThrough == nil ? context.request.ranges : Array(context.request.ranges.prefix(1))
         switch RequestPlan(context.request, ranges: ranges, for: read.information) {
-        case .notModified: return try await context.send(.notModified, of: read.information, status: status(of: read))
-        case .preconditionFailed:
-            return try await context.send(.preconditionFailed, of: read.information, status: status(of: read))
-        case .sendParts(let parts):
-            return try await send(parts, first: parts[0] == ranges[0] ? read : try await context.read(parts[0]))
-        case .send(let range):
-            guard range != ranges.first else { return try await sendOne(read, isPartial: range != nil) }
-            let other = try await context.read(range)
+        case .send(let wanted, _), .learn(let wanted):
+            guard wanted != range else { return try await sendOne(read, isPartial: range != nil) }
+            let other = try await context.read(wanted)
             try other.mustBe(read.information)
-            return try await sendOne(other, isPartial: range != nil)
+            return try await sendOne(other, isPartial: wanted != nil)
+        case .sendParts(let parts):
+            return try await send(parts, first: parts[0] == range ? read : try await context.read(parts[0]))
+        case .sendHead(let content, let information):
+            return try await context.send(content, of: information, status: context.outcome(of: read).status)
         }
     }
 
@@ -65,9 +90,9 @@ struct MediaAnswer {
     }
 
     private func stream(_ read: MediaRead, isPartial: Bool) async throws -> Bool {
-        let status = status(of: read)
-        context.log(read.passedThrough?.status.code ?? (isPartial ? 206 : 200), status)
-        let (head, framing, hasBody) = head(of: read, isPartial: isPartial, status)
+        let outcome = context.outcome(of: read)
+        context.log(read.passedThrough?.status.code ?? (isPartial ? 206 : 200), outcome.status)
+        let (head, framing, hasBody) = head(of: read, isPartial: isPartial, outcome)
         let channel = context.writer.channel
         let isLive = read.disposition != .hit
         if isLive { UnsentLowWater.set(UnsentLowWater.live, on: channel) }
@@ -99,10 +124,10 @@ struct MediaAnswer {
     }
 
     private func head(
-        of read: MediaRead, isPartial: Bool, _ status: CacheStatus
+        of read: MediaRead, isPartial: Bool, _ outcome: CacheOutcome
     ) -> (head: ByteBuffer, framing: Framing, hasBody: Bool) {
         if let passed = read.passedThrough {
-            let response = context.passed(passed, status: status, cookies: context.cookies(passed.headerFields))
+            let response = context.passed(passed, status: outcome.status, cookies: context.cookies(passed.headerFields))
             if !response.mayHaveBody { read.cancel() }
             return (response.head, response.framing, response.mayHaveBody)
         }
@@ -112,8 +137,8 @@ struct MediaAnswer {
             } else {
                 .whole(length: read.count)
             }
-        let cookies = read.isOwnAnswer ? context.cookies(read.information.fields) : []
-        let response = context.response(content, of: read.information, status: status, cookies: cookies)
+        let cookies = outcome.isOwnAnswer ? context.cookies(read.information.fields) : []
+        let response = context.response(content, of: read.information, status: outcome.status, cookies: cookies)
         return (response.head(), response.framing, true)
     }
 
@@ -127,27 +152,6 @@ struct MediaAnswer {
         try await configuration.clock.sleep(configuration.gracePeriod * (1 + 9 * min(1, given)))
     }
 
-    /// Sends the rest of a response whose head and beginning were sent: `range` of the representation identified by
-    /// `generation`.
-    func sendRest(_ range: Range<Int64>, of generation: String) async -> Bool {
-        // Nothing may be written between the head and these bytes.
-        context.writer.interim.close()
-        do {
-            let read = try await context.read(.bounded(range))
-            defer { read.cancel() }
-            guard read.information.generation == generation, read.start == range.lowerBound,
-                read.end == range.upperBound
-            else {
-                throw RepriseError(.validatorChanged, "The file changed before the end of the response.")
-            }
-            try await context.writer.stream(head: ByteBuffer()) { try await read.next() }
-            return context.head.keepsAlive
-        } catch {
-            context.noteBrokenOff(error)
-            return false
-        }
-    }
-
     // MARK: - Several ranges
 
     /// Sends `parts` as multipart/byteranges, in the requested order (RFC 9110 §15.3.7.2), or the whole if they might
@@ -159,27 +163,7 @@ struct MediaAnswer {
             first.cancel()
             return try await sendOne(try await context.read(nil), isPartial: false)
         }
-        return try await answer.send(status(of: first))
-    }
-
-    private func status(of read: MediaRead) -> CacheStatus {
-        let isStored = read.originStatus != 304
-        func forwarded(_ reason: CacheStatus.ForwardReason) -> CacheStatus.Handling {
-            .forwarded(reason, status: read.originStatus)
-        }
-        switch read.disposition {
-        case .hit:
-            let now = HTTPDate(secondsSince1970: Int64(context.service.wallClock()))
-            let left = read.information.freshness.map { -$0.staleness(now: now) }
-            return CacheStatus(.hit, isCollapsed: read.isCollapsed, timeToLive: left.flatMap { $0 < 0 ? $0 : nil })
-        case .validated: return CacheStatus(forwarded(read.forwarded ?? .stale))
-        case .partial: return CacheStatus(forwarded(.partial), isStored: true, isCollapsed: read.isCollapsed)
-        case .miss: return CacheStatus(forwarded(.miss), isStored: true, isCollapsed: read.isCollapsed)
-        case .unknown:
-            return CacheStatus(
-                forwarded(read.forwarded ?? .uriMiss), isStored: isStored, isCollapsed: read.isCollapsed)
-        case .bypass: return CacheStatus(forwarded(read.forwarded ?? .bypass))
-        }
+        return try await answer.send(context.outcome(of: first).status)
     }
 }
 
@@ -192,14 +176,5 @@ extension MediaRead {
         guard !isSame else { return }
         cancel()
         throw RepriseError(.validatorChanged, "The file changed after the request's conditions were judged.")
-    }
-
-    /// Whether the response answers this reader's own request, and no other reader's.
-    fileprivate var isOwnAnswer: Bool {
-        switch disposition {
-        case .bypass: true
-        case .unknown: !isCollapsed
-        case .hit, .validated, .partial, .miss: false
-        }
     }
 }

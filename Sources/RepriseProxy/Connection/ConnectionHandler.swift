@@ -4,7 +4,7 @@ import Logging
 import NIOCore
 import Reprise
 
-/// One client connection: parses requests, routes them, answers hits on the event loop and everything else in a task.
+/// One client connection: answers hits on the event loop and everything else in a task, in the order of the requests.
 ///
 /// Everything here runs on the channel's event loop. One request is answered at a time; pipelined ones wait, and none
 /// is answered while bytes of earlier answers wait for the client. `ConnectionWatch` enforces the deadlines.
@@ -12,23 +12,19 @@ final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = IOData
 
-    /// Number of unanswered request bytes from which on the socket is no longer read.
-    private static let maximumBacklog = 128 << 10
-    /// Number of bytes that one read may add beyond ``maximumBacklog``.
-    private static let backlogSlack = 256 << 10
     /// Number of bytes that a client may send after our side was closed, before the connection is cut.
     private static let maximumSurplus = 4 << 20
     /// Number of answers made before their bytes are passed to the kernel.
     private static let answersAtOnce = 2
 
-    private let service: ProxyService
+    let service: ProxyService
     private let watch: ConnectionWatch
     /// Whether there are too many connections; this one is answered with 503.
     private let isSurplus: Bool
     private var context: ChannelHandlerContext?
     private var requests = RequestReader()
     private var work = Work.none
-    private let regionOnItsWay = RegionOnItsWay()
+    let regionOnItsWay = RegionOnItsWay()
     private var ending = Ending.open
     private var isInputClosed = false
     private var isProcessing = false
@@ -39,8 +35,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Counts requests, answers and pieces passed to the kernel.
     private var events: UInt64 = 0
     private var delivery = DeliveryCount()
-    private var known = KnownResources()
-    private var admission: Admission
+    private var router: Router
 
     private enum Work {
         case none
@@ -64,7 +59,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.watch = watch
         self.isSurplus = isSurplus
         deadline = ConnectionDeadline(service.configuration.deadlines)
-        admission = Admission(service: service, isSurplus: isSurplus)
+        router = Router(service: service, isSurplus: isSurplus)
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -163,11 +158,9 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     /// Decides whether to keep reading, and ends the connection if nothing is left to do.
     private func settle(_ context: ChannelHandlerContext) {
-        let isFull = ending == .open && requests.backlog > Self.maximumBacklog
-        if isFull, requests.backlog > Self.maximumBacklog + Self.backlogSlack {
-            // With reading off the kernel still delivers all its bytes when the client closes its side.
-            return context.close(promise: nil)
-        }
+        let isFull = ending == .open && requests.isFull
+        // With reading off the kernel still delivers all its bytes when the client closes its side.
+        if isFull, requests.isOverfull { return context.close(promise: nil) }
         if isReading == isFull {
             isReading = !isFull
             // A channel that is closing rejects this, and no longer reads anyway.
@@ -221,18 +214,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     private func answer(_ head: ClientHead, _ context: ChannelHandlerContext) {
         var head = head
         do throws(Refusal) {
-            switch try route(&head) {
-            case .index: write(OwnAnswer(status: 200, text: service.indexPage), to: head, context)
-            case .options: write(.options, to: head, context)
-            case .preflight: write(.preflight(head), to: head, context)
-            case .resource(let url):
-                let known = try known(head.target, url)
-                let request = MediaRequest(head)
-                if let hit = HitAnswer(request, known, now: service.wallClock()) {
-                    begin(hit, context)
-                } else {
-                    begin(request, known.resource, context) { await $0.answer() }
-                }
+            switch try router.destination(of: &head) {
+            case .own(let answer): write(answer, to: head, context)
+            case .file(let known): answer(MediaRequest(head), with: known, context)
             }
         } catch {
             let answer = OwnAnswer(error)
@@ -244,20 +228,16 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    private func route(_ head: inout ClientHead) throws(Refusal) -> Route {
-        if let route = try admission.route(&head) { return route }
-        return try route(to: head.target)
-    }
-
-    /// The route to `target`; cached for files requested before.
-    private func route(to target: String) throws(Refusal) -> Route {
-        if let known = known[target] { return .resource(known.resource.url) }
-        return try Route(target: target, token: service.configuration.token)
-    }
-
-    private func known(_ target: String, _ url: ResourceURL) throws(Refusal) -> KnownResource {
-        if let known = known[target] { return known }
-        return known.add(try service.resource(at: url), for: target)
+    private func answer(_ request: MediaRequest, with known: KnownResource, _ context: ChannelHandlerContext) {
+        guard request.head.method == .get else {
+            return begin(request, known.resource, context) { await $0.answer(by: nil) }
+        }
+        let plan = RequestPlan(request, to: known.resource, filter: service.configuration.bodyFilter)
+        if let hit = HitAnswer(request, to: known, by: plan, service: service) {
+            begin(hit, context)
+        } else {
+            begin(request, known.resource, context) { await $0.answer(by: plan) }
+        }
     }
 
     // MARK: - Hits
@@ -269,69 +249,31 @@ final class ConnectionHandler: ChannelInboundHandler {
         delivery.began()
         if let region = hit.region {
             work = .hit
-            send(region, of: hit, context)
+            OutgoingHit(hit, on: self, context: context).send(region)
         } else {
             delivery.wrote(hit.range.byteCount)
             if !hit.request.head.keepsAlive { ending = .lastAnswer }
         }
     }
 
-    /// Passes a region to the kernel, from memory; bytes that have to come from the disk are first read on another
-    /// thread.
-    private func send(_ region: StoredRegion, of hit: HitAnswer, _ context: ChannelHandlerContext) {
-        guard region.isResident else {
-            // The hit belongs to this loop; the task only waits for the disk.
-            let bound = NIOLoopBound((self, context, hit), eventLoop: context.eventLoop)
-            let loop = context.eventLoop
-            _ = service.startTask { [service] in
-                await service.warm(region)
-                loop.execute {
-                    let (handler, context, hit) = bound.value
-                    handler.write(region, of: hit, context)
-                    context.flush()
-                }
-            }
-            return
-        }
-        write(region, of: hit, context)
-    }
-
-    private func write(_ region: StoredRegion, of hit: HitAnswer, _ context: ChannelHandlerContext) {
-        guard context.channel.isActive else { return }
-        let file = RegionFile(region)
-        regionOnItsWay.set(region)
-        let bound = NIOLoopBound((self, context, hit), eventLoop: context.eventLoop)
-        let promise = context.eventLoop.makePromise(of: Void.self)
-        promise.futureResult.whenComplete { result in
-            let (handler, context, hit) = bound.value
-            handler.regionOnItsWay.set(nil)
-            switch result {
-            case .success: handler.handedOver(file.stored, of: hit, context)
-            case .failure(let error): if error.isOfDisk { file.stored.reportUnreadable() }
-            }
-        }
-        context.write(wrapOutboundOut(.fileRegion(file.region)), promise: promise)
-    }
-
-    /// Continues with the next region after the kernel has accepted `region`.
-    private func handedOver(_ region: StoredRegion, of hit: HitAnswer, _ context: ChannelHandlerContext) {
+    /// Notes that the kernel has accepted a region of a hit.
+    func handedOver(_ region: StoredRegion) {
         delivery.wrote(Int64(region.count))
         events &+= 1
-        let position = region.range.upperBound
-        if position == hit.range.upperBound {
-            work = .none
-            if !hit.request.head.keepsAlive { ending = .lastAnswer }
-            return process(context)
-        }
-        if let next = hit.following(region) {
-            send(next, of: hit, context)
-            context.flush()
-        } else {
-            // It was evicted, or cannot be read: a read sends the rest.
-            let (rest, generation) = (position..<hit.range.upperBound, hit.generation)
-            begin(hit.request, hit.known.resource, context) {
-                await MediaAnswer(context: $0).sendRest(rest, of: generation)
-            }
+    }
+
+    /// Goes on after the last region of a hit.
+    func finished(_ hit: HitAnswer, _ context: ChannelHandlerContext) {
+        work = .none
+        if !hit.request.head.keepsAlive { ending = .lastAnswer }
+        process(context)
+    }
+
+    /// Lets a read send the rest of a hit whose next region is missing.
+    func sendRest(of hit: HitAnswer, from position: Int64, _ context: ChannelHandlerContext) {
+        let (rest, generation) = (position..<hit.range.upperBound, hit.generation)
+        begin(hit.request, hit.known.resource, context) {
+            await RestAnswer(context: $0, range: rest, generation: generation).send()
         }
     }
 

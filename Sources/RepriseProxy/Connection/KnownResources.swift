@@ -5,21 +5,25 @@ import Reprise
 /// A file that a connection has requested, with cached results that make the next request for it cheaper.
 final class KnownResource {
     let resource: MediaResource
-    private var generation = ""
+    private var generation: String?
     /// Changes when the response is freshened, together with its fields.
     private var responseTime: Int64?
     private var audience = Audience.player
-    private var lines = ByteBuffer()
+    /// `nil` if the body is replaced by a text, which makes a hit impossible.
+    private var lines: ByteBuffer?
 
     init(_ resource: MediaResource) { self.resource = resource }
 
-    /// The header lines of a hit for `audience`.
-    func lines(of information: ContentInformation, for audience: Audience) -> ByteBuffer {
+    /// The header lines of a hit for `audience`; `nil` if `filter` replaces the body.
+    func lines(of information: ContentInformation, for audience: Audience, filter: any BodyFilter) -> ByteBuffer? {
         let isKnown =
             responseTime == information.responseTime && generation == information.generation
             && self.audience == audience
-        if !isKnown || lines.readableBytes == 0 {
-            lines = RepresentationFields.lines(of: information, for: audience, status: CacheStatus(.hit))
+        if !isKnown {
+            let isEdited = filter.editorOfText(information, at: resource.url) != nil
+            lines =
+                isEdited
+                ? nil : RepresentationFields.lines(of: information, for: audience, status: CacheStatus(.hit))
             responseTime = information.responseTime
             generation = information.generation
             self.audience = audience

@@ -2,13 +2,22 @@ import NIOCore
 
 /// The requests of one connection, each with its whole body, in the order received.
 struct RequestReader {
+    /// Number of unanswered bytes from which on no more should be received.
+    private static let maximumBacklog = 128 << 10
+    /// Number of bytes that one read from the socket may add beyond ``maximumBacklog``.
+    private static let backlogSlack = 256 << 10
+
     private var parser = RequestParser()
     /// A request whose body has not arrived completely.
     private var unfinished: (head: ClientHead, body: RequestBody)?
     private var hasAskedToContinue = false
 
     /// Number of bytes received and not parsed yet; 0 while a body is being received.
-    var backlog: Int { unfinished == nil ? parser.bufferedBytes : 0 }
+    private var backlog: Int { unfinished == nil ? parser.bufferedBytes : 0 }
+    /// Whether enough requests wait.
+    var isFull: Bool { backlog > Self.maximumBacklog }
+    /// Whether the client has sent more than a client does whose bytes are not read.
+    var isOverfull: Bool { backlog > Self.maximumBacklog + Self.backlogSlack }
 
     mutating func append(_ bytes: ByteBuffer) { parser.append(bytes) }
 

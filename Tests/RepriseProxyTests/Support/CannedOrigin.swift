@@ -47,15 +47,27 @@ final class CannedOrigin: Origin {
     func serve(
         configure: (inout ProxyConfiguration) -> Void = { _ in }, _ body: (ProxyServer) async throws -> Void
     ) async throws {
+        let cache = MediaCache.withoutStore(origin: self)
+        let result: Result<Void, any Error>
+        do { result = .success(try await Self.serve(cache, configure: configure, body)) } catch {
+            result = .failure(error)
+        }
+        await cache.close()
+        try result.get()
+    }
+
+    /// Runs `body` with a proxy for `cache`.
+    static func serve(
+        _ cache: MediaCache, configure: (inout ProxyConfiguration) -> Void = { _ in },
+        _ body: (ProxyServer) async throws -> Void
+    ) async throws {
         var configuration = ProxyConfiguration()
         configuration.logger.logLevel = .critical
         configure(&configuration)
-        let cache = MediaCache.withoutStore(origin: self)
         let server = try await ProxyServer.start(cache, configuration: configuration)
         let result: Result<Void, any Error>
         do { result = .success(try await body(server)) } catch { result = .failure(error) }
         await server.stop()
-        await cache.close()
         try result.get()
     }
 }

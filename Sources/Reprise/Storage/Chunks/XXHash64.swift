@@ -2,7 +2,7 @@
 ///
 /// Detects accidents (torn writes, bit rot), not tampering. Algorithm: github.com/Cyan4973/xxHash, doc/xxhash_spec.md,
 /// "XXH64 Algorithm Description". Seed 0.
-struct XXHash64: Sendable {
+package struct XXHash64: Sendable {
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
     private static let prime3: UInt64 = 0x1656_67B1_9E37_79F9
@@ -20,7 +20,7 @@ struct XXHash64: Sendable {
     }
 
     /// The checksum of `bytes`.
-    static func checksum(of bytes: UnsafeRawBufferPointer) -> UInt64 {
+    package static func checksum(of bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash = XXHash64()
         hash.update(bytes)
         return hash.digest()

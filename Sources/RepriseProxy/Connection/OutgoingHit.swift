@@ -1,0 +1,65 @@
+import NIOCore
+import Reprise
+
+/// A hit on its way to the client, region by region: each is passed to the kernel once the one before was accepted.
+///
+/// Everything here runs on the connection's event loop.
+final class OutgoingHit {
+    private let hit: HitAnswer
+    private let handler: ConnectionHandler
+    private let context: ChannelHandlerContext
+
+    init(_ hit: HitAnswer, on handler: ConnectionHandler, context: ChannelHandlerContext) {
+        self.hit = hit
+        self.handler = handler
+        self.context = context
+    }
+
+    /// Passes a region to the kernel, from memory; bytes that have to come from the disk are first read on another
+    /// thread.
+    func send(_ region: StoredRegion) {
+        guard !region.isResident else { return write(region) }
+        let loop = context.eventLoop
+        // The hit belongs to this loop; the task only waits for the disk.
+        let bound = NIOLoopBound(self, eventLoop: loop)
+        _ = handler.service.startTask { [service = handler.service] in
+            await service.warm(region)
+            loop.execute {
+                bound.value.write(region)
+                bound.value.context.flush()
+            }
+        }
+    }
+
+    private func write(_ region: StoredRegion) {
+        guard context.channel.isActive else { return }
+        let file = RegionFile(region)
+        handler.regionOnItsWay.set(region)
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.whenComplete { result in
+            let outgoing = bound.value
+            outgoing.handler.regionOnItsWay.set(nil)
+            switch result {
+            case .success: outgoing.handedOver(file.stored)
+            case .failure(let error): if error.isOfDisk { file.stored.reportUnreadable() }
+            }
+        }
+        context.write(NIOAny(IOData.fileRegion(file.region)), promise: promise)
+    }
+
+    /// Continues with the next region after the kernel has accepted `region`.
+    private func handedOver(_ region: StoredRegion) {
+        handler.handedOver(region)
+        let position = region.range.upperBound
+        if position == hit.range.upperBound {
+            handler.finished(hit, context)
+        } else if let next = hit.following(region) {
+            send(next)
+            context.flush()
+        } else {
+            // It was evicted, or cannot be read.
+            handler.sendRest(of: hit, from: position, context)
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import HTTPTypes
+package import Reprise
+
+/// Decides which bodies are replaced by a text that is made from them, such as a playlist whose links have to lead back
+/// to the proxy.
+///
+/// Stored bytes stay those of the origin; the text is made for each request.
+package protocol BodyFilter: Sendable {
+    /// The editor of a response from `url` with this metadata; `nil` if its body is sent as the origin sent it.
+    ///
+    /// Must be quick and must not block: hits ask on the event loop, once for each representation on a connection.
+    func editor(of information: ContentInformation, at url: ResourceURL) -> (any BodyEditor)?
+}
+
+extension BodyFilter {
+    /// The editor of a response; `nil` also for a coded body, which no editor could read.
+    func editorOfText(_ information: ContentInformation, at url: ResourceURL) -> (any BodyEditor)? {
+        information.fields[.contentEncoding] == nil ? editor(of: information, at: url) : nil
+    }
+}
+
+/// The filter that sends every body as the origin sent it.
+package struct PassThrough: BodyFilter {
+    package init() {}
+
+    package func editor(of information: ContentInformation, at url: ResourceURL) -> (any BodyEditor)? { nil }
+}

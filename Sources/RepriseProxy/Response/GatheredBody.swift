@@ -1,0 +1,16 @@
+package import Reprise
+
+/// The complete body of a representation, and what an editor needs in order to change its links.
+package struct GatheredBody: Sendable {
+    package let bytes: [UInt8]
+    /// The metadata of the representation.
+    package let information: ContentInformation
+    /// The URL to which relative links refer.
+    package let base: ResourceURL
+    /// What the client's request targets have before `/https/host/path`: a slash and the token, or nothing.
+    ///
+    /// A link that begins with it leads back to this proxy, under whatever name the client knows it.
+    package let prefix: String
+    /// The name and port by which the client knows the proxy, for links that must be absolute; `nil` if it gave none.
+    package let host: String?
+}
