@@ -61,7 +61,7 @@ public struct MediaResource: Sendable {
         return clipped
     }
 
-    /// The core in the table, if there is one.
+    /// The live resource in the table, if there is one.
     private var live: LiveResource? { core.isDetached ? core.engine.liveResource(key) : core }
 
     /// The request that asks the origin for the resource.
@@ -148,7 +148,7 @@ public struct MediaResource: Sendable {
     package func storedHit(
         _ range: RangeSpec?, atMost count: Int64, directives: CacheControl?
     ) -> StoredHit? {
-        live?.storedRegion(range, atMost: count, directives)
+        live?.storedRegion(range, atMost: count, directives: directives)
     }
 }
 

@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a b", "zoë\n@%41", "https://origin/film.mp4", "@x"])
-    func aPartitionIsNoURLAndNoSelection(name: String) throws {
+    func aPartitionIsNoURLAndNoVariant(name: String) throws {
         let url = try CacheKeyPolicy.url.key(for: ResourceURL(Self.film + "?secret=1"))
         let key = url.inPartition(name)
         #expect(key.partition == name)
@@ -167,12 +167,12 @@ import Testing
         #expect(key.redacted == Self.film)
         let vary = try #require(Vary([.vary: "Accept"]))
         let request = OriginRequest(url: try ResourceURL(Self.film), fields: [.accept: "audio/*"])
-        let selection = key.selection(by: vary, for: request)
-        #expect(selection.partition == name)
-        #expect(selection.signpost == key)
+        let variant = key.variant(by: vary, for: request)
+        #expect(variant.partition == name)
+        #expect(variant.primary == key)
     }
 
-    @Test func partitionsHaveSelectionsOfTheirOwn() async throws {
+    @Test func partitionsHaveVariantsOfTheirOwn() async throws {
         let origin = ScriptedOrigin { request, _ in .media(request, Self.bytes, [.vary: "Accept"]) }
         try await origin.run { cache async throws in
             for partition in ["a", "b"] {

@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test("the progress of a variant is selected by its request fields (RFC 9111 §4.1)")
-    func selections() async throws {
+    func variants() async throws {
         try await Bench.run { bench async throws in
             bench.publish("/a", length: 10_000) { $0.fields = [.vary: "Accept-Language"] }
             let url = try ResourceURL(bench.origin.url("/a"))

@@ -77,12 +77,12 @@ extension CacheKey {
 /// URLs contain no line feed, so no URL can name a variant of another URL.
 extension CacheKey {
     /// The key of the variant that answers `request`.
-    func selection(by vary: Vary, for request: OriginRequest) -> CacheKey {
+    func variant(by vary: Vary, for request: OriginRequest) -> CacheKey {
         CacheKey("\(text)\n\(vary.selection(request.fields))")
     }
 
-    /// The key without its variant.
-    var signpost: CacheKey {
+    /// The primary key (RFC 9111 §4.1): this one without its variant.
+    var primary: CacheKey {
         text.utf8.firstIndex(of: UInt8(ascii: "\n")).map { CacheKey(String(text[..<$0])) } ?? self
     }
 }

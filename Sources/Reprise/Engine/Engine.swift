@@ -44,44 +44,23 @@ final class Engine: Sendable {
         precedence = Precedence(clock: configuration.clock)
     }
 
-    /// The one core of `key`; `signpost` is the resource that it is a selection of.
-    func resource(_ key: CacheKey, signpost: LiveResource? = nil) throws(RepriseError) -> LiveResource {
-        if let core = state.withLock({ $0.isClosed ? nil : $0.resources[key] }) { return core }
+    /// The one live resource of `key`; `primary` is the resource that it is a variant of.
+    func resource(_ key: CacheKey, variantOf primary: LiveResource? = nil) throws(RepriseError) -> LiveResource {
+        if let live = state.withLock({ $0.isClosed ? nil : $0.resources[key] }) { return live }
         // Hashed outside the lock.
         let name = store?.index.name(of: key) ?? key.text
-        let core: LiveResource? = state.withLock { state in
+        let live: LiveResource? = state.withLock { state in
             guard !state.isClosed else { return nil }
-            if let core = state.resources[key] { return core }
-            let core = LiveResource(key: key, engine: self, signpost: signpost)
+            if let live = state.resources[key] { return live }
+            let live = LiveResource(key: key, engine: self, primary: primary)
             state.resources.insert(
-                core, at: key, name: name, signpost: signpost?.key,
+                live, at: key, name: name, primary: primary?.key,
                 trial: { $0.isKnown ? .settles : $0.detach(.ifRecorded) ? .leaves : .stays },
                 review: { $0.takeUse() || !$0.detach(.ifRecorded) ? .stays : .leaves })
-            return core
+            return live
         }
-        guard let core else { throw RepriseError(.closed, "The cache was closed.") }
-        return core
-    }
-
-    /// The selection of `signpost` that answers `request` (RFC 9111 §4.1).
-    func selection(of signpost: LiveResource, _ vary: Vary, _ request: OriginRequest) throws(RepriseError)
-        -> LiveResource
-    {
-        try resource(signpost.key.selection(by: vary, for: request), signpost: signpost)
-    }
-
-    /// Where a response with this Vary belongs that came to `request` for `resource`: there, or in a selection.
-    func home(of resource: LiveResource, _ vary: Vary?, _ request: OriginRequest) throws(RepriseError) -> LiveResource {
-        let signpost = resource.signpost ?? resource
-        let known = signpost.state.withLock { state in
-            if case .varies(let vary) = state.phase { vary } else { Vary(names: []) }
-        }
-        let all = known.union(vary ?? Vary(names: []))
-        guard !all.isEmpty else { return resource }
-        let home = try selection(of: signpost, all, request)
-        if all != known { signpost.becomeSignpost(all) }
-        store?.recorder.noteSelection(home.key, of: signpost.key, all)
-        return home
+        guard let live else { throw RepriseError(.closed, "The cache was closed.") }
+        return live
     }
 
     var liveKeys: [CacheKey] { state.withLock { $0.resources.all }.map(\.key) }
@@ -98,17 +77,17 @@ final class Engine: Sendable {
     /// Takes the resource out of the table if no reader or fetch uses it, or in any case with `force`.
     ///
     /// Not once the table was emptied: it no longer knows what is in use.
-    func detach(_ key: CacheKey, force: Bool) -> (isRemoved: Bool, core: LiveResource?) {
+    func detach(_ key: CacheKey, force: Bool) -> (isRemoved: Bool, resource: LiveResource?) {
         state.withLock { state in
             guard !state.isClosed else { return (false, nil) }
-            guard let core = state.resources[key] else { return (true, nil) }
-            guard core.detach(force ? .always : .ifUnused) else { return (false, nil) }
+            guard let resource = state.resources[key] else { return (true, nil) }
+            guard resource.detach(force ? .always : .ifUnused) else { return (false, nil) }
             state.resources.remove(key)
-            return (true, core)
+            return (true, resource)
         }
     }
 
-    /// Makes the responses stored under `key`, with all its selections, stale for good (RFC 9111 §4.4).
+    /// Makes the responses stored under `key`, with all its variants, stale for good (RFC 9111 §4.4).
     func invalidate(_ key: CacheKey) {
         for resource in state.withLock({ $0.resources.family(of: key) }) { resource.invalidate() }
         store?.recorder.noteInvalidation(of: key)
@@ -116,14 +95,14 @@ final class Engine: Sendable {
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Empties the table; what an opening under way finds is adopted by no resource any more.
+    /// Empties the table; what a lookup under way finds is adopted by no resource any more.
     func close() -> [LiveGeneration] {
-        let cores = state.withLock { state in
+        let resources = state.withLock { state in
             state.isClosed = true
             defer { state.resources = ResourceTable(capacity: 0, trialCapacity: 0) }
             return state.resources.all
         }
-        return cores.compactMap { $0.end() }
+        return resources.compactMap { $0.end() }
     }
 
     /// Ends every fetch, records everything, and lets the next one have the directory.

@@ -149,7 +149,7 @@ struct FetchRun: Sendable {
             return .done(reachedEnd: false)
         case .passThrough(let reason):
             // It may be stored again later, as where nothing was stored yet.
-            core.closeStore(reason: String(describing: reason), for: LiveResource.bypassTime)
+            core.closeStore(reason: String(describing: reason), for: LiveResource.Machine.bypassTime)
             return .done(reachedEnd: false)
         default:
             return .over(RepriseError(.originMisbehaved, "The origin's response cannot be used: \(action)."))

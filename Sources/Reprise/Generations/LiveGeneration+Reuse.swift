@@ -95,7 +95,7 @@ extension LiveGeneration {
 
     /// The first hole in `spec`, open-ended if it reaches the end of the representation; `nil` if there is no hole, or
     /// nothing of `spec` is stored.
-    func gap(in spec: RangeSpec?) -> RangeSpec? {
+    func hole(in spec: RangeSpec?) -> RangeSpec? {
         state.withLock { state in
             guard let length = state.machine.completeLength,
                 let extent = Self.extent(of: spec, completeLength: length),

@@ -15,7 +15,7 @@ final class ProgressBoard: Sendable {
     /// Reports a change of `key` to the listeners of its resource, whichever variant they follow.
     func changed(_ key: CacheKey) {
         let listeners = state.withLock { state -> [AsyncStream<Void>.Continuation] in
-            guard !state.listeners.isEmpty, let listeners = state.listeners[key.signpost] else { return [] }
+            guard !state.listeners.isEmpty, let listeners = state.listeners[key.primary] else { return [] }
             return Array(listeners.values)
         }
         for listener in listeners { listener.yield() }
@@ -23,7 +23,7 @@ final class ProgressBoard: Sendable {
 
     /// A signal for each change from now on; pending changes are merged into one.
     func changes(of key: CacheKey) -> AsyncStream<Void> {
-        let key = key.signpost
+        let key = key.primary
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = state.withLock { state -> UInt64? in
             guard !state.isClosed else { return nil }

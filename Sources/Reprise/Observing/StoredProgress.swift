@@ -120,7 +120,7 @@ extension MediaResource {
         guard let store = core.engine.store, !isKnownInMemory(key) else { return nil }
         do throws(RepriseError) {
             let vary = try store.index.vary(of: key)
-            let selected = vary.map { key.selection(by: $0, for: originRequest) } ?? key
+            let selected = vary.map { key.variant(by: $0, for: originRequest) } ?? key
             guard !isKnownInMemory(selected) else { return nil }
             guard let stored = try store.index.generation(for: selected) else { return nil }
             return (ContentInformation(stored.record), ChunkLedger(blocks: stored.chunks).ranges)

@@ -91,22 +91,22 @@ public final class MediaRead: AsyncSequence, Sendable {
     }
 
     /// Creates a read that bypasses the store, from a response that has already arrived.
-    init(_ exchange: LiveResource.Exchange, spec: RangeSpec?, resource: LiveResource, request: OriginRequest) throws {
-        let response = exchange.response
+    init(_ judged: JudgedResponse, spec: RangeSpec?, resource: LiveResource, request: OriginRequest) throws {
+        let response = judged.response
         self.resource = resource
         self.request = request
         disposition = .bypass
         forwarded = .bypass
         originStatus = response.head.status.code
         isCollapsed = false
-        resource.reporter.count { $0.reads += 1 }
-        guard case .newGeneration(let placement, _) = exchange.action else {
+        resource.engine.reporter.count { $0.reads += 1 }
+        guard case .newGeneration(let placement, _) = judged.action else {
             information = ContentInformation(response: response.head, completeLength: nil, rangesSupported: nil)
             start = 0
             end = nil
             passedThrough = response.head
             let stream = DirectStream(
-                response, start: 0, from: 0, to: nil, expectedEnd: nil, reporter: resource.reporter)
+                response, start: 0, from: 0, to: nil, expectedEnd: nil, reporter: resource.engine.reporter)
             state = Mutex(State(source: .direct(stream, nil)))
             return
         }
@@ -122,7 +122,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         passedThrough = nil
         let stream = DirectStream(
             response, start: placement.start, from: extent.start, to: end, expectedEnd: placement.end,
-            reporter: resource.reporter)
+            reporter: resource.engine.reporter)
         state = Mutex(State(source: .direct(stream, nil)))
     }
 
@@ -180,7 +180,7 @@ public final class MediaRead: AsyncSequence, Sendable {
             if let detour, let reader = detour.reader { detour.generation.removeReader(reader) }
         case .ended: return
         }
-        resource.reporter.tell(
+        resource.engine.reporter.tell(
             .readEnded(
                 resource.key, store: served[.store] ?? 0, joined: served[.joined] ?? 0, origin: served[.origin] ?? 0))
     }
@@ -237,7 +237,7 @@ public final class MediaRead: AsyncSequence, Sendable {
             state.served[from, default: 0] -= Int64(region.count)
             return (state.source, from)
         }
-        resource.reporter.countPiece(from, -region.count)
+        resource.engine.reporter.countPiece(from, -region.count)
         guard case .generation(let generation, let reader) = source else { return false }
         generation.rewind(reader, to: region.range.lowerBound)
         return true
@@ -253,7 +253,7 @@ public final class MediaRead: AsyncSequence, Sendable {
                 try Task.checkCancellation()
                 do {
                     if let chunk = try await next(of: stream) {
-                        resource.reporter.countPiece(.origin, chunk.count)
+                        resource.engine.reporter.countPiece(.origin, chunk.count)
                         note(.origin, chunk.count)
                         return .memory(chunk)
                     }

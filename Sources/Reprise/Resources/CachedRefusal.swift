@@ -30,7 +30,7 @@ struct CachedRefusal: Sendable {
     /// `previous` is the answer kept until now; it carries the count of consecutive failures.
     init?(
         _ refusal: OriginRefusal, to request: OriginRequest, after previous: CachedRefusal?, requestTime: Int64,
-        now: Int64, elapsed: Duration, storage: StoragePolicy, policy: ReusePolicy
+        at moment: Moment, storage: StoragePolicy, policy: ReusePolicy
     ) {
         let fields = refusal.head.headerFields
         let code = refusal.head.status.code
@@ -40,7 +40,8 @@ struct CachedRefusal: Sendable {
             !policy.isShared || fields[.setCookie] == nil
         else { return nil }
         freshness = Freshness(
-            fields, requestTime: HTTPDate(secondsSince1970: requestTime), responseTime: HTTPDate(secondsSince1970: now),
+            fields, requestTime: HTTPDate(secondsSince1970: requestTime),
+            responseTime: HTTPDate(secondsSince1970: moment.date),
             isShared: policy.isShared)
         guard !freshness.requiresValidation else { return nil }
         failures = Backoff.isFailure(code) ? 1 + (previous?.failures ?? 0) : 0
@@ -52,7 +53,7 @@ struct CachedRefusal: Sendable {
             guard let pause = Backoff.pause(after: code, failures: failures, of: request.url, policy) else {
                 return nil
             }
-            term = .pause(until: elapsed + pause)
+            term = .pause(until: moment.elapsed + pause)
             needsSameFields = true
         }
         self.refusal = refusal
@@ -80,12 +81,12 @@ struct CachedRefusal: Sendable {
     }
 
     /// The answer to `request`; `nil` when its time is over or it belongs to another request.
-    func answer(to request: OriginRequest, now: Int64, elapsed: Duration) -> OriginRefusal? {
-        let age = freshness.currentAge(now: HTTPDate(secondsSince1970: now))
+    func answer(to request: OriginRequest, at moment: Moment) -> OriginRefusal? {
+        let age = freshness.currentAge(now: HTTPDate(secondsSince1970: moment.date))
         let isTimely =
             switch term {
             case .lifetime(let lifetime): age < lifetime
-            case .pause(let end): elapsed < end
+            case .pause(let end): moment.elapsed < end
             }
         let isMeant =
             needsSameFields

@@ -1,163 +1,84 @@
-import ByteRanges
 import HTTPSemantics
-import HTTPTypes
 import Locks
 
-/// A live resource: which generation is current, whether it may be used, and which opening is finding that out.
+/// A live resource: the machine that says what is known of it, under a lock, and the effects of what it decides.
 ///
 /// The first read of an unknown resource leads: its request is the probe. All others wait for the head of that one
-/// response (a collapsed request, RFC 9111 §4); the same holds when a stale generation has to be validated. A resource
-/// whose responses vary with the request is only a signpost: each variant is a resource of its own, under a key that
-/// names it.
+/// response (a collapsed request, RFC 9111 §4); the same holds when a stale generation has to be validated. Where the
+/// responses vary with the request, each variant is a live resource of its own, under a key that names it, and the
+/// resource with the primary key (RFC 9111 §4.1) only tells which fields select among them.
 ///
-/// Lock order: `state` before a generation's lock.
+/// Lock order: `machine` before a generation's lock. Lookups are finished and the origin is asked outside it.
 final class LiveResource: Sendable {
-    enum Phase {
-        /// Not loaded; the index may have a record.
-        case unloaded
-        /// The index has nothing, or what it had is no longer current.
-        case unknown
-        /// The one current generation.
-        case known(LiveGeneration)
-        /// Responses must not be stored; requests bypass the store until then.
-        case bypass(until: Duration)
-        /// The request fields that select the response.
-        case varies(Vary)
-        /// The origin has no media here; its answer is kept for a while.
-        case answered(CachedRefusal)
-    }
-
-    struct State {
-        var phase = Phase.unloaded
-        var opening: Lookup?
-        /// Whether a background validation is under way.
-        var isRevalidating = false
-        /// A part for a hole arrived but could not be joined; next time the whole is requested at once.
-        var isGapFutile = false
-        /// It was removed from the table: another core has the key now, or will have it.
-        var isDetached = false
-        /// It was read since the table last checked.
-        var wasUsed = false
-
-        var generation: LiveGeneration? {
-            if case .known(let generation) = phase { generation } else { nil }
-        }
-        /// Whether no reader, fetch or opening uses it.
-        var isIdle: Bool { opening == nil && generation?.isIdle != false }
-    }
+    typealias Machine = ResourceMachine<LiveGeneration>
 
     let key: CacheKey
     let engine: Engine
     /// The resource that this one is a variant of.
-    let signpost: LiveResource?
-    let state = Mutex(State())
+    let primary: LiveResource?
+    private let machine: Mutex<Machine>
 
-    init(key: CacheKey, engine: Engine, signpost: LiveResource? = nil) {
+    init(key: CacheKey, engine: Engine, primary: LiveResource? = nil) {
         self.key = key
         self.engine = engine
-        self.signpost = signpost
+        self.primary = primary
+        machine = Mutex(Machine(policy: engine.configuration.reuse))
     }
 
     var policy: ReusePolicy { engine.configuration.reuse }
-    var reporter: Reporter { engine.reporter }
-    /// The wall clock, in seconds since 1970.
-    var now: Int64 { Int64(engine.configuration.clock.now()) }
+    private var moment: Moment { engine.configuration.clock.moment }
 
-    // MARK: - State seen from outside
+    // MARK: - What is known
 
-    var liveGeneration: LiveGeneration? { state.withLock { $0.generation } }
+    var liveGeneration: LiveGeneration? { machine.withLock { $0.generation } }
+    /// The request fields that select the response, if its responses vary.
+    var vary: Vary? { machine.withLock { $0.vary } }
+    /// Whether the index still has to be consulted.
+    var mustLoad: Bool { machine.withLock { $0.mustLoad } }
+    /// Whether a part for a hole could not be joined, so that the whole has to be requested.
+    var needsWhole: Bool { machine.withLock { $0.needsWhole } }
+    /// Whether something of it is stored, or its responses are known to vary.
+    var isKnown: Bool { machine.withLock { $0.isKnown } }
+    /// Whether the index was consulted, so that memory has the complete state.
+    var knowsWhatIsStored: Bool { machine.withLock { $0.knowsWhatIsStored } }
+    var isDetached: Bool { machine.withLock { $0.isDetached } }
+    var isIdle: Bool { machine.withLock { $0.isIdle } }
 
     /// The generation in memory that answers `request`.
     func liveGeneration(for request: OriginRequest) -> LiveGeneration? {
-        let vary = state.withLock { state in
-            if case .varies(let vary) = state.phase { vary } else { nil as Vary? }
-        }
         guard let vary else { return liveGeneration }
-        return engine.liveResource(key.selection(by: vary, for: request))?.liveGeneration
+        return engine.liveResource(key.variant(by: vary, for: request))?.liveGeneration
     }
 
-    /// When a core may be removed from the table.
-    enum Detachment {
-        case always
-        /// No reader, fetch or opening uses it.
-        case ifUnused
-        /// As ``ifUnused``, and the index has all of it.
-        case ifRecorded
-    }
-
-    /// Retires this core if allowed, because only one at a time may use the generation's file.
-    ///
-    /// Readers that still hold it are sent on to the next one.
-    func detach(_ when: Detachment) -> Bool {
-        let generation: LiveGeneration?? = state.withLock { state in
-            if when != .always {
-                guard state.isIdle else { return nil }
-                guard when != .ifRecorded || state.generation?.ledger.hasUnrecorded != true else { return nil }
-            }
-            state.isDetached = true
-            return .some(state.generation)
-        }
-        guard let generation else { return false }
-        generation?.markRemoved()
-        return true
-    }
-
-    /// Ends this core because the cache closes; returns the generation, whose stored bytes its readers can still read.
-    func end() -> LiveGeneration? {
-        state.withLock { state in
-            state.isDetached = true
-            return state.generation
-        }
-    }
-
-    /// Whether something of it is stored, or its responses are known to vary.
-    var isKnown: Bool {
-        state.withLock { state in
-            switch state.phase {
-            case .known, .varies: true
-            case .unloaded, .unknown, .bypass, .answered: false
-            }
-        }
-    }
-
-    /// Whether the index was consulted, so that memory has the complete state.
-    var knowsWhatIsStored: Bool {
-        state.withLock { state in
-            switch state.phase {
-            case .known, .unknown, .bypass, .answered: true
-            case .unloaded, .varies: false
-            }
-        }
-    }
-
-    /// Whether it was used since the last call.
-    func takeUse() -> Bool {
-        state.withLock { state in
-            defer { state.wasUsed = false }
-            return state.wasUsed
-        }
-    }
-
-    var isDetached: Bool { state.withLock { $0.isDetached } }
-
-    var isIdle: Bool { state.withLock { $0.isIdle } }
-
-    /// The core that has the key now.
+    /// The live resource that has the key now.
     func current() throws(RepriseError) -> LiveResource {
         guard isDetached else { return self }
-        return try engine.resource(key, signpost: try signpost?.current())
+        return try engine.resource(key, variantOf: try primary?.current())
+    }
+
+    // MARK: - Reads
+
+    /// Begins a read.
+    ///
+    /// Throws ``RepriseError``: `rangeNotSatisfiable`, `originRefused`, `notStored`, any `origin…` code.
+    func open(_ wanted: ReadRequest) async throws -> MediaRead {
+        try await ReadOpening(resource: self, wanted: wanted).run()
+    }
+
+    /// What the read does that `wanted` describes; see ``ResourceMachine/open(_:unusable:confirmed:at:)``.
+    func step(
+        for wanted: ReadRequest, unusable: LiveGeneration?, confirmed: LiveGeneration?
+    ) -> Machine.Step {
+        let moment = moment
+        return machine.withLock { $0.open(wanted, unusable: unusable, confirmed: confirmed, at: moment) }
     }
 
     /// The beginning of `spec`, at most `count` bytes, if all of `spec` is stored, verified, and usable without asking
     /// the origin.
     ///
     /// Never waits.
-    func storedRegion(_ spec: RangeSpec?, atMost count: Int64, _ directives: CacheControl?) -> StoredHit? {
-        let found = state.withLock { state in
-            state.wasUsed = true
-            return state.generation
-        }
-        guard let generation = found else { return nil }
+    func storedRegion(_ spec: RangeSpec?, atMost count: Int64, directives: CacheControl?) -> StoredHit? {
+        guard let generation = machine.withLock({ $0.hit() }) else { return nil }
         if let directives, generation.reuse(for: directives) != .serve { return nil }
         let isAlwaysUsable = policy.isOffline || engine.configuration.generationPolicy == .immutable
         return generation.storedRegion(spec, atMost: count, isUsable: directives != nil || isAlwaysUsable)
@@ -174,44 +95,130 @@ final class LiveResource: Sendable {
     /// The generation that answers `request`, loaded from the index if necessary; does not ask the origin.
     func stored(for request: OriginRequest) async throws -> LiveGeneration? {
         while true {
-            switch recall(request) {
+            switch machine.withLock({ $0.find(for: request) }) {
             case .moved: return try await current().stored(for: request)
             case .found(let generation): return generation
-            case .selection(let vary): return try await engine.selection(of: self, vary, request).stored(for: request)
-            case .follow(let opening): _ = try await opening.wait(request)
-            case .load(let opening):
+            case .variant(let vary):
+                return try await Variants(of: self).resource(by: vary, for: request).stored(for: request)
+            case .follow(let lookup): _ = try await lookup.wait(request)
+            case .load(let lookup):
                 _ = await withTaskExecutorPreference(DiskExecutor.shared) { await load() }
-                finish(opening, .success(.changed))
+                finish(lookup, with: .success(.changed))
             }
         }
     }
 
-    private enum Recall {
-        case moved
-        case found(LiveGeneration?)
-        case selection(Vary)
-        case follow(Lookup)
-        case load(Lookup)
+    // MARK: - What a lookup brings
+
+    /// Loads what the index has; false if it knows nothing of the resource.
+    func load() async -> Bool {
+        guard let store = engine.store else {
+            machine.withLock { $0.loaded(.nothing) }
+            return false
+        }
+        await engine.removals.pass(key)
+        let found = await GenerationLoader(resource: self, store: store).load()
+        machine.withLock { $0.loaded(found) }
+        if case .nothing = found { return false }
+        return true
     }
 
-    private func recall(_ request: OriginRequest) -> Recall {
-        state.withLock { state in
-            if state.isDetached { return .moved }
-            if let opening = state.opening { return .follow(opening) }
-            switch state.phase {
-            case .known(let generation): return .found(generation.isFrozen ? nil : generation)
-            case .varies(let vary): return .selection(vary)
-            case .unknown, .bypass, .answered: return .found(nil)
-            case .unloaded:
-                let opening = Lookup(asking: request, isShared: policy.isShared)
-                state.opening = opening
-                return .load(opening)
-            }
+    /// The lookup is over: readers that waited look again, or throw its error.
+    func finish(_ lookup: Lookup, with result: Result<Lookup.Found, RepriseError>) {
+        machine.withLock { $0.lookupEnded() }
+        lookup.finish(result)
+    }
+
+    /// A response began `generation`; false if the resource was removed while the origin was asked.
+    func adopted(_ generation: LiveGeneration) -> Bool { machine.withLock { $0.adopted(generation) } }
+
+    /// The origin answered without media: `makeAnswer` makes what answers further requests of the answer kept until
+    /// now, if anything does.
+    func refused(_ makeAnswer: (_ previous: CachedRefusal?, Moment) -> CachedRefusal?) {
+        let moment = moment
+        machine.withLock { machine in
+            if let answer = makeAnswer(machine.cachedRefusal, moment) { machine.refused(answer) }
         }
     }
 
-    func finish(_ opening: Lookup, _ result: Result<Lookup.Found, RepriseError>) {
-        state.withLock { $0.opening = nil }
-        opening.finish(result)
+    /// The response must not be stored: further requests bypass the store for a while.
+    func storingForbidden() {
+        let moment = moment
+        machine.withLock { $0.storingForbidden(at: moment) }
+    }
+
+    /// A response that bypassed the store may be stored now.
+    func storingAllowed() { machine.withLock { $0.storingAllowed() } }
+
+    /// The recorded file could not be opened; the next read tries it again.
+    func openingFailed() { machine.withLock { $0.openingFailed() } }
+
+    /// The part for a hole could not be joined.
+    func holeStayed() { machine.withLock { $0.holeStayed() } }
+
+    /// The background validation is over.
+    func revalidationEnded() { machine.withLock { $0.revalidationEnded() } }
+
+    // MARK: - What ends it
+
+    /// Detaches this live resource if allowed, because only one at a time may use the generation's file.
+    ///
+    /// Readers that still hold it are sent on to the next one.
+    func detach(_ when: Machine.Detachment) -> Bool {
+        guard case .leaves(let generation) = machine.withLock({ $0.detach(when) }) else { return false }
+        generation?.markRemoved()
+        return true
+    }
+
+    /// Detaches it because the cache closes; returns the generation, whose stored bytes its readers can still read.
+    func end() -> LiveGeneration? {
+        guard case .leaves(let generation) = machine.withLock({ $0.detach(.always) }) else { return nil }
+        return generation
+    }
+
+    /// Whether it was used since the last call.
+    func takeUse() -> Bool { machine.withLock { $0.takeUse() } }
+
+    /// Marks the response as stale, so that it is not used without asking the origin (RFC 9111 §4.4).
+    func invalidate() { machine.withLock { $0.invalidated() }?.invalidate() }
+
+    /// Drops a generation that is no longer current at the origin; the next read asks the origin.
+    func forget(_ generation: LiveGeneration) { retireLater { $0.forget(generation) } }
+
+    /// Makes each variant by `vary` a resource of its own.
+    func varies(by vary: Vary) { retireLater { $0.variesBy(vary) } }
+
+    /// Removes a generation that is being replaced.
+    ///
+    /// Its readers keep the open file and finish from stored bytes.
+    func retire(_ generation: LiveGeneration, from store: Store) async {
+        generation.markRemoved(because: .replaced)
+        guard store.problem == nil else { return }
+        // If the index cannot be written, there is nothing to remove; a record that is written later is found without
+        // its file.
+        if generation.isRecorded || !store.recorder.isFailing {
+            do {
+                _ = try await store.recorder.remove(generation: generation.id)
+            } catch {
+                engine.reporter.tell(.storeBypassed(key, reason: error.description))
+            }
+        }
+        store.quota.release(generation.allocation.close())
+        store.removeFile(name: store.index.name(of: key), generation: generation.id)
+        generation.emptyFileIfUnread()
+    }
+
+    /// Removes the generation that `choose` takes out of the machine; it cannot be loaded again during the removal.
+    private func retireLater(_ choose: (inout Machine) -> LiveGeneration?) {
+        // Before the machine forgets it: the next read must not find its record.
+        engine.removals.begin(key)
+        guard let generation = machine.withLock({ choose(&$0) }), let store = engine.store else {
+            engine.removals.end(key)
+            return
+        }
+        Task(executorPreference: DiskExecutor.shared) {
+            await self.retire(generation, from: store)
+            self.engine.removals.end(self.key)
+        }
     }
 }

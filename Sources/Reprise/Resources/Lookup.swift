@@ -13,7 +13,7 @@ struct Confirmation: Sendable {
 ///
 /// Its lock is a leaf.
 final class Lookup: Sendable {
-    /// The result of an opening.
+    /// The result of a lookup.
     enum Found: Sendable {
         /// The state changed: look again.
         case changed
@@ -45,7 +45,7 @@ final class Lookup: Sendable {
     /// How much the response is wanted; a request that was not sent yet is withdrawn when the last waiter leaves.
     let interest: RequestInterest
 
-    /// Creates an opening for a leader that sends `request` and then calls ``waitAsLeader()``.
+    /// Creates a lookup for a leader that sends `request` and then calls ``waitAsLeader()``.
     init(asking request: OriginRequest, isShared: Bool) {
         self.request = request
         self.isShared = isShared
@@ -56,7 +56,7 @@ final class Lookup: Sendable {
     /// Whether the origin is asked the same as by `other`.
     func asksTheSame(as other: OriginRequest) -> Bool { request.asksTheSame(as: other) }
 
-    /// Returns when the opening is over; throws its error if that applies to a reader who would have sent `request`.
+    /// Returns when the lookup is over; throws its error if that applies to a reader who would have sent `request`.
     func wait(_ request: OriginRequest) async throws -> Found {
         let place = state.withLock { state in
             defer { state.next += 1 }
@@ -67,10 +67,10 @@ final class Lookup: Sendable {
         return try await wait(at: place, request)
     }
 
-    /// Waits on behalf of the reader that began the opening.
+    /// Waits on behalf of the reader that began the lookup.
     func waitAsLeader() async throws -> Found { try await wait(at: Self.leader, request) }
 
-    /// Passes the highest demand on; once the opening is over, the interest belongs to the fetch that has the response.
+    /// Passes the highest demand on; once the lookup is over, the interest belongs to the fetch that has the response.
     private func noteDemand() {
         let (isOver, demand) = state.withLock { ($0.result != nil, $0.demands.values.max()) }
         if !isOver { interest.change(to: demand) }

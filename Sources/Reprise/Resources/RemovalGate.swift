@@ -11,7 +11,7 @@ final class RemovalGate: Sendable {
 
     private let state = Mutex(State())
 
-    /// Begins a removal of the entry under `key`; must be called before another core for the key can be made.
+    /// Begins a removal of the entry under `key`; must be called before another live resource for the key can be made.
     func begin(_ key: CacheKey) { state.withLock { $0.counts[key, default: 0] += 1 } }
 
     /// Ends that removal.

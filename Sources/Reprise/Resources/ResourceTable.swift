@@ -13,7 +13,7 @@ struct ResourceTable<Resource> {
     private struct Place {
         let resource: Resource
         let name: String
-        let signpost: CacheKey?
+        let primary: CacheKey?
         let number: UInt64
         var isOnTrial = true
     }
@@ -48,7 +48,7 @@ struct ResourceTable<Resource> {
     private let trialCapacity: Int
     private var places: [CacheKey: Place] = [:]
     private var keys: [String: CacheKey] = [:]
-    private var selections: [CacheKey: Set<CacheKey>] = [:]
+    private var variants: [CacheKey: Set<CacheKey>] = [:]
     private var trial = Queue()
     private var settled = Queue()
     private var lastNumber: UInt64 = 0
@@ -72,29 +72,29 @@ struct ResourceTable<Resource> {
 
     /// The resource of `key` and its variants.
     func family(of key: CacheKey) -> [Resource] {
-        ([key] + (selections[key] ?? [])).compactMap { places[$0]?.resource }
+        ([key] + (variants[key] ?? [])).compactMap { places[$0]?.resource }
     }
 
     /// Adds a resource whose key is not in the table, and checks whether others may leave.
     mutating func insert(
-        _ resource: Resource, at key: CacheKey, name: String, signpost: CacheKey?, trial judge: (Resource) -> Trial,
+        _ resource: Resource, at key: CacheKey, name: String, primary: CacheKey?, trial judge: (Resource) -> Trial,
         review: (Resource) -> Review
     ) {
         makeRoomOnTrial(judge)
         makeRoom(review)
         lastNumber += 1
-        places[key] = Place(resource: resource, name: name, signpost: signpost, number: lastNumber)
+        places[key] = Place(resource: resource, name: name, primary: primary, number: lastNumber)
         keys[name] = key
-        if let signpost { selections[signpost, default: []].insert(key) }
+        if let primary { variants[primary, default: []].insert(key) }
         queue(key, lastNumber, onTrial: true)
     }
 
     mutating func remove(_ key: CacheKey) {
         guard let place = places.removeValue(forKey: key) else { return }
         keys[place.name] = nil
-        if let signpost = place.signpost {
-            selections[signpost]?.remove(key)
-            if selections[signpost]?.isEmpty == true { selections[signpost] = nil }
+        if let primary = place.primary {
+            variants[primary]?.remove(key)
+            if variants[primary]?.isEmpty == true { variants[primary] = nil }
         }
         if place.isOnTrial { trial.count -= 1 } else { settled.count -= 1 }
     }

@@ -44,7 +44,7 @@ extension Engine {
     ) async throws(RepriseError) -> (
         removed: [(candidate: Index.Candidate, usage: Usage)], inUse: [Index.Candidate]
     ) {
-        // Before they leave the table: a new core would load entries that are about to be removed.
+        // Before they leave the table: a new live resource would load entries that are about to be removed.
         let keys = candidates.compactMap(\.key)
         for key in keys { removals.begin(key) }
         defer { for key in keys { removals.end(key) } }
@@ -55,12 +55,12 @@ extension Engine {
                 taken.append((candidate, nil))
                 continue
             }
-            let (isRemoved, core) = detach(key, force: force)
+            let (isRemoved, resource) = detach(key, force: force)
             guard isRemoved else {
                 inUse.append(candidate)
                 continue
             }
-            taken.append((candidate, core?.liveGeneration))
+            taken.append((candidate, resource?.liveGeneration))
         }
         let removal = try await store.forget(taken.map(\.candidate.name), force: force)
         taken.removeAll { removal.kept.contains($0.candidate.name) }

@@ -23,7 +23,7 @@ actor Recorder {
     private struct Pending {
         var generations: [Int64: LiveGeneration] = [:]
         var lastUsed: [CacheKey: Double] = [:]
-        var selections: [CacheKey: Index.Selection] = [:]
+        var variants: [CacheKey: Index.Variant] = [:]
         var invalidated: Set<CacheKey> = []
         var bytes: Int64 = 0
         var isScheduled = false
@@ -98,10 +98,10 @@ actor Recorder {
         useFlush.withLock { $0 = task }
     }
 
-    /// Notes that responses of `signpost` vary, and that `selection` is the key of one variant.
-    nonisolated func noteSelection(_ selection: CacheKey, of signpost: CacheKey, _ vary: Vary) {
+    /// Notes that responses of `primary` vary, and that `variant` is the key of one variant.
+    nonisolated func noteVariant(_ variant: CacheKey, of primary: CacheKey, by vary: Vary) {
         schedule { pending in
-            pending.selections[selection] = Index.Selection(signpost: signpost, vary: vary)
+            pending.variants[variant] = Index.Variant(primary: primary, vary: vary)
             return false
         }
     }
@@ -224,7 +224,7 @@ actor Recorder {
         }
         var batch = Index.Batch()
         batch.lastUsed = taken.lastUsed
-        batch.selections = taken.selections
+        batch.variants = taken.variants
         batch.invalidated = taken.invalidated
         for generation in taken.generations.values {
             if let part = generation.takeUnrecorded() { batch.generations.append(part) }
@@ -263,7 +263,7 @@ actor Recorder {
         let isFirst = pending.withLock { pending in
             pending.generations.merge(taken.generations) { $1 }
             pending.lastUsed.merge(taken.lastUsed) { mine, _ in mine }
-            pending.selections.merge(taken.selections) { mine, _ in mine }
+            pending.variants.merge(taken.variants) { mine, _ in mine }
             pending.invalidated.formUnion(taken.invalidated)
             defer { pending.isScheduled = true }
             return !pending.isScheduled

@@ -17,13 +17,13 @@ import Testing
     /// Inserts, and returns how many others were examined.
     @discardableResult
     private static func insert(
-        _ number: Int, _ table: inout ResourceTable<Fake>, signpost: Int? = nil, _ change: (Fake) -> Void = { _ in }
+        _ number: Int, _ table: inout ResourceTable<Fake>, primary: Int? = nil, _ change: (Fake) -> Void = { _ in }
     ) -> Int {
         let fake = Fake()
         change(fake)
         var looks = 0
         table.insert(
-            fake, at: key(number), name: "\(number)", signpost: signpost.map(key),
+            fake, at: key(number), name: "\(number)", primary: primary.map(key),
             trial: { fake in
                 looks += 1
                 return fake.isKnown ? .settles : fake.isIdle ? .leaves : .stays
@@ -87,7 +87,7 @@ import Testing
     @Test func whatWasRemovedLeavesNoTrace() {
         var table = ResourceTable<Fake>(capacity: 100, trialCapacity: 10)
         for number in 0..<2000 {
-            Self.insert(number % 50, &table, signpost: 4999)
+            Self.insert(number % 50, &table, primary: 4999)
             #expect(table.contains(name: "\(number % 50)"))
             #expect(table.family(of: Self.key(4999)).count == 1)
             table.remove(Self.key(number % 50))

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test("a pin keeps each variant (RFC 9111 §4.1)", arguments: [false, true])
-    func aPinKeepsEachSelection(isFirst: Bool) async throws {
+    func aPinKeepsEachVariant(isFirst: Bool) async throws {
         let clock = ShiftableClock()
         try await Bench.run(configure: {
             $0.limit = 1_000_000
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func removingTheLastSelectionReleasesTheURL() async throws {
+    @Test func removingTheLastVariantReleasesTheURL() async throws {
         try await Bench.run { bench async throws in
             bench.publish("/a", length: 1_000) { $0.fields = [.vary: "Accept-Language"] }
             let resource = try bench.cache.resource(for: bench.origin.url("/a"))

@@ -14,12 +14,12 @@ extension Index {
         var lastUsed: [CacheKey: Double] = [:]
         var totals: [String: Int64] = [:]
         /// Variants by key.
-        var selections: [CacheKey: Selection] = [:]
+        var variants: [CacheKey: Variant] = [:]
         /// Keys whose responses are stale for good.
         var invalidated: Set<CacheKey> = []
 
         var isEmpty: Bool {
-            generations.isEmpty && lastUsed.isEmpty && totals.isEmpty && selections.isEmpty && invalidated.isEmpty
+            generations.isEmpty && lastUsed.isEmpty && totals.isEmpty && variants.isEmpty && invalidated.isEmpty
         }
     }
 
@@ -28,7 +28,7 @@ extension Index {
         try await write { database in
             // Before the generations: those stored after an invalidation are not affected by it.
             for key in batch.invalidated { try invalidate(key, in: database) }
-            for (key, selection) in batch.selections { try write(key, selection, to: database) }
+            for (key, variant) in batch.variants { try write(key, variant, to: database) }
             for generation in batch.generations { try write(generation, to: database) }
             for (key, time) in batch.lastUsed {
                 try database.execute(
@@ -77,7 +77,7 @@ extension Index {
                     removal.generations.append(Removed(name: name, id: id, usage: Self.usage(row)))
                 }
                 try database.execute(sql: "DELETE FROM entry WHERE keyHash = ?", arguments: [name])
-                if force { try releaseSignpost(of: name, in: database) }
+                if force { try releasePrimary(of: name, in: database) }
                 try database.execute(sql: "DELETE FROM selection WHERE keyHash = ?", arguments: [name])
             }
             return removal
@@ -85,7 +85,7 @@ extension Index {
     }
 
     /// Ends the retention of a URL when its last variant is removed explicitly.
-    private func releaseSignpost(of name: String, in database: Database) throws {
+    private func releasePrimary(of name: String, in database: Database) throws {
         try database.execute(
             sql: """
                 DELETE FROM retention WHERE keyHash = (SELECT signpost FROM selection WHERE keyHash = ?)

@@ -28,7 +28,7 @@ struct RecordCodec: Sendable {
     }
 
     /// The key of a variant, which contains request fields, and the names of these fields.
-    struct SelectionFields: Codable, Sendable {
+    struct VariantFields: Codable, Sendable {
         var key: String
         var names: [String]
     }
@@ -61,11 +61,11 @@ struct RecordCodec: Sendable {
 
     func decodeTarget(_ data: Data, name: String) -> Target? { open(data, salt: [], context: "2 hold \(name)") }
 
-    func encode(_ selection: SelectionFields, name: String) throws -> Data {
-        try close(selection, salt: [], context: "2 selection \(name)")
+    func encode(_ variant: VariantFields, name: String) throws -> Data {
+        try close(variant, salt: [], context: "2 selection \(name)")
     }
 
-    func decodeSelection(_ data: Data, name: String) -> SelectionFields? {
+    func decodeVariant(_ data: Data, name: String) -> VariantFields? {
         open(data, salt: [], context: "2 selection \(name)")
     }
 

@@ -5,37 +5,37 @@ import HTTPSemantics
 /// Which responses vary with the request, and which fields select among them (RFC 9111 §4.1).
 extension Index {
     /// A variant to record: the key it belongs to, and the selecting fields.
-    struct Selection: Sendable {
-        let signpost: CacheKey
+    struct Variant: Sendable {
+        let primary: CacheKey
         let vary: Vary
     }
 
     /// The request fields that select among the responses of `key`; `nil` if none do.
     func vary(of key: CacheKey) throws(RepriseError) -> Vary? {
-        let names = try selections(of: key).flatMap(\.names)
+        let names = try variants(of: key).flatMap(\.names)
         return names.isEmpty ? nil : Vary(names: names)
     }
 
-    private func selections(of key: CacheKey) throws(RepriseError) -> [RecordCodec.SelectionFields] {
-        let signpost = name(of: key)
-        return try read { try selections(of: signpost, in: $0) }
+    private func variants(of key: CacheKey) throws(RepriseError) -> [RecordCodec.VariantFields] {
+        let primary = name(of: key)
+        return try read { try variants(of: primary, in: $0) }
     }
 
-    private func selections(of signpost: String, in database: Database) throws -> [RecordCodec.SelectionFields] {
+    private func variants(of primary: String, in database: Database) throws -> [RecordCodec.VariantFields] {
         try Row.fetchAll(
-            database, sql: "SELECT keyHash, record FROM selection WHERE signpost = ?", arguments: [signpost]
+            database, sql: "SELECT keyHash, record FROM selection WHERE signpost = ?", arguments: [primary]
         ).compactMap { row in
             guard let name: String = row.value("keyHash"), let data: Data = row.value("record") else { return nil }
-            return codec.decodeSelection(data, name: name)
+            return codec.decodeVariant(data, name: name)
         }
     }
 
-    func write(_ key: CacheKey, _ selection: Selection, to database: Database) throws {
+    func write(_ key: CacheKey, _ variant: Variant, to database: Database) throws {
         let name = name(of: key)
-        let fields = RecordCodec.SelectionFields(key: key.text, names: selection.vary.names)
+        let fields = RecordCodec.VariantFields(key: key.text, names: variant.vary.names)
         try database.execute(
             sql: "INSERT OR REPLACE INTO selection VALUES (?, ?, ?)",
-            arguments: [name, self.name(of: selection.signpost), try codec.encode(fields, name: name)])
+            arguments: [name, self.name(of: variant.primary), try codec.encode(fields, name: name)])
     }
 
     /// Marks the generations of `key` and its variants as stale for good.
@@ -63,7 +63,7 @@ extension Index {
             var found: [CacheKey] = []
             for name in names {
                 try database.execute(sql: "DELETE FROM retention WHERE keyHash = ?", arguments: [name])
-                found += try selections(of: name, in: database).map { CacheKey($0.key) }
+                found += try variants(of: name, in: database).map { CacheKey($0.key) }
                 try database.execute(sql: "DELETE FROM selection WHERE signpost = ?", arguments: [name])
             }
             return found

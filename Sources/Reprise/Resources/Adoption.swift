@@ -1,0 +1,111 @@
+import HTTPSemantics
+import HTTPTypes
+import Locks
+
+/// Turns a response that has arrived into a generation, or into a read that bypasses the store.
+struct Adoption: Sendable {
+    /// The resource that was asked for.
+    let resource: LiveResource
+    let wanted: ReadRequest
+    let judged: JudgedResponse
+    /// The generation that the response replaces.
+    let replaced: LiveGeneration?
+
+    private var engine: Engine { resource.engine }
+
+    /// Makes a generation of the response, if it may be stored, and begins to read it.
+    func run() async throws -> MediaRead {
+        guard case .newGeneration(let placement, _) = judged.action, let store = engine.store,
+            admits(placement.completeLength, to: store)
+        else {
+            if case .passThrough(let reason) = judged.action { await noteUnstored(reason) }
+            return try bypass()
+        }
+        if let replaced, isOutside(replaced, placement) { return try bypass() }
+        let home = try Variants(of: resource).home(
+            of: resource, by: Vary(judged.response.head.headerFields), for: wanted.origin)
+        let generation: LiveGeneration
+        do throws(RepriseError) {
+            generation = try GenerationLoader(resource: home, store: store)
+                .begin(judged, at: placement, from: wanted.origin.url)
+        } catch {
+            engine.reporter.tell(.storeBypassed(resource.key, reason: error.description))
+            return try bypass()
+        }
+        if let replaced { await resource.retire(replaced, from: store) }
+        if home !== resource, let live = home.liveGeneration, live !== replaced {
+            await home.retire(live, from: store)
+        }
+        guard home.adopted(generation) else {
+            // Removed while the origin was asked: the response belongs to no entry.
+            store.removeFile(name: store.index.name(of: home.key), generation: generation.id)
+            return try bypass()
+        }
+        let opened = try generation.adopt(
+            FetchResponse(response: judged.response, placement: placement), spec: spec(in: placement),
+            request: wanted.origin, interest: wanted.interest)
+        store.recorder.noteUse(home.key)
+        guard let opened else { throw LiveGeneration.notSatisfiable(placement.completeLength ?? 0) }
+        let how = Confirmation(
+            reason: replaced == nil ? resource.primary == nil ? .uriMiss : .varyMiss : .stale,
+            status: judged.response.head.status.code)
+        return MediaRead(opened, how, generation: generation, resource: home, request: wanted.origin)
+    }
+
+    private func bypass() throws -> MediaRead {
+        try MediaRead(judged, spec: wanted.range, resource: resource, request: wanted.origin)
+    }
+
+    /// Whether a representation of `length` bytes is stored; reports why if it isn't.
+    private func admits(_ length: Int64?, to store: Store) -> Bool {
+        if store.unopened.withLock({ $0.remove(resource.key) }) != nil {
+            // Bypass the store, or the record that was kept would be replaced; the next read tries the file again.
+            resource.openingFailed()
+            return false
+        }
+        let obstacle = wanted.storesOnlyWhole ? store.obstacle(toStoring: length) : nil
+        guard let reason = store.refusal(of: length) ?? obstacle?.description else { return true }
+        engine.reporter.tell(.storeBypassed(resource.key, reason: reason))
+        return false
+    }
+
+    /// Notes that the response must not be stored: for a while further requests bypass the store, and stored bytes are
+    /// removed.
+    ///
+    /// Does nothing if the request's own fields forbid storing, which is not a property of the resource, or if others
+    /// are reading an in-flight response, which must not be broken off.
+    private func noteUnstored(_ reason: PassThroughReason) async {
+        let isOwn =
+            switch reason {
+            case .unkeyedFields, .authorization: true
+            case .noStore: wanted.directives.noStore && !CacheControl(judged.response.head.headerFields).noStore
+            default: false
+            }
+        guard !isOwn, replaced?.isBeingFilled != true else { return }
+        resource.storingForbidden()
+        if let replaced, let store = engine.store { await resource.retire(replaced, from: store) }
+    }
+
+    /// Whether the response must leave `generation` alone: others are reading an in-flight response, and nothing shows
+    /// that this one has another representation or the same one (RFC 9110 §15.3.7.3).
+    ///
+    /// Such a response bypasses the store; replacing the generation would break off the other readers.
+    private func isOutside(_ generation: LiveGeneration, _ placement: BodyPlacement) -> Bool {
+        let response = judged.response
+        let current = GenerationIdentity(
+            validators: Validators(response.head.headerFields), completeLength: placement.completeLength,
+            mediaType: response.head.headerFields[.contentType], finalHost: response.url.authority)
+        let change = generation.record.identity.change(to: current, policy: .strict)
+        return generation.isBeingFilled && (change == nil || change == .noStrongValidator)
+    }
+
+    /// The range to read from the response: the requested one, or all of a part that begins elsewhere.
+    private func spec(in placement: BodyPlacement) -> RangeSpec? {
+        guard let range = wanted.range, placement.start > 0 || placement.end != placement.completeLength,
+            let end = placement.end,
+            let extent = LiveGeneration.extent(of: range, completeLength: placement.completeLength)
+        else { return wanted.range }
+        let part = placement.start..<end
+        return part.contains(extent.start) ? range : .bounded(part)
+    }
+}

@@ -1,0 +1,21 @@
+import HTTPSemantics
+
+/// What a ``ResourceMachine`` asks of the resource's current generation.
+protocol CurrentGeneration: AnyObject, Sendable {
+    /// Whether only its stored bytes are still served.
+    var isFrozen: Bool { get }
+    /// Whether no reader or fetch uses it.
+    var isIdle: Bool { get }
+    /// Whether some of its bytes are not in the index yet.
+    var hasUnrecorded: Bool { get }
+    /// Whether it may answer a request with these directives without asking the origin.
+    func reuse(for directives: CacheControl) -> Reuse
+    /// Whether a request for the first byte of `range` also shows whether the rest is current.
+    func beginsInHole(_ range: RangeSpec?) -> Bool
+    /// Whether all of `range` is stored.
+    func isStored(_ range: RangeSpec?) -> Bool
+}
+
+extension LiveGeneration: CurrentGeneration {
+    var hasUnrecorded: Bool { ledger.hasUnrecorded }
+}

@@ -1,0 +1,93 @@
+import HTTPSemantics
+import HTTPTypes
+import Locks
+
+/// Makes the generations of one resource: from the index, or for a response that begins one.
+struct GenerationLoader: Sendable {
+    let resource: LiveResource
+    let store: Store
+
+    private var key: CacheKey { resource.key }
+    private var engine: Engine { resource.engine }
+
+    /// What the index has of the resource.
+    func load() async -> LiveResource.Machine.Loaded {
+        if resource.primary == nil, let vary = recordedVary() { return .variants(vary) }
+        guard let (record, file, ledger) = await recorded() else { return .nothing }
+        let generation = make(record, file: file, ledger: ledger, isConfirmed: false)
+        generation.markRecorded()
+        return .generation(generation)
+    }
+
+    /// Makes a new generation for a response that has arrived.
+    func begin(
+        _ judged: JudgedResponse, at placement: BodyPlacement, from url: ResourceURL
+    ) throws(RepriseError) -> LiveGeneration {
+        let head = judged.response.head
+        var fields = head.headerFields.storable(isShared: resource.policy.isShared)
+        if head.status == .partialContent { fields[.contentRange] = nil }
+        let record = GenerationRecord(
+            id: GenerationNumber.make(), key: key, url: url, fields: fields,
+            completeLength: placement.completeLength, rangesSupported: placement.rangesSupported,
+            finalHost: judged.response.url.authority, requestTime: judged.requestTime,
+            responseTime: engine.configuration.clock.moment.date,
+            salt: store.vault == nil ? [] : Vault.makeSalt())
+        let file = try store.file(record, create: true)
+        return make(record, file: file, ledger: ChunkLedger(), isConfirmed: true)
+    }
+
+    private func make(
+        _ record: GenerationRecord, file: DataFile, ledger: ChunkLedger, isConfirmed: Bool
+    ) -> LiveGeneration {
+        LiveGeneration(
+            record: record, file: file, ledger: ledger, engine: engine, store: store, isConfirmed: isConfirmed
+        ) { [weak resource] old, _ in
+            resource?.forget(old)
+        }
+    }
+
+    /// The request fields that select among the responses; `nil` if none do, or the index cannot be read.
+    private func recordedVary() -> Vary? {
+        do { return try store.index.vary(of: key) } catch {
+            engine.reporter.tell(.storeBypassed(key, reason: error.description))
+            return nil
+        }
+    }
+
+    /// The recorded generation with its open file; `nil` if there is none, or none that can be used.
+    ///
+    /// An index or file that cannot be read is reported and counts as empty, because it must not stop playback. The
+    /// record is removed only if its file is gone.
+    private func recorded() async -> (record: GenerationRecord, file: DataFile, ledger: ChunkLedger)? {
+        do {
+            guard let stored = try store.index.generation(for: key) else { return nil }
+            guard let file = try open(stored.record) else {
+                // A record without its file: remove it, so that it no longer counts.
+                store.quota.release(try await store.recorder.remove(generation: stored.record.id))
+                return nil
+            }
+            let ledger = ChunkLedger(blocks: stored.chunks)
+            let ranges = ledger.ranges
+            store.trim(file, to: ranges)
+            store.dischargeExcess(stored.record.id)
+            // After a crash the usage may be wrong; correct it to what is recorded.
+            let usage = Allocation(ranges).usage
+            store.quota.correct(from: stored.usage, to: usage)
+            return (stored.record, file, ledger)
+        } catch {
+            engine.reporter.tell(.storeBypassed(key, reason: error.description))
+            return nil
+        }
+    }
+
+    /// The data file of `record`; `nil` if it is gone.
+    private func open(_ record: GenerationRecord) throws(RepriseError) -> DataFile? {
+        do throws(RepriseError) {
+            return try store.file(record, create: false)
+        } catch {
+            if error.isMissingFile { return nil }
+            store.unopened.withLock { _ = $0.insert(key) }
+            throw error
+        }
+    }
+}

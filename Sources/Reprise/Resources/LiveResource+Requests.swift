@@ -1,0 +1,83 @@
+import HTTPSemantics
+import HTTPTypes
+
+/// Requests that store nothing: HEAD, other methods, and the rest of a read whose store failed.
+extension LiveResource {
+    /// Sends HEAD; the response may freshen or invalidate the stored one (RFC 9111 §4.3.5).
+    func head(_ request: OriginRequest) async throws -> HTTPResponse {
+        let (response, time) = try await engine.send(request, range: nil)
+        response.body.cancel()
+        if response.head.status == .ok, let generation = liveGeneration,
+            generation.mayBeChanged(by: response.head.headerFields, for: request)
+        {
+            let fields = response.head.headerFields
+            switch generation.record.identity.verdict(ofHead: fields, isShared: policy.isShared) {
+            case .freshens:
+                // A response without a body does not vouch for a Content-Type.
+                var fields = fields
+                fields[.contentType] = nil
+                generation.freshen(fields, requestTime: time, by: request)
+            case .contradicts: generation.invalidate()
+            case .tellsNothing: break
+            }
+        }
+        return response.head
+    }
+
+    /// Forwards a request with another method.
+    func forward(_ request: OriginRequest) async throws -> OriginResponse {
+        if policy.isOffline {
+            throw RepriseError(
+                .notStored, "The origin must not be asked, so \(request.method.rawValue) cannot be sent.")
+        }
+        let (response, _) = try await engine.send(request, range: nil)
+        let isSafe = [HTTPRequest.Method.options, .trace].contains(request.method)
+        if !isSafe, 200..<400 ~= response.head.status.code {
+            engine.invalidate(key)
+            for name in [HTTPField.Name.location, .contentLocation] {
+                guard let text = response.head.headerFields[name], let url = try? request.url.resolving(text),
+                    url.authority == request.url.authority, url.scheme == request.url.scheme
+                else { continue }
+                engine.invalidate(engine.configuration.keyPolicy.key(for: url).inPartition(key.partition))
+            }
+        }
+        return response
+    }
+
+    /// Continues a read whose store failed: a response for exactly the remaining part, which must be of the same
+    /// generation.
+    func resumeDirect(
+        _ generation: LiveGeneration, from: Int64, to: Int64?, request: OriginRequest
+    ) async throws -> DirectStream {
+        if let remainder = generation.takeRemainder(at: from) {
+            return DirectStream(
+                remainder.response, start: remainder.start, from: from, to: to, expectedEnd: remainder.end,
+                reporter: engine.reporter)
+        }
+        let record = generation.record
+        let spec: RangeSpec = to.map { .bounded(from..<$0) } ?? .from(from)
+        let ifRange = record.identity.validators.ifRangeValue
+        let (response, _) = try await engine.send(request, range: spec, ifRange: ifRange)
+        let sent = FetchRequest(range: spec, sentIfRange: ifRange != nil)
+        // Nothing of it is stored, so rules against storing don't end the read. A response that cannot be shown to
+        // continue the representation does: a reader never gets bytes of two.
+        let action = HTTPSemantics.validate(
+            sent, against: record.identity, policy: engine.configuration.generationPolicy, response: response.head,
+            finalHost: response.url.authority, storage: StoragePolicy(honorsNoStore: false))
+        let placement: BodyPlacement
+        switch action {
+        case .fill(let found): placement = found
+        case .refusal: throw OriginQuestion.refused(try await OriginRefusal.collect(response), request.url)
+        case .newGeneration(_, let reason), .generationChanged(let reason):
+            // The next read asks for the current representation.
+            generation.replace(reason: String(describing: reason))
+            fallthrough
+        default:
+            response.body.cancel()
+            throw FetchSchedule.Freeze.replaced.error(at: from)
+        }
+        return DirectStream(
+            response, start: placement.start, from: from, to: to, expectedEnd: placement.end,
+            reporter: engine.reporter)
+    }
+}

@@ -1,0 +1,62 @@
+import HTTPSemantics
+
+/// Asks whether a stored response is current (RFC 9111 §4.3).
+extension OriginQuestion {
+    /// The result of validating a stored response.
+    enum Validation: Sendable {
+        case confirmed(Confirmation)
+        /// The response begins a generation, or must not be stored.
+        case replaced(JudgedResponse)
+        /// The stored response is no longer current, and the new one cannot replace it.
+        case gone
+    }
+
+    /// Asks whether `generation` is current, with the fields of the reader's request.
+    func validate(
+        _ generation: LiveGeneration, because reason: CacheStatus.ForwardReason
+    ) async throws -> Validation {
+        do {
+            // No retries if a stale response can be served instead.
+            if generation.mayServeStale(instead: RepriseError(.originUnreachable, "")) {
+                return try await ask(about: generation, because: reason)
+            }
+            return try await retrying { try await ask(about: generation, because: reason) }
+        } catch let error as RepriseError where generation.mayServeStale(instead: error) {
+            engine.reporter.tell(.servedStale(resource.key, reason: error.description))
+            return .confirmed(Confirmation(reason: reason, status: error.refusal?.head.status.code))
+        }
+    }
+
+    private func ask(
+        about generation: LiveGeneration, because reason: CacheStatus.ForwardReason
+    ) async throws -> Validation {
+        let identity = generation.record.identity
+        let hasCondition = identity.validators.etag != nil || identity.validators.lastModified != nil
+        let request = engine.impersonal(wanted.origin, generation.record.fields)
+        let (response, time) = try await engine.send(
+            request, range: wanted.range, condition: identity.validators, interest: wanted.interest)
+        let action = HTTPSemantics.validate(
+            FetchRequest(range: wanted.range, sentCondition: hasCondition), against: identity,
+            policy: generationPolicy, response: response.head,
+            finalHost: response.head.status == .notModified ? nil : response.url.authority,
+            storage: engine.storage(for: request, wanted.directives))
+        switch action {
+        case .notModified, .fill:
+            response.body.cancel()
+            generation.freshen(response.head.headerFields, requestTime: time, by: request)
+            return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
+        case .passThrough(.unexpectedHTML), .passThrough(.emptyBody):
+            // A captive portal, or a failing origin: the stored response is worth more.
+            response.body.cancel()
+            engine.reporter.tell(
+                .servedStale(resource.key, reason: "The origin answered with HTML or nothing in place of media."))
+            return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
+        case .newGeneration, .passThrough:
+            return .replaced(JudgedResponse(response: response, requestTime: time, action: action))
+        case .generationChanged, .retryWithoutRange:
+            response.body.cancel()
+            return .gone
+        default: throw try await refusal(action, response, at: time)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import HTTPSemantics
+
+/// One question to the origin on behalf of a read: asks, judges the response, and retries where that can help.
+struct OriginQuestion: Sendable {
+    let resource: LiveResource
+    let wanted: ReadRequest
+
+    var engine: Engine { resource.engine }
+    var generationPolicy: GenerationPolicy { engine.configuration.generationPolicy }
+
+    /// Whether the reader expects media: it wants a part, or the URL has a media extension; neither fits a web page.
+    private var expectsMedia: Bool {
+        wanted.range.map { $0 != .from(0) } ?? false || wanted.origin.url.namesMedia
+    }
+
+    /// Sends the reader's request to the origin, and retries when that can help.
+    func representation() async throws -> JudgedResponse {
+        var range = wanted.range
+        return try await retrying {
+            while true {
+                let (response, time) = try await engine.send(wanted.origin, range: range, interest: wanted.interest)
+                let action = judge(response, to: range)
+                switch action {
+                case .fill(let placement):
+                    return JudgedResponse(
+                        response: response, requestTime: time, action: .newGeneration(placement, .noGeneration))
+                case .passThrough(.unexpectedStatus) where CachedRefusal.isWorthKeeping(response.head):
+                    throw try await refusal(.refusal, response, at: time)
+                case .newGeneration, .passThrough:
+                    return JudgedResponse(response: response, requestTime: time, action: action)
+                case .retryWithoutRange where range != nil:
+                    response.body.cancel()
+                    range = nil
+                default: throw try await refusal(action, response, at: time)
+                }
+            }
+        }
+    }
+
+    /// In a shared cache, requests the hole of a fresh response that has no validator; an origin that answers with the
+    /// whole representation settles it.
+    ///
+    /// Without a strong validator a part cannot be joined (RFC 9111 §3.4); returns `nil` then, and the whole has to be
+    /// requested.
+    func completion(of generation: LiveGeneration) async throws -> JudgedResponse? {
+        guard resource.policy.isShared, !generation.isFrozen, generation.reuse(for: wanted.directives) == .serve,
+            !resource.needsWhole, let hole = generation.hole(in: wanted.range)
+        else { return nil }
+        let (response, time) = try await engine.send(wanted.origin, range: hole, interest: wanted.interest)
+        let action = judge(response, to: hole)
+        if response.head.status == .ok, case .newGeneration = action {
+            return JudgedResponse(response: response, requestTime: time, action: action)
+        }
+        response.body.cancel()
+        resource.holeStayed()
+        return nil
+    }
+
+    /// What a response means where no generation is known that it could continue.
+    private func judge(_ response: OriginResponse, to range: RangeSpec?) -> ResponseAction {
+        HTTPSemantics.validate(
+            FetchRequest(range: range, expectsMedia: expectsMedia), against: nil, policy: generationPolicy,
+            response: response.head, storage: engine.storage(for: wanted.origin, wanted.directives))
+    }
+
+    /// Runs `body`, and again after a delay if that can help.
+    func retrying<T>(_ body: () async throws -> T) async throws -> T {
+        var budget = RetryBudget(engine.retryPolicy)
+        while true {
+            do {
+                return try await body()
+            } catch let error as RepriseError {
+                guard let delay = budget.delay(after: error, bytes: 0) else { throw error }
+                engine.reporter.tell(.fetchRetried(resource.key, after: delay, error: error))
+                try await engine.configuration.clock.sleep(delay)
+            }
+        }
+    }
+
+    /// The error for a response without media; kept for further requests if allowed.
+    func refusal(
+        _ action: ResponseAction, _ response: OriginResponse, at requestTime: Int64
+    ) async throws -> RepriseError {
+        switch action {
+        case .refusal:
+            let refusal = try await OriginRefusal.collect(response)
+            let storage = engine.storage(for: wanted.origin, wanted.directives)
+            resource.refused { previous, moment in
+                CachedRefusal(
+                    refusal, to: wanted.origin, after: previous, requestTime: requestTime, at: moment,
+                    storage: storage, policy: resource.policy)
+            }
+            return Self.refused(refusal, wanted.origin.url)
+        case .unsatisfiable(let length):
+            let refusal = try await OriginRefusal.collect(response)
+            return RepriseError(
+                .rangeNotSatisfiable, "The range lies outside the representation.", range: length.map { 0..<$0 },
+                refusal: refusal)
+        default:
+            response.body.cancel()
+            return RepriseError(.originMisbehaved, "The origin's response cannot be used: \(action).")
+        }
+    }
+
+    static func refused(_ refusal: OriginRefusal, _ url: ResourceURL) -> RepriseError {
+        RepriseError(
+            .originRefused, "The origin answered \(refusal.head.status.code) for \(url.redacted).", refusal: refusal)
+    }
+}

@@ -1,0 +1,264 @@
+import HTTPSemantics
+
+/// What is known of one resource, and what the next read does about it.
+///
+/// Pure: no lock, no task, no I/O. ``LiveResource`` holds it under a lock and carries out what it decides. It hands out
+/// the ``Lookup`` that readers wait for, and never waits for one itself.
+///
+/// ```
+/// notLoaded ── loaded ──► nothing │ current │ varies
+/// nothing   ── adopted ─► current        ── refused ──► refused        ── storingForbidden ─► bypassed
+/// current   ── forget ──► nothing        ── variesBy ─► varies
+/// bypassed  ── storingAllowed, or ten seconds later ─► nothing
+/// ```
+struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
+    private enum Knowledge: Sendable {
+        /// The index was not consulted yet; it may have a record.
+        case notLoaded
+        /// The index has nothing, or what it had is no longer current.
+        case nothing
+        /// The one current generation.
+        case current(Generation)
+        /// Responses must not be stored; requests bypass the store until then.
+        case bypassed(until: Duration)
+        /// The request fields that select the response.
+        case varies(Vary)
+        /// The origin has no media here; its answer is kept for a while.
+        case refused(CachedRefusal)
+    }
+
+    private let policy: ReusePolicy
+    private var knowledge = Knowledge.notLoaded
+    /// The lookup under way.
+    private var lookup: Lookup?
+    /// Whether a background validation is under way.
+    private var isRevalidating = false
+    /// It was read since the table last checked.
+    private var wasUsed = false
+    /// A part for a hole arrived but could not be joined; next time the whole is requested at once.
+    private(set) var needsWhole = false
+    /// It was removed from the table: another live resource has the key now, or will have it.
+    private(set) var isDetached = false
+
+    /// How long requests are not collapsed for a resource whose response must not be stored.
+    static var bypassTime: Duration { .seconds(10) }
+
+    init(policy: ReusePolicy) { self.policy = policy }
+
+    // MARK: - What is known
+
+    var generation: Generation? { if case .current(let generation) = knowledge { generation } else { nil } }
+
+    /// The request fields that select the response, if its responses vary.
+    var vary: Vary? { if case .varies(let vary) = knowledge { vary } else { nil } }
+
+    /// The origin's answer without media that is kept.
+    var cachedRefusal: CachedRefusal? { if case .refused(let refusal) = knowledge { refusal } else { nil } }
+
+    /// Whether the index still has to be consulted.
+    var mustLoad: Bool { if case .notLoaded = knowledge { true } else { false } }
+
+    /// Whether something of it is stored, or its responses are known to vary.
+    var isKnown: Bool {
+        switch knowledge {
+        case .current, .varies: true
+        case .notLoaded, .nothing, .bypassed, .refused: false
+        }
+    }
+
+    /// Whether the index was consulted, so that memory has the complete state of this key.
+    var knowsWhatIsStored: Bool {
+        switch knowledge {
+        case .current, .nothing, .bypassed, .refused: true
+        case .notLoaded, .varies: false
+        }
+    }
+
+    /// Whether no reader, fetch or lookup uses it.
+    var isIdle: Bool { lookup == nil && generation?.isIdle != false }
+
+    // MARK: - A read begins
+
+    /// Decides what the read does that `wanted` describes.
+    ///
+    /// `unusable` is a generation that could not serve this read, `confirmed` one that was just validated for it.
+    mutating func open(
+        _ wanted: ReadRequest, unusable: Generation? = nil, confirmed: Generation? = nil, at moment: Moment
+    ) -> Step {
+        if isDetached { return .moved }
+        wasUsed = true
+        if let lookup { return .follow(lookup) }
+        let mayAsk = wanted.mayAsk(policy)
+        switch knowledge {
+        case .notLoaded:
+            // Also where the origin must not be asked: the index may know the resource.
+            return lead(.discover(replacing: nil), for: wanted)
+        case .current(let generation):
+            if generation === confirmed, generation !== unusable, !generation.isFrozen { return .use(generation) }
+            return serve(generation, to: wanted, isUnusable: generation === unusable)
+        case .varies(let vary): return .variant(vary)
+        case .bypassed(let end) where moment.elapsed < end && mayAsk: return .bypass
+        case .refused(let refusal):
+            if !(policy.isShared && wanted.directives.noCache),
+                let answer = refusal.answer(to: wanted.origin, at: moment)
+            {
+                return .refuse(answer)
+            }
+        case .nothing, .bypassed: break
+        }
+        return mayAsk ? lead(.discover(replacing: nil), for: wanted) : .unavailable
+    }
+
+    /// Decides whether `generation` serves the read as it is, is validated first (RFC 9111 §4.3), or is replaced.
+    private mutating func serve(_ generation: Generation, to wanted: ReadRequest, isUnusable: Bool) -> Step {
+        let mayAsk = wanted.mayAsk(policy)
+        guard !isUnusable, !generation.isFrozen else {
+            return mayAsk ? lead(.discover(replacing: generation), for: wanted) : .unavailable
+        }
+        guard mayAsk else { return canServe(generation, wanted) ? .use(generation) : .unavailable }
+        switch generation.reuse(for: wanted.directives) {
+        case .serve, .serveStale: return .use(generation)
+        case .serveAndRevalidate:
+            // One validation in the background is enough (RFC 5861 §3).
+            guard !isRevalidating else { return .use(generation) }
+            isRevalidating = true
+            return .useAndRevalidate(generation)
+        case .validate(let reason):
+            // A fetch for the first byte carries If-Range; its response shows whether the rest is still current.
+            if generation.beginsInHole(wanted.range) { return .use(generation) }
+            return lead(.validate(generation, reason), for: wanted)
+        }
+    }
+
+    /// Whether all of the range is stored and usable for a reader that does not allow asking the origin.
+    private func canServe(_ generation: Generation, _ wanted: ReadRequest) -> Bool {
+        guard generation.isStored(wanted.range) else { return false }
+        if policy.isOffline { return true }
+        if case .validate = generation.reuse(for: wanted.directives) { return false }
+        return true
+    }
+
+    private mutating func lead(_ errand: Errand, for wanted: ReadRequest) -> Step {
+        let lookup = Lookup(asking: wanted.origin, isShared: policy.isShared)
+        self.lookup = lookup
+        return .lead(lookup, errand)
+    }
+
+    /// Decides where the generation that answers `request` is found without asking the origin.
+    mutating func find(for request: OriginRequest) -> Place {
+        if isDetached { return .moved }
+        if let lookup { return .follow(lookup) }
+        switch knowledge {
+        case .current(let generation): return .found(generation.isFrozen ? nil : generation)
+        case .varies(let vary): return .variant(vary)
+        case .nothing, .bypassed, .refused: return .found(nil)
+        case .notLoaded:
+            let lookup = Lookup(asking: request, isShared: policy.isShared)
+            self.lookup = lookup
+            return .load(lookup)
+        }
+    }
+
+    /// The generation for a hit, which is answered without a lookup.
+    mutating func hit() -> Generation? {
+        wasUsed = true
+        return generation
+    }
+
+    // MARK: - What a lookup brings
+
+    /// The index was consulted.
+    mutating func loaded(_ found: Loaded) {
+        switch found {
+        case .nothing: knowledge = .nothing
+        case .variants(let vary): knowledge = .varies(vary)
+        case .generation(let generation): if !isDetached { knowledge = .current(generation) }
+        }
+    }
+
+    /// A response began `generation`; false if the resource was removed while the origin was asked, so that the
+    /// generation belongs to no entry.
+    mutating func adopted(_ generation: Generation) -> Bool {
+        guard !isDetached else { return false }
+        knowledge = .current(generation)
+        return true
+    }
+
+    /// The origin answered without media, and `refusal` answers further requests for a while.
+    ///
+    /// Does nothing if something is stored: that is worth more.
+    mutating func refused(_ refusal: CachedRefusal) {
+        switch knowledge {
+        case .nothing, .notLoaded, .bypassed, .refused: knowledge = .refused(refusal)
+        case .current, .varies: break
+        }
+    }
+
+    /// The response must not be stored: for a while further requests bypass the store.
+    mutating func storingForbidden(at moment: Moment) {
+        knowledge = .bypassed(until: moment.elapsed + Self.bypassTime)
+    }
+
+    /// A response that bypassed the store may be stored: the next read stores it.
+    mutating func storingAllowed() { if case .bypassed = knowledge { knowledge = .nothing } }
+
+    /// The recorded file could not be opened, and its record was kept: the next read tries it again.
+    mutating func openingFailed() { knowledge = .notLoaded }
+
+    /// The part for a hole could not be joined.
+    mutating func holeStayed() { needsWhole = true }
+
+    /// The lookup under way is over.
+    mutating func lookupEnded() { lookup = nil }
+
+    /// The background validation is over.
+    mutating func revalidationEnded() { isRevalidating = false }
+
+    // MARK: - What ends it
+
+    /// The origin has something else than `generation`: the next read asks it.
+    ///
+    /// Returns the generation if it was the current one; it has to be retired.
+    mutating func forget(_ generation: Generation) -> Generation? {
+        guard self.generation === generation else { return nil }
+        knowledge = .nothing
+        return generation
+    }
+
+    /// The responses vary by these request fields (RFC 9111 §4.1): each variant is a resource of its own.
+    ///
+    /// Returns the generation that has to be retired, if there is one.
+    mutating func variesBy(_ vary: Vary) -> Generation? {
+        defer { knowledge = .varies(vary) }
+        return generation
+    }
+
+    /// The stored response must not be used without asking the origin (RFC 9111 §4.4).
+    ///
+    /// Returns the generation that has to be marked as stale, if there is one.
+    mutating func invalidated() -> Generation? {
+        if case .refused = knowledge { knowledge = .nothing }
+        return generation
+    }
+
+    /// The table wants to remove the resource: agrees if `when` allows it.
+    mutating func detach(_ when: Detachment) -> Departure {
+        if when != .always {
+            guard isIdle else { return .stays }
+            guard when != .ifRecorded || generation?.hasUnrecorded != true else { return .stays }
+        }
+        isDetached = true
+        return .leaves(generation)
+    }
+
+    /// Whether it was used since the last call.
+    mutating func takeUse() -> Bool {
+        defer { wasUsed = false }
+        return wasUsed
+    }
+}
+
+extension ReadRequest {
+    /// Whether the origin may be asked for it.
+    func mayAsk(_ policy: ReusePolicy) -> Bool { !policy.isOffline && !directives.onlyIfCached }
+}
