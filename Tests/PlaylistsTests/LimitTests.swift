@@ -84,8 +84,8 @@ import Testing
             }
         }
         // The shortest of several, because the machine has other work.
-        let short = (0..<5).map { _ in time(500) }.min() ?? .zero
-        let long = (0..<3).map { _ in time(16_000) }.min() ?? .zero
+        let short = (0..<5).map { _ in time(250) }.min() ?? .zero
+        let long = (0..<2).map { _ in time(8000) }.min() ?? .zero
         #expect(long < short * 250, "\(text): \(short), then \(long)")
     }
 }

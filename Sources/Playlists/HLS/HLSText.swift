@@ -48,12 +48,15 @@ struct HLSText {
                 .tooManyLinks, "There are more than \(limits.links) links.", at: place.lowerBound, line: lineNumber)
         }
         var link = Link(kind, at: place, in: context, extent: extent)
-        var mayExpand = false
-        for index in place {
-            let byte = bytes[index]
-            if byte.isControl { link.obstacle = .controlCharacter }
-            if byte == UInt8(ascii: "{") { mayExpand = true }
+        let (hasControl, mayExpand) = bytes[place].withUnsafeBufferPointer { text in
+            var (hasControl, hasBrace) = (false, false)
+            for byte in text {
+                hasControl = hasControl || byte.isControl
+                hasBrace = hasBrace || byte == UInt8(ascii: "{")
+            }
+            return (hasControl, hasBrace)
         }
+        if hasControl { link.obstacle = .controlCharacter }
         if link.obstacle != nil {
             note(.controlCharacter, "The link has control characters.", at: place.lowerBound)
         } else if mayExpand {
