@@ -102,7 +102,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "RepriseProxy",
-            dependencies: ["DefaultTraits", "Reprise", "HTTPSemantics", "Locks", httpTypes, logging] + nio,
+            dependencies: ["DefaultTraits", "Reprise", "HTTPSemantics", "Locks", "Playlists", httpTypes, logging] + nio,
             swiftSettings: strict),
         .executableTarget(
             name: "RepriseCLI",

@@ -63,8 +63,8 @@ public struct ProxyConfiguration: Sendable {
     /// URLs are logged without queries; Range is the only header field logged.
     public var logger = Logger(label: "reprise.proxy")
 
-    /// Which bodies are replaced by a text made from them; none by default.
-    package var bodyFilter: any BodyFilter = PassThrough()
+    /// Which bodies are replaced by a text made from them; playlists if this is `nil`, as by default.
+    package var bodyFilter: (any BodyFilter)?
 
     /// The defaults.
     public init() {}

@@ -12,6 +12,8 @@ final class ProxyService: Sendable {
     private let logs: LogQueue
     private let isLoggingRequests: Bool
     let browsers: BrowserRules
+    /// Which bodies are replaced by a text made from them.
+    let bodyFilter: any BodyFilter
     var wallClock: @Sendable () -> Double { configuration.clock.wallClock }
 
     private struct State {
@@ -36,7 +38,15 @@ final class ProxyService: Sendable {
         browsers = BrowserRules(allowedPages: pages)
         self.cache = cache
         self.configuration = configuration
-        logs = LogQueue(configuration.logger)
+        let logs = LogQueue(configuration.logger)
+        self.logs = logs
+        bodyFilter =
+            configuration.bodyFilter
+            ?? PlaylistFilter { url, error in
+                logs.log(
+                    .warning, "playlist sent as the origin sent it",
+                    ["url": "\(url.redacted)", "error": "\(error)"])
+            }
         isLoggingRequests = configuration.logger.logLevel <= .info
     }
 

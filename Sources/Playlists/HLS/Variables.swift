@@ -21,6 +21,9 @@ package struct Variables: Hashable, Sendable {
     /// The value of a variable.
     subscript(bytes name: [UInt8]) -> [UInt8]? { values[name] }
 
+    /// Size of all names and values, in bytes.
+    package var byteCount: Int { values.reduce(0) { $0 + $1.key.count + $1.value.count } }
+
     /// Adds a variable; false if there is one of that name, which then counts.
     mutating func define(_ name: [UInt8], as value: [UInt8]) -> Bool {
         guard values[name] == nil else { return false }

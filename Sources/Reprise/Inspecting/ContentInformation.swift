@@ -17,6 +17,9 @@ public struct ContentInformation: Sendable {
     ///
     /// Empty for a response that is not stored.
     public var generation: String
+    /// The URL that answered after redirects, to which relative links of the representation refer; `nil` without
+    /// redirects, and where it is unknown.
+    public var finalURL: ResourceURL?
     /// When the response arrived, in seconds since 1970; `nil` for a response that is not stored.
     public var responseTime: Int64?
 
@@ -36,9 +39,13 @@ public struct ContentInformation: Sendable {
         fields = record.fields
         generation = String(UInt64(bitPattern: record.id), radix: 16)
         responseTime = record.responseTime
+        finalURL = record.finalURL
     }
 
-    package init(response: HTTPResponse, completeLength: Int64?, rangesSupported: Bool?) {
+    package init(
+        response: HTTPResponse, completeLength: Int64?, rangesSupported: Bool?, finalURL: ResourceURL? = nil
+    ) {
+        self.finalURL = finalURL
         let fields = response.headerFields.endToEnd
         self.completeLength = completeLength
         self.rangesSupported = rangesSupported

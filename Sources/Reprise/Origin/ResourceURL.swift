@@ -85,7 +85,7 @@ public struct ResourceURL: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether the path has the extension of an audio or video file.
-    var namesMedia: Bool {
+    package var namesMedia: Bool {
         let name = lastPathComponent.lowercased()
         guard let dot = name.lastIndex(of: ".") else { return false }
         return Self.mediaExtensions.contains(name[name.index(after: dot)...])

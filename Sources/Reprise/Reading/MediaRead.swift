@@ -101,7 +101,8 @@ public final class MediaRead: AsyncSequence, Sendable {
         isCollapsed = false
         resource.engine.reporter.count { $0.reads += 1 }
         guard case .newGeneration(let placement, _) = judged.action else {
-            information = ContentInformation(response: response.head, completeLength: nil, rangesSupported: nil)
+            information = ContentInformation(
+                response: response.head, completeLength: nil, rangesSupported: nil, finalURL: response.url)
             start = 0
             end = nil
             passedThrough = response.head
@@ -112,7 +113,8 @@ public final class MediaRead: AsyncSequence, Sendable {
         }
         let length = placement.completeLength
         information = ContentInformation(
-            response: response.head, completeLength: length, rangesSupported: placement.rangesSupported)
+            response: response.head, completeLength: length, rangesSupported: placement.rangesSupported,
+            finalURL: response.url)
         guard let extent = LiveGeneration.extent(of: spec, completeLength: length) else {
             response.body.cancel()
             throw LiveGeneration.notSatisfiable(length ?? 0)

@@ -29,7 +29,8 @@ struct GenerationLoader: Sendable {
         let record = GenerationRecord(
             id: GenerationNumber.make(), key: key, url: url, fields: fields,
             completeLength: placement.completeLength, rangesSupported: placement.rangesSupported,
-            finalHost: judged.response.url.authority, requestTime: judged.requestTime,
+            finalHost: judged.response.url.authority,
+            finalURL: judged.response.url == url ? nil : judged.response.url, requestTime: judged.requestTime,
             responseTime: engine.configuration.clock.moment.date,
             salt: store.vault == nil ? [] : Vault.makeSalt())
         let file = try store.file(record, create: true)

@@ -11,7 +11,7 @@ struct AnswerContext: Sendable {
 
     var head: ClientHead { request.head }
     var service: ProxyService { writer.service }
-    var filter: any BodyFilter { service.configuration.bodyFilter }
+    var filter: any BodyFilter { service.bodyFilter }
 
     /// Answers a request that may have to wait for the disk or the origin; a GET as `plan` says, if there is one.
     ///

@@ -25,7 +25,7 @@ struct EditedAnswer {
         defer { read.cancel() }
         guard read.isOfRepresentation, let bytes = try await gather(read) else { return nil }
         let body = GatheredBody(
-            bytes: bytes, information: read.information, base: context.resource.url,
+            bytes: bytes, information: read.information, url: context.resource.url,
             prefix: context.service.configuration.pathPrefix, host: context.head.value("host"))
         guard let text = try await editor.edit(body) else { return nil }
         return try await send(EditedText(text, inPlaceOf: read.information), context.outcome(of: read))

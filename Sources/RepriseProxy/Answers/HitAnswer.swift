@@ -32,7 +32,7 @@ struct HitAnswer {
                 spec, atMost: Self.firstRegion, directives: request.statedDirectives),
             judged.map({ $0.generation == hit.information.generation }) != false,
             let lines = known.lines(
-                of: hit.information, for: request.head.audience, filter: service.configuration.bodyFilter)
+                of: hit.information, for: request.head.audience, filter: service.bodyFilter)
         else { return nil }
         self.request = request
         self.known = known

@@ -232,7 +232,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         guard request.head.method == .get else {
             return begin(request, known.resource, context) { await $0.answer(by: nil) }
         }
-        let plan = RequestPlan(request, to: known.resource, filter: service.configuration.bodyFilter)
+        let plan = RequestPlan(request, to: known.resource, filter: service.bodyFilter)
         if let hit = HitAnswer(request, to: known, by: plan, service: service) {
             begin(hit, context)
         } else {

@@ -5,8 +5,10 @@ package struct GatheredBody: Sendable {
     package let bytes: [UInt8]
     /// The metadata of the representation.
     package let information: ContentInformation
-    /// The URL to which relative links refer.
-    package let base: ResourceURL
+    /// The requested URL.
+    package let url: ResourceURL
+    /// The URL that answered after redirects, to which relative links refer.
+    package var base: ResourceURL { information.finalURL ?? url }
     /// What the client's request targets have before `/https/host/path`: a slash and the token, or nothing.
     ///
     /// A link that begins with it leads back to this proxy, under whatever name the client knows it.

@@ -17,6 +17,8 @@ struct GenerationRecord: Sendable {
     var rangesSupported: Bool?
     /// The host that answered, after redirects.
     var finalHost: String
+    /// The URL that answered, after redirects; `nil` if it is ``url``.
+    var finalURL: ResourceURL?
     /// When the request was sent and the response received, in seconds since 1970 (RFC 9111 §4.2.3); both 0 once the
     /// response was invalidated (§4.4), so that it is stale for good.
     var requestTime: Int64

@@ -17,6 +17,7 @@ struct RecordCodec: Sendable {
         var l: Int64?
         var r: Bool?
         var h: String
+        var d: String?
         var q: Int64
         var p: Int64
     }
@@ -36,8 +37,8 @@ struct RecordCodec: Sendable {
     func encode(_ record: GenerationRecord, name: String) throws -> Data {
         let fields = Fields(
             k: record.key.text, u: record.url.description, f: record.fields.map { [$0.name.rawName, $0.value] },
-            l: record.completeLength, r: record.rangesSupported, h: record.finalHost, q: record.requestTime,
-            p: record.responseTime)
+            l: record.completeLength, r: record.rangesSupported, h: record.finalHost,
+            d: record.finalURL?.description, q: record.requestTime, p: record.responseTime)
         return try close(fields, salt: record.salt, context: Self.context(name, record.id))
     }
 
@@ -52,7 +53,8 @@ struct RecordCodec: Sendable {
         }
         return GenerationRecord(
             id: id, key: CacheKey(fields.k), url: url, fields: headers, completeLength: fields.l,
-            rangesSupported: fields.r, finalHost: fields.h, requestTime: fields.q, responseTime: fields.p, salt: salt)
+            rangesSupported: fields.r, finalHost: fields.h, finalURL: fields.d.flatMap { try? ResourceURL($0) },
+            requestTime: fields.q, responseTime: fields.p, salt: salt)
     }
 
     func encode(_ target: Target, name: String) throws -> Data {
