@@ -1,4 +1,4 @@
-/// How the origin answered the fetches of one generation: its last refusal, which answers the same requests for a while.
+/// How the origin answered one generation's fetches: its last refusal answers the same requests for a while.
 ///
 /// Pure: times come in, decisions go out. A player that retries at once then does not hammer a failing origin.
 struct OriginHealth: Sendable {
