@@ -22,6 +22,16 @@ extension FetchSchedule {
         var own = ByteRangeSet()
         var waitingOn: FetchID?
         var failure: RepriseError?
+
+        /// Where the first byte of `range` came from, and how far the bytes behind it came from there, too.
+        func source(of range: Range<Int64>) -> (source: PieceSource, end: Int64) {
+            let before = stored.storedPrefix(from: range.lowerBound)
+            if !before.isEmpty { return (.store, min(range.upperBound, before.upperBound)) }
+            let mine = own.storedPrefix(from: range.lowerBound)
+            if !mine.isEmpty { return (.origin, min(range.upperBound, mine.upperBound)) }
+            let others = [stored, own].compactMap { $0.spans(in: range).first?.lowerBound }
+            return (.joined, others.min() ?? range.upperBound)
+        }
     }
 
     /// A request to the origin that is under way.

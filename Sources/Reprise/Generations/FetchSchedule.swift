@@ -8,10 +8,6 @@ import ByteRanges
 struct FetchSchedule: Sendable {
     /// Largest piece, so that a stream holds at most 1 MiB and a slow reader holds up no memory.
     static let maximumPiece: Int64 = 1 << 20
-    /// A reader is given a lead of 1/256 of what it has consumed, within these bounds: one that leaves early has cost
-    /// the origin at most this much, one that stays gets its full 1 MiB.
-    static let leadDivisor: Int64 = 256
-    static let leadBounds: ClosedRange<Int64> = 32 << 10...1 << 20
     /// A cancelled fetch stores what the system had received before it ends: at most this much, and at once.
     static let drainLimit: Int64 = 1 << 20
     /// An unwanted fetch that lacks less than this may finish, so that its connection stays usable.
@@ -111,23 +107,8 @@ extension FetchSchedule {
         var upper = min(prefix.upperBound, end ?? .max, position + largestPiece)
         let checked = verified.storedPrefix(from: position)
         guard !checked.isEmpty else { return .verify(position..<upper) }
-        upper = min(upper, checked.upperBound)
-        let source: PieceSource
-        let before = reader.stored.storedPrefix(from: position)
-        let mine = reader.own.storedPrefix(from: position)
-        if !before.isEmpty {
-            source = .store
-            upper = min(upper, before.upperBound)
-        } else if !mine.isEmpty {
-            source = .origin
-            upper = min(upper, mine.upperBound)
-        } else {
-            source = .joined
-            upper =
-                [reader.stored, reader.own].compactMap { set in
-                    set.spans(in: position..<upper).first?.lowerBound
-                }.min() ?? upper
-        }
+        let (source, reached) = reader.source(of: position..<min(upper, checked.upperBound))
+        upper = reached
         readers[id]?.delivered = upper
         played.insert(position..<upper)
         return .piece(position..<upper, source)
@@ -331,31 +312,18 @@ extension FetchSchedule {
         }
     }
 
-    private enum Interest { case none, later, now }
-
-    /// Whether a reader wants the next byte of `fetch` at once, after earlier bytes, or not at all.
-    private func interest(in fetch: Fetch, _ id: FetchID) -> Interest {
-        var interest = Interest.none
+    /// How much any reader wants the next byte of `fetch`.
+    private func interest(in fetch: Fetch, _ id: FetchID) -> FetchInterest {
+        var highest = FetchInterest.none
         for reader in readers.values {
-            switch self.interest(of: reader, in: fetch, id) {
-            case .now: return .now
-            case .later: interest = .later
-            case .none: break
-            }
+            highest = max(highest, interest(of: reader, in: fetch, id))
+            if highest == .now { return .now }
         }
-        return interest
+        return highest
     }
 
-    private func interest(of reader: Reader, in fetch: Fetch, _ id: FetchID) -> Interest {
-        if reader.waitingOn == id { return .now }
-        guard reader.consumed <= fetch.cursor, (reader.end ?? .max) > fetch.cursor else { return .none }
-        guard
-            reader.consumed == fetch.cursor
-                || stored.storedPrefix(from: reader.consumed).upperBound >= fetch.cursor
-        else { return .none }
-        let lead = (reader.consumed - reader.start) / Self.leadDivisor
-        let bounded = min(max(lead, Self.leadBounds.lowerBound), Self.leadBounds.upperBound)
-        return fetch.cursor - reader.consumed < bounded ? .now : .later
+    private func interest(of reader: Reader, in fetch: Fetch, _ id: FetchID) -> FetchInterest {
+        FetchInterest(of: reader, in: fetch, isAwaited: reader.waitingOn == id, stored: stored)
     }
 
     /// A reader joins: the fetch takes its class if that is the higher one.

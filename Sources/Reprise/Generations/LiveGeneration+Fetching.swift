@@ -109,7 +109,7 @@ extension LiveGeneration {
                 guard let handle = state.handles[id], !handle.isCancelled, !handle.isResumed else { return false }
                 state.handles[id]?.parked = continuation
                 guard handle.body != nil else { return true }
-                state.handles[id]?.parkedSince = engine.configuration.clock.elapsed()
+                state.handles[id]?.parkedSince = elapsed
                 if handle.parkingTimer == nil { state.handles[id]?.parkingTimer = makeParkingTimer(id) }
                 return true
             }
@@ -130,11 +130,11 @@ extension LiveGeneration {
     private func checkParking(_ id: FetchSchedule.FetchID, _ limit: Duration) -> Duration? {
         typealias Found = (rest: Duration?, handle: FetchHandle?)
         let (rest, handle) = state.withLock { state -> Found in
-            let now = engine.configuration.clock.elapsed()
+            let now = elapsed
             if let handle = state.handles[id], handle.parked != nil, !Task.isCancelled {
                 let rest = limit - (now - handle.parkedSince)
                 if rest > .zero { return (rest, nil) }
-                if Self.canGoOn(state, engine.configuration.generationPolicy) {
+                if Self.canGoOn(state, generationPolicy) {
                     state.handles[id]?.parked = nil
                     state.handles[id]?.body = nil
                     state.handles[id]?.parkingTimer = nil

@@ -4,18 +4,9 @@ import Locks
 
 /// Readers: who may begin, what each gets next, and the path on which nothing waits.
 extension LiveGeneration {
-    /// Whether a new response may fill this generation's holes (RFC 9110 §15.3.7.3, or the policy that the caller
-    /// named).
-    static func isJoinable(_ state: borrowing State, _ policy: GenerationPolicy) -> Bool {
-        if policy == .immutable || state.hasStrongValidator { return true }
-        guard policy == .lengthAndDate else { return false }
-        let identity = state.record.identity
-        return identity.validators.lastModified != nil && identity.completeLength != nil
-    }
-
     /// Whether a request for the rest of a fetch surely continues this generation.
     static func canGoOn(_ state: borrowing State, _ policy: GenerationPolicy) -> Bool {
-        state.machine.rangesSupported == true && !state.machine.isFrozen && isJoinable(state, policy)
+        state.machine.rangesSupported == true && !state.machine.isFrozen && state.response.isJoinable(policy)
     }
 
     /// Whether all of `range` can be had without asking for a representation that might be another one, and the first
@@ -23,7 +14,7 @@ extension LiveGeneration {
     private static func canServe(
         _ state: borrowing State, _ range: Range<Int64>, policy: GenerationPolicy, patience: Int64
     ) -> Bool {
-        if isJoinable(state, policy) { return true }
+        if state.response.isJoinable(policy) { return true }
         let holes = state.machine.stored.holes(in: range)
         guard let first = holes.first?.lowerBound else { return true }
         let patience = state.machine.rangesSupported == false ? .max : patience
@@ -39,7 +30,7 @@ extension LiveGeneration {
     ///
     /// Where no other response may be joined, any distance: nothing else can bring the byte.
     func patience(_ state: borrowing State) -> Int64 {
-        Self.isJoinable(state, engine.configuration.generationPolicy)
+        state.response.isJoinable(generationPolicy)
             ? engine.timings.patience(for: url.authority) : .max
     }
 
@@ -60,13 +51,13 @@ extension LiveGeneration {
             let range = extent.start..<max(extent.start, extent.end ?? length ?? .max)
             let patience = engine.timings.patience(for: url.authority)
             guard
-                Self.canServe(state, range, policy: engine.configuration.generationPolicy, patience: patience)
+                Self.canServe(state, range, policy: generationPolicy, patience: patience)
             else { return .success(nil) }
             let stored = state.machine.stored
-            let now = engine.configuration.clock.elapsed()
+            let now = elapsed
             // A hole of a stale generation is asked for: its play goes on once the answer confirms it.
-            if stored.contains(extent.start) || Self.isInPlay(state, engine.configuration.reuse, now: now) {
-                state.lastUsed = now
+            if stored.contains(extent.start) || state.response.isInPlay(at: now) {
+                state.response.noteUse(at: now)
             }
             let id = state.machine.addReader(extent.start, extent.end, demand: request.demand)
             state.requests[id] = request
@@ -111,18 +102,16 @@ extension LiveGeneration {
     ///
     /// `isUsable` says that it may be used whatever its age.
     func storedRegion(_ spec: RangeSpec?, atMost count: Int64, isUsable: Bool) -> StoredHit? {
-        let policy = engine.configuration.reuse
-        let now = engine.configuration.clock.elapsed()
-        let wallClock = engine.configuration.clock.now()
+        let moment = moment
         let found = state.withLock { state -> StoredHit? in
             guard sealer == nil, !state.machine.isFrozen, let length = state.machine.completeLength,
-                isUsable || state.isFresh(wallClock) || Self.isInPlay(state, policy, now: now),
+                isUsable || state.response.isUsable(at: moment),
                 let extent = Self.extent(of: spec, completeLength: length), let end = extent.end, end > extent.start,
                 state.machine.verified.contains(extent.start..<end),
                 // To open it may wait for the disk.
                 let file = file.opened
             else { return nil }
-            state.lastUsed = now
+            state.response.noteUse(at: moment.elapsed)
             let first = extent.start..<extent.start + min(count, end - extent.start)
             return StoredHit(
                 region: StoredRegion(range: first, of: self, file), range: extent.start..<end,
@@ -133,10 +122,10 @@ extension LiveGeneration {
 
     /// `range`, if it is stored and verified; `file` is the open data file.
     func storedRegion(_ range: Range<Int64>, in file: any OpenFile) -> StoredRegion? {
-        let now = engine.configuration.clock.elapsed()
+        let now = elapsed
         let region = state.withLock { state -> StoredRegion? in
             guard !range.isEmpty, state.machine.verified.contains(range) else { return nil }
-            state.lastUsed = now
+            state.response.noteUse(at: now)
             return StoredRegion(range: range, of: self, file)
         }
         return region.flatMap { isPresent($0) ? $0 : nil }

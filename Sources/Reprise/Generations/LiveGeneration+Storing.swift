@@ -97,13 +97,9 @@ extension LiveGeneration {
     ///
     /// If its replacement doesn't open either, the disk is losing bytes.
     private func refuse(_ chunk: Chunk) {
-        let isAgain = state.withLock { state in
-            defer { state.refusedChunk = chunk.start }
-            return state.refusedChunk == chunk.start
-        }
-        guard isAgain else { return discard([chunk]) }
+        let isAgain = state.withLock { $0.disk.chunkFailed(at: chunk.start) }
         discard([chunk])
-        leaveDiskAlone("\(file.path) does not keep what is written.")
+        if isAgain { leaveDiskAlone("\(file.path) does not keep what is written.") }
     }
 
     func rewind(_ reader: FetchSchedule.ReaderID, to position: Int64) {
@@ -115,14 +111,11 @@ extension LiveGeneration {
     /// Replacement bytes are written to the same disk. If they cannot be read either, nothing more is written for a
     /// while.
     func markUnreadable(_ range: Range<Int64>) {
-        let now = engine.configuration.clock.elapsed()
-        let isFirst = state.withLock { state in
-            defer { state.unreadable = now }
-            return state.unreadable.map { now - $0 >= Breaker.pause } ?? true
-        }
+        let now = elapsed
+        let isAgain = state.withLock { $0.disk.readFailed(at: now) }
         discard(ledger.chunks(overlapping: range))
         unpublish(range)
-        if !isFirst { leaveDiskAlone("Cannot read \(file.path).") }
+        if isAgain { leaveDiskAlone("Cannot read \(file.path).") }
     }
 
     /// Withdraws bytes that readers were promised but that cannot be written.
@@ -153,10 +146,10 @@ extension LiveGeneration {
     ///
     /// New readers try the store again after `pause`, unless it is `nil`.
     func closeStore(reason: String, for pause: Duration? = nil) {
-        let now = engine.configuration.clock.elapsed()
+        let now = elapsed
         perform(
             state.withLock { state in
-                state.closedUntil = pause.map { now + $0 }
+                state.disk.storeClosed(for: pause, at: now)
                 return state.machine.closeStore()
             })
         engine.reporter.tell(.storeBypassed(key, reason: reason))
@@ -164,8 +157,7 @@ extension LiveGeneration {
 
     /// Reopens a store that failed some time ago.
     func reopenStore(_ state: inout State) {
-        guard state.machine.isStoreClosed, let until = state.closedUntil, store.breaker.reason == nil,
-            engine.configuration.clock.elapsed() >= until
+        guard state.machine.isStoreClosed, store.breaker.reason == nil, state.disk.mayTryAgain(at: elapsed)
         else { return }
         state.machine.reopenStore()
     }
@@ -194,30 +186,16 @@ private struct OpenedBytes: ByteChunk {
 extension LiveGeneration {
     /// The origin's refusal of the same request a short time ago; a new fetch need not be tried.
     func recentRefusal(of request: OriginRequest) -> RepriseError? {
-        let now = engine.configuration.clock.elapsed()
-        return state.withLock { state in
-            guard let refused = state.refused, now < refused.until, refused.request.asksTheSame(as: request) else {
-                return nil
-            }
-            return refused.error
-        }
+        let now = elapsed
+        return state.withLock { $0.origin.recentRefusal(of: request, at: now) }
     }
 
     /// Remembers a fetch that failed for good.
-    ///
-    /// For a while the same error answers the same requests, so that a player that retries at once does not hammer the
-    /// origin.
     func noteRefusal(_ error: RepriseError, of request: OriginRequest) {
-        guard error.code == .originRefused, let status = error.refusal?.head.status.code else { return }
-        let policy = engine.configuration.reuse
-        let now = engine.configuration.clock.elapsed()
-        state.withLock { state in
-            state.failures = Backoff.isFailure(status) ? state.failures + 1 : 0
-            guard let pause = Backoff.pause(after: status, failures: state.failures, of: url, policy) else { return }
-            state.refused = (error, request, now + pause)
-        }
+        let now = elapsed
+        state.withLock { $0.origin.fetchFailed(error, sending: request, at: now) }
     }
 
     /// Resets the failure count: the origin answered a fetch as expected.
-    func noteSuccess() { state.withLock { $0.failures = 0 } }
+    func noteSuccess() { state.withLock { $0.origin.fetchSucceeded() } }
 }

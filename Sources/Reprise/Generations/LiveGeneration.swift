@@ -43,7 +43,9 @@ final class LiveGeneration: Sendable {
 
     struct State {
         var machine: FetchSchedule
-        var record: GenerationRecord
+        var response: StoredResponse
+        var disk = DiskHealth()
+        var origin: OriginHealth
         /// The request to send for each reader if the origin has to be asked.
         var requests: [FetchSchedule.ReaderID: OriginRequest] = [:]
         var parkedReaders: [FetchSchedule.ReaderID: CheckedContinuation<Void, Never>] = [:]
@@ -51,50 +53,11 @@ final class LiveGeneration: Sendable {
         var isRemoved = false
         /// Whether the index has a record of it.
         var isRecorded = false
-        /// How long the response may be used without asking the origin; replaced when the response is freshened.
-        var freshness: Freshness
-        /// Whether its validators can prove that a response continues it; derived from the fields once, because every
-        /// piece needs it.
-        private(set) var hasStrongValidator: Bool
-        /// When bytes of the file last could not be read; `nil` if that never happened.
-        var unreadable: Duration?
-        /// First byte of the sealed chunk that last failed to open.
-        var refusedChunk: Int64?
-        /// When it was stored or last validated, by the monotonic clock; `nil` if not in this process.
-        var confirmed: Duration?
-        var lastUsed: Duration
-        /// The error of the last fetch that failed for good, and how long it answers the same requests.
-        var refused: (error: RepriseError, request: OriginRequest, until: Duration)?
         /// What is left of a response whose bytes found no room.
         var remainder: Remainder?
-        /// Number of consecutive fetches that the origin failed.
-        var failures = 0
-        /// When the store may be tried again, on the monotonic clock; `nil` for never.
-        var closedUntil: Duration?
-        /// Cached until something new is learned, because every hit asks for it.
-        private var cachedInformation: ContentInformation?
-
-        init(
-            machine: FetchSchedule, record: GenerationRecord, policy: ReusePolicy, confirmed: Duration?,
-            now: Duration
-        ) {
-            self.machine = machine
-            self.record = record
-            self.confirmed = confirmed
-            lastUsed = now
-            freshness = record.freshness(policy)
-            hasStrongValidator = record.hasStrongValidator
-        }
 
         mutating func information() -> ContentInformation {
-            if let cachedInformation, cachedInformation.completeLength == machine.completeLength,
-                cachedInformation.rangesSupported == machine.rangesSupported
-            {
-                return cachedInformation
-            }
-            let information = ContentInformation(currentRecord, freshness)
-            cachedInformation = information
-            return information
+            response.information(completeLength: machine.completeLength, rangesSupported: machine.rangesSupported)
         }
 
         mutating func end(
@@ -119,25 +82,9 @@ final class LiveGeneration: Sendable {
             return request
         }
 
-        func isFresh(_ now: Double) -> Bool {
-            !record.isInvalidated && now < Double(freshness.freshUntil.secondsSince1970)
-        }
-
-        mutating func update(_ record: GenerationRecord, _ policy: ReusePolicy, confirmed: Duration?) {
-            self.record = record
-            self.confirmed = confirmed
-            if let confirmed { lastUsed = confirmed }
-            freshness = record.freshness(policy)
-            hasStrongValidator = record.hasStrongValidator
-            cachedInformation = nil
-        }
-
         /// The record with the machine's latest length and range support.
         var currentRecord: GenerationRecord {
-            var record = record
-            record.completeLength = machine.completeLength
-            record.rangesSupported = machine.rangesSupported
-            return record
+            response.record(completeLength: machine.completeLength, rangesSupported: machine.rangesSupported)
         }
     }
 
@@ -183,12 +130,16 @@ final class LiveGeneration: Sendable {
             completeLength: record.completeLength, rangesSupported: record.rangesSupported, stored: stored)
         if sealer != nil { machine.largestPiece = Self.largestOpenedPiece }
         if store.problem != nil { _ = machine.closeStore() }
-        let now = engine.configuration.clock.elapsed()
+        let policy = engine.configuration.reuse
+        let response = StoredResponse(
+            record, policy: policy, isConfirmed: isConfirmed, at: engine.configuration.clock.elapsed())
         state = Mutex(
-            State(
-                machine: machine, record: record, policy: engine.configuration.reuse,
-                confirmed: isConfirmed ? now : nil, now: now))
+            State(machine: machine, response: response, origin: OriginHealth(url: record.url, policy: policy)))
     }
+
+    var moment: Moment { engine.configuration.clock.moment }
+    var elapsed: Duration { engine.configuration.clock.elapsed() }
+    var generationPolicy: GenerationPolicy { engine.configuration.generationPolicy }
 
     // MARK: - Stored response
 

@@ -31,7 +31,7 @@ extension LiveGeneration {
     /// there is no reader.
     func handOver(_ remainder: Remainder, of id: FetchSchedule.FetchID) -> Bool {
         state.withLock { state in
-            guard !Self.isJoinable(state, engine.configuration.generationPolicy), state.remainder == nil,
+            guard !state.response.isJoinable(generationPolicy), state.remainder == nil,
                 state.handles[id]?.isCancelled == false, !state.machine.readers.isEmpty
             else { return false }
             state.handles[id]?.body = nil

@@ -1,0 +1,134 @@
+import HTTPSemantics
+import HTTPTypes
+
+/// The response that a generation stores: its record, its freshness, and the play that uses it (RFC 9111 §4).
+///
+/// Pure: times come in, decisions go out. Its owner holds it under a lock.
+struct StoredResponse: Sendable {
+    /// The record as the response told it; length and range support may have been learned since.
+    private(set) var record: GenerationRecord
+    /// Whether its validators can prove that a response continues it; derived from the fields once, because every piece
+    /// needs it.
+    private(set) var hasStrongValidator: Bool
+    /// How long the response may be used without asking the origin; replaced when the response is freshened.
+    private var freshness: Freshness
+    /// When it was stored or last validated, by the monotonic clock; `nil` if not in this process.
+    private var confirmed: Duration?
+    private var lastUsed: Duration
+    /// Cached until something new is learned, because every hit asks for it.
+    private var cachedInformation: ContentInformation?
+    private let policy: ReusePolicy
+
+    /// `isConfirmed` says that the response has just arrived, rather than from the index.
+    init(_ record: GenerationRecord, policy: ReusePolicy, isConfirmed: Bool, at elapsed: Duration) {
+        self.record = record
+        self.policy = policy
+        confirmed = isConfirmed ? elapsed : nil
+        lastUsed = elapsed
+        freshness = record.freshness(policy)
+        hasStrongValidator = record.hasStrongValidator
+    }
+
+    // MARK: - May it be used?
+
+    /// Whether it was stored or validated in a play that is still going on.
+    func isInPlay(at elapsed: Duration) -> Bool {
+        guard !policy.isShared, let confirmed, record.isMedia else { return false }
+        return elapsed - lastUsed < policy.playWindow && elapsed - confirmed < ReusePolicy.longestPlay
+    }
+
+    /// Whether a request without directives may be answered from it, because it is fresh or media in play.
+    func isUsable(at moment: Moment) -> Bool {
+        let isFresh = !record.isInvalidated && moment.date < freshness.freshUntil.secondsSince1970
+        return isFresh || isInPlay(at: moment.elapsed)
+    }
+
+    /// Whether it may answer a request with these directives without asking the origin.
+    func reuse(for directives: CacheControl, at moment: Moment) -> Reuse {
+        if record.isInvalidated { return .validate(.stale) }
+        return freshness.reuse(
+            for: directives, now: HTTPDate(secondsSince1970: moment.date),
+            obeysRequest: policy.isShared || !record.isMedia, isConfirmed: isInPlay(at: moment.elapsed))
+    }
+
+    /// Whether it may be served although validating it failed with `error` (RFC 9111 §4.2.4, RFC 5861 §4).
+    func mayServeStale(instead error: RepriseError, at moment: Moment) -> Bool {
+        if record.isInvalidated { return false }
+        let date = HTTPDate(secondsSince1970: moment.date)
+        switch error.code {
+        case .networkUnavailable, .originUnreachable, .originNotFound, .originTimedOut:
+            return freshness.mayServeStale(because: .disconnected, now: date)
+        case .originRefused where error.refusal.map { [500, 502, 503, 504].contains($0.head.status.code) } == true:
+            let isLenient = !policy.isShared && record.isMedia && !freshness.forbidsStale
+            return isLenient || freshness.mayServeStale(because: .error, now: date)
+        default: return false
+        }
+    }
+
+    /// Whether a new response may fill the holes (RFC 9110 §15.3.7.3, or the policy that the caller named).
+    func isJoinable(_ policy: GenerationPolicy) -> Bool {
+        if policy == .immutable || hasStrongValidator { return true }
+        guard policy == .lengthAndDate else { return false }
+        return record.identity.validators.lastModified != nil && record.identity.completeLength != nil
+    }
+
+    // MARK: - What changes it
+
+    /// A reader uses it: its play goes on.
+    mutating func noteUse(at elapsed: Duration) { lastUsed = elapsed }
+
+    /// Whether a response with these fields may update it for other readers; in a shared cache a response that must not
+    /// be stored may not.
+    func mayBeChanged(by fields: HTTPFields, storage: StoragePolicy) -> Bool {
+        guard policy.isShared else { return true }
+        let updated = record.fields.freshened(by: fields, isShared: true)
+        return storage.objection(to: CacheControl(updated, isShared: true), vary: Vary(updated)) == nil
+    }
+
+    /// Updates the stored fields from a response that confirms them (RFC 9111 §3.2, §4.3.4).
+    mutating func freshen(by fields: HTTPFields, requestTime: Int64, at moment: Moment) {
+        record.fields = record.fields.freshened(by: fields, isShared: policy.isShared)
+        record.requestTime = requestTime
+        record.responseTime = moment.date
+        confirmed = moment.elapsed
+        lastUsed = moment.elapsed
+        recordChanged()
+    }
+
+    /// Marks it as stale, so that it is not used without asking the origin (RFC 9111 §4.4).
+    mutating func invalidate() {
+        record.requestTime = 0
+        record.responseTime = 0
+        confirmed = nil
+        recordChanged()
+    }
+
+    private mutating func recordChanged() {
+        freshness = record.freshness(policy)
+        hasStrongValidator = record.hasStrongValidator
+        cachedInformation = nil
+    }
+
+    // MARK: - With what was learned
+
+    /// The record with the latest length and range support.
+    func record(completeLength: Int64?, rangesSupported: Bool?) -> GenerationRecord {
+        var record = record
+        record.completeLength = completeLength
+        record.rangesSupported = rangesSupported
+        return record
+    }
+
+    /// The metadata with the latest length and range support.
+    mutating func information(completeLength: Int64?, rangesSupported: Bool?) -> ContentInformation {
+        if let cachedInformation, cachedInformation.completeLength == completeLength,
+            cachedInformation.rangesSupported == rangesSupported
+        {
+            return cachedInformation
+        }
+        let information = ContentInformation(
+            record(completeLength: completeLength, rangesSupported: rangesSupported), freshness)
+        cachedInformation = information
+        return information
+    }
+}

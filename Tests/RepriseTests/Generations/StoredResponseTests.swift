@@ -1,0 +1,145 @@
+import HTTPSemantics
+import HTTPTypes
+import Testing
+
+@testable import Reprise
+
+/// The value alone: what may be done with a stored response at a given moment.
+@Suite struct StoredResponseTests {
+    private static let stored = Moment(date: 1_800_000_000, elapsed: .seconds(1000))
+
+    private static func later(_ seconds: Int64) -> Moment {
+        Moment(date: stored.date + seconds, elapsed: stored.elapsed + .seconds(seconds))
+    }
+
+    private static func record(
+        _ fields: HTTPFields, url: String = "http://origin/film.mp4", length: Int64? = 1000
+    ) throws -> GenerationRecord {
+        let url = try ResourceURL(url)
+        return GenerationRecord(
+            id: 1, key: CacheKey(url.description), url: url, fields: fields, completeLength: length,
+            rangesSupported: true, finalHost: url.authority, requestTime: stored.date, responseTime: stored.date,
+            salt: [])
+    }
+
+    private static func response(
+        _ fields: HTTPFields, url: String = "http://origin/film.mp4", isShared: Bool = false, isConfirmed: Bool = true,
+        length: Int64? = 1000
+    ) throws -> StoredResponse {
+        var policy = ReusePolicy()
+        policy.isShared = isShared
+        return StoredResponse(
+            try record(fields, url: url, length: length), policy: policy, isConfirmed: isConfirmed, at: stored.elapsed)
+    }
+
+    private static let minute: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"a\"", .contentType: "video/mp4"]
+
+    private static func refusal(_ status: Int) -> RepriseError {
+        RepriseError(
+            .originRefused, "no",
+            refusal: OriginRefusal(head: HTTPResponse(status: .init(code: status)), body: [], age: nil))
+    }
+
+    // MARK: - May it be used?
+
+    @Test("a response is used for its lifetime (RFC 9111 §4.2)") func lifetime() throws {
+        let response = try Self.response(Self.minute, isConfirmed: false)
+        #expect(response.isUsable(at: Self.later(59)))
+        #expect(!response.isUsable(at: Self.later(60)))
+        #expect(response.reuse(for: CacheControl(), at: Self.later(59)) == .serve)
+        #expect(response.reuse(for: CacheControl(), at: Self.later(60)) == .validate(.stale))
+    }
+
+    @Test func mediaInPlayAreUsedWhateverTheirAge() throws {
+        var response = try Self.response(Self.minute)
+        #expect(response.isUsable(at: Self.later(299)))
+        #expect(response.reuse(for: CacheControl(), at: Self.later(299)) == .serve)
+        #expect(!response.isUsable(at: Self.later(300)), "the play is over")
+        response.noteUse(at: Self.later(299).elapsed)
+        #expect(response.isUsable(at: Self.later(598)))
+        #expect(try !Self.response(Self.minute, isConfirmed: false).isUsable(at: Self.later(299)), "from the index")
+    }
+
+    @Test func aPlayEndsAfterADay() throws {
+        var response = try Self.response(Self.minute)
+        response.noteUse(at: Self.later(86_399).elapsed)
+        #expect(response.isInPlay(at: Self.later(86_399).elapsed))
+        #expect(!response.isInPlay(at: Self.later(86_400).elapsed))
+    }
+
+    @Test func neitherPlaylistsNorSharedCachesKnowPlays() throws {
+        let playlist = try Self.response(Self.minute, url: "http://origin/live.m3u8")
+        #expect(!playlist.isInPlay(at: Self.stored.elapsed))
+        #expect(try !Self.response(Self.minute, isShared: true).isInPlay(at: Self.stored.elapsed))
+    }
+
+    @Test("an invalidated response is validated first (RFC 9111 §4.4)") func invalidation() throws {
+        var response = try Self.response(Self.minute)
+        response.invalidate()
+        #expect(!response.isUsable(at: Self.stored))
+        #expect(response.reuse(for: CacheControl(), at: Self.stored) == .validate(.stale))
+        #expect(!response.mayServeStale(instead: Self.refusal(503), at: Self.stored))
+    }
+
+    @Test(
+        "a stale response is served instead of an error (RFC 9111 §4.2.4, RFC 5861 §4)",
+        arguments: [(500, true), (502, true), (503, true), (504, true), (404, false), (403, false)])
+    func staleIsServed(status: Int, isServed: Bool) throws {
+        let response = try Self.response(Self.minute)
+        #expect(response.mayServeStale(instead: Self.refusal(status), at: Self.later(3600)) == isServed)
+        #expect(response.mayServeStale(instead: RepriseError(.originUnreachable, ""), at: Self.later(3600)))
+        #expect(!response.mayServeStale(instead: RepriseError(.originMisbehaved, ""), at: Self.later(3600)))
+    }
+
+    @Test("must-revalidate forbids that (RFC 9111 §5.2.2.2)") func staleIsForbidden() throws {
+        var fields = Self.minute
+        fields[.cacheControl] = "max-age=60, must-revalidate"
+        let response = try Self.response(fields)
+        #expect(!response.mayServeStale(instead: Self.refusal(503), at: Self.later(3600)))
+        #expect(!response.mayServeStale(instead: RepriseError(.originUnreachable, ""), at: Self.later(3600)))
+    }
+
+    // MARK: - What may fill its holes
+
+    @Test("only a strong validator joins responses (RFC 9110 §15.3.7.3), or the chosen policy") func joining() throws {
+        let strong = try Self.response(Self.minute)
+        let dated = try Self.response([.lastModified: "Wed, 21 Oct 2015 07:28:00 GMT"])
+        let plain = try Self.response([:])
+        #expect(strong.isJoinable(.strict))
+        #expect(!plain.isJoinable(.strict) && !plain.isJoinable(.lengthAndDate) && plain.isJoinable(.immutable))
+        #expect(!dated.isJoinable(.strict) && dated.isJoinable(.lengthAndDate))
+        let endless = try Self.response([.lastModified: "Wed, 21 Oct 2015 07:28:00 GMT"], length: nil)
+        #expect(!endless.isJoinable(.lengthAndDate), "without a length there is nothing to compare")
+    }
+
+    // MARK: - What changes it
+
+    @Test("a confirmation updates the fields (RFC 9111 §3.2)") func freshening() throws {
+        var response = try Self.response(Self.minute, isConfirmed: false)
+        response.freshen(by: [.cacheControl: "max-age=120"], requestTime: Self.stored.date + 90, at: Self.later(100))
+        #expect(response.record.fields[.cacheControl] == "max-age=120")
+        #expect(response.record.fields[.eTag] == "\"a\"")
+        #expect(response.record.responseTime == Self.stored.date + 100)
+        #expect(response.isInPlay(at: Self.later(399).elapsed), "it was confirmed in this process")
+        #expect(!response.isUsable(at: Self.later(400)))
+    }
+
+    @Test("in a shared cache, what must not be stored changes nothing (RFC 9111 §3)") func sharedChanges() throws {
+        let storage = StoragePolicy(honorsNoStore: true, isShared: true)
+        let shared = try Self.response(Self.minute, isShared: true)
+        #expect(!shared.mayBeChanged(by: [.cacheControl: "private"], storage: storage))
+        #expect(shared.mayBeChanged(by: [.cacheControl: "max-age=10"], storage: storage))
+        #expect(try Self.response(Self.minute).mayBeChanged(by: [.cacheControl: "private"], storage: storage))
+    }
+
+    @Test func theMetadataFollowWhatIsLearned() throws {
+        var response = try Self.response(Self.minute, length: nil)
+        let before = response.information(completeLength: nil, rangesSupported: true)
+        #expect(before.completeLength == nil)
+        let after = response.information(completeLength: 7, rangesSupported: false)
+        #expect(after.completeLength == 7 && after.rangesSupported == false)
+        response.freshen(by: [.contentType: "video/webm"], requestTime: Self.stored.date, at: Self.stored)
+        #expect(response.information(completeLength: 7, rangesSupported: false).mediaType == "video/webm")
+        #expect(response.record(completeLength: 7, rangesSupported: false).completeLength == 7)
+    }
+}
