@@ -134,6 +134,13 @@ let package = Package(
             ],
             path: "Benchmarks/Store", swiftSettings: strict),
         .executableTarget(
+            name: "ParserBenchmark",
+            dependencies: [
+                "HTTPSemantics", "RepriseProxy",
+                .product(name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+            ] + nio,
+            path: "Benchmarks/Parser", swiftSettings: strict),
+        .executableTarget(
             name: "Soak",
             dependencies: ["ByteRanges", "HTTPSemantics", "Locks", "RepriseTesting", argumentParser],
             path: "Benchmarks/Soak", swiftSettings: strict),
@@ -235,6 +242,7 @@ if hasStandIn {
     // Targets that the adapter's tests do not need are not built a second time.
     package.products.removeAll { $0.name == "reprise" }
     package.targets.removeAll { target in
-        ["RepriseCLI", "Soak"].contains(target.name) || target.type == .test && target.name != "RepriseAVPlayerTests"
+        ["ParserBenchmark", "RepriseCLI", "Soak"].contains(target.name)
+            || target.type == .test && target.name != "RepriseAVPlayerTests"
     }
 }
