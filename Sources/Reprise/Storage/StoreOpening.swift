@@ -41,13 +41,11 @@ struct StoreOpening {
         writing directory: String, _ vault: Vault?, _ configuration: MediaCache.Configuration
     ) throws(RepriseError) {
         fileSystem = configuration.fileSystem
-        do throws(SystemError) {
-            try fileSystem.makeDirectory(directory + "/media")
-        } catch {
-            throw RepriseError(.storageUnavailable, "Cannot create \(directory).", cause: error)
-        }
-        Self.protect(directory)
+        try DirectoryClaim.check(directory, fileSystem)
+        try Self.makeDirectory(directory, in: fileSystem)
         lock = try DirectoryLock(directory: directory, in: fileSystem)
+        try Self.makeDirectory(directory + "/media", in: fileSystem)
+        Self.protect(directory)
         let opening = try Self.openIndex(directory, vault, configuration)
         index = opening.index
         isUnclean = opening.session.isUnclean || opening.reset != nil
@@ -55,6 +53,14 @@ struct StoreOpening {
         limitBefore = opening.session.limitBefore
         reset = opening.reset
         problem = nil
+    }
+
+    private static func makeDirectory(_ path: String, in fileSystem: any FileSystem) throws(RepriseError) {
+        do throws(SystemError) {
+            try fileSystem.makeDirectory(path)
+        } catch {
+            throw RepriseError(.storageUnavailable, "Cannot create \(path).", cause: error)
+        }
     }
 
     private init?(
