@@ -106,7 +106,7 @@ struct Pin: AsyncParsableCommand {
 
     private static func retain(_ resource: MediaResource, in store: MediaCache, as retention: Retention) async throws {
         do { try await store.retain(resource, as: retention) } catch let error as RepriseError {
-            throw await reason(error, resource)
+            throw error.code == .storageFull ? await reason(error, resource) : error
         }
     }
 
@@ -160,9 +160,14 @@ struct Pin: AsyncParsableCommand {
     /// In the words of the command's options, where `error` says that something cannot be stored.
     private static func reason(_ error: RepriseError, _ resource: MediaResource) async -> any Error {
         if error.code == .notStored { return Failure.Reason.notStored(unstorable(resource, .forbidden)) }
-        guard error.code == .storageFull else { return error }
+        guard error.code == .storageFull || error.code == .storageUnavailable else { return error }
         let length = await resource.storedProgress().completeLength ?? error.range?.upperBound
-        guard let obstacle = await resource.obstacle(toStoring: length) ?? resource.obstacleToMore else { return error }
+        if let obstacle = await resource.obstacle(toStoring: length) {
+            return Failure.Reason.notStored(unstorable(resource, obstacle))
+        }
+        guard error.code == .storageFull, let obstacle = await resource.obstacleToMore() else {
+            return Failure.Reason.notStored(unstorable(resource, .store(reason: error.explanation)))
+        }
         return Failure.Reason.notStored(unstorable(resource, obstacle))
     }
 

@@ -60,7 +60,7 @@ final class Store: Sendable {
         limitBefore = opening.limitBefore
         reset = opening.reset
         if let reason = opening.reset { reporter.tell(.storeReset(reason: reason)) }
-        if let problem { reporter.tell(.storeBypassed(nil, reason: problem.description)) }
+        if let problem { reporter.tell(.storeBypassed(nil, reason: problem.explanation)) }
         let recorded = configuration.usesRecordedLimit ? opening.limit : nil
         quota = Quota(
             limit: Self.limit(recorded ?? configuration.limit), used: try index.usage(),
@@ -157,9 +157,8 @@ final class Store: Sendable {
     /// Why there is no room for `bytes`: the disk, the pins or the limit.
     func noRoomReason(for bytes: Int64) -> String {
         guard let (_, free, floor) = quota.diskShortage(bytes) else { return noRoomReason }
-        return
-            "The disk is almost full: \(free) bytes are free, and \(floor) must stay free (minimumFree). Eviction would "
-            + "not help enough."
+        let rest = floor > 0 ? "and \(floor) must stay free (minimumFree)" : "and \(bytes) are needed"
+        return "The disk is almost full: \(free) bytes are free, \(rest). Eviction would not help enough."
     }
 
     /// Says that the limit leaves no room, and names the pins if they are the cause.
@@ -172,11 +171,14 @@ final class Store: Sendable {
     }
 
     /// Why no more can be stored of a representation whose length is not known.
-    var obstacleToMore: StorageObstacle {
+    ///
+    /// `allocated` is what it occupies itself of what is protected from eviction.
+    func obstacleToMore(besides allocated: Int64) -> StorageObstacle {
         if let reason = breaker.reason { return .store(reason: reason) }
         if quota.diskShortage(1) != nil { return .store(reason: noRoomReason(for: 1)) }
         if entryLimit < quota.limit { return .outgrownEntryLimit(limit: entryLimit) }
-        return .outgrown(kept: (try? index.retainedUsage())?.allocated ?? 0, limit: quota.limit)
+        let kept = (try? index.retainedUsage())?.allocated ?? 0
+        return .outgrown(kept: max(0, kept - allocated), limit: quota.limit)
     }
 
     /// Records everything and closes the directory.
