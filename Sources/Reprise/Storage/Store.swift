@@ -119,11 +119,32 @@ final class Store: Sendable {
         }
     }
 
-    /// Removes a file whose record is gone; a file that cannot be removed now is removed later as an orphan.
-    func removeFile(name: String, generation: Int64) {
+    /// Removes a file whose record is gone.
+    ///
+    /// A file that cannot be removed is returned. It is emptied if nothing can be reading it (`isUnread`), its bytes
+    /// count until they are freed, and the next opening finds it as an orphan.
+    @discardableResult
+    func removeFile(name: String, generation: Int64, isUnread: Bool = false) -> LeftFile? {
         dischargeExcess(generation)
-        try? fileSystem.remove(path(name: name, generation: generation))
-        reach(.removed)
+        defer { reach(.removed) }
+        let path = path(name: name, generation: generation)
+        do throws(SystemError) {
+            try fileSystem.remove(path)
+            return nil
+        } catch {
+            guard !error.isMissingFile else { return nil }
+            // Its folder may forbid what the file itself does not.
+            if isUnread { try? fileSystem.open(path, create: false).truncate(to: 0) }
+            return LeftFile(path: path, error: error, allocated: charge(path, of: generation))
+        }
+    }
+
+    /// Charges what the file at `path` occupies without a record; returns how much that is.
+    func charge(_ path: String, of generation: Int64) -> Int64 {
+        guard let allocated = try? fileSystem.status(of: path).allocated, allocated > 0 else { return 0 }
+        excess.withLock { $0[generation] = allocated }
+        quota.correct(from: Usage(), to: Usage(allocated: allocated))
+        return allocated
     }
 
     /// The charge for the index: its size, with the log at its maximum, so that the log has room to grow.
