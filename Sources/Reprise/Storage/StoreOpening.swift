@@ -29,9 +29,10 @@ struct StoreOpening {
                 guard let opening = try Self(reading: directory, vault, configuration, error) else { throw error }
                 self = opening
             } catch let refusal {
-                guard configuration.resetsWhenKeyDiffers, refusal.code == .keyUnavailable else { throw refusal }
+                guard refusal.code == .keyUnavailable else { throw refusal }
                 throw RepriseError(
-                    .keyUnavailable, "\(refusal.message) It cannot be emptied, because \(directory) cannot be written.",
+                    .keyUnavailable,
+                    "\(refusal.message) It cannot be emptied either, because \(directory) cannot be written.",
                     cause: error.cause)
             }
         }
