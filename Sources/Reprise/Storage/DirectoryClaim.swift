@@ -6,8 +6,8 @@
 
 /// Whether the files in a directory are a cache's, decided before anything is created or changed there.
 ///
-/// A directory may be mistyped. What stands at the place of the index or of the lock is used only if it is a cache's: by
-/// what it says itself, or, damaged, by what lies beside it.
+/// A directory may be mistyped. What stands at the place of the index or of the lock is used only if it is a cache's:
+/// by what it says itself, or, damaged, by what lies beside it.
 enum DirectoryClaim {
     /// Throws ``RepriseError`` with code `storageUnavailable`, naming the file, if `directory` has a lock or an index
     /// that is not a cache's.
