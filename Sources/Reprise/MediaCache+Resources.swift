@@ -45,7 +45,8 @@ extension MediaCache {
     /// Removes every entry that has not been used for longer than `age`, except those in use, pinned ones and
     /// downloads.
     ///
-    /// Returns the bytes freed. Throws ``RepriseError`` when the index cannot be read or written.
+    /// Returns the bytes freed. Throws ``RepriseError`` when the index cannot be read or written, or a file cannot be
+    /// removed.
     @discardableResult
     public func removeEntries(unusedFor age: Duration) async throws -> Int64 {
         guard let store = engine.store else { return 0 }
@@ -53,7 +54,9 @@ extension MediaCache {
         let candidates = try await entries().filter { $0.lastUsed < oldest && $0.retention == .cached }.map { entry in
             Index.Candidate(name: store.index.name(of: entry.key), key: entry.key)
         }
-        return try await engine.remove(candidates, force: false, store).removed.reduce(0) { $0 + $1.usage.stored }
+        let outcome = try await engine.remove(candidates, force: false, store)
+        if let problem = LeftFile.error(outcome.left) { throw problem }
+        return outcome.removed.reduce(0) { $0 + $1.usage.stored }
     }
 
     /// The clock of this cache.

@@ -66,17 +66,26 @@ extension MediaCache {
     /// Removes the least recently used entries until the cache occupies at most `size` bytes, and those not used for
     /// `age`; never entries in use, pinned or downloading.
     ///
+    /// Stops when the task is canceled, and when a file cannot be removed from the disk; its bytes count until it is.
     /// Returns the bytes freed on disk.
     @discardableResult
     public func prune(toSize size: Int64? = nil, olderThan age: Duration? = nil) async -> Int64 {
-        guard let store = engine.store else { return 0 }
+        await pruned(toSize: size, olderThan: age).freed
+    }
+
+    /// As ``prune(toSize:olderThan:)``, with the error that reports files which could not be removed.
+    package func pruned(
+        toSize size: Int64?, olderThan age: Duration?
+    ) async -> (freed: Int64, problem: RepriseError?) {
+        guard let store = engine.store else { return (0, nil) }
         let before = store.quota.usage.allocated
+        var left: [LeftFile] = []
         if let age {
             let date = engine.configuration.clock.now() - age / .seconds(1)
-            await store.evictor.prune(before: date, size: nil, engine.hands(store))
+            left += await store.evictor.prune(before: date, size: nil, engine.hands(store))
         }
-        if let size { await store.evictor.prune(before: nil, size: size, engine.hands(store)) }
-        return max(0, before - store.quota.usage.allocated)
+        if let size, left.isEmpty { left += await store.evictor.prune(before: nil, size: size, engine.hands(store)) }
+        return (max(0, before - store.quota.usage.allocated), LeftFile.error(left))
     }
 
     /// Changes the limit in bytes (``Configuration/limit``) while the cache is in use, and records it in the directory.
@@ -98,18 +107,29 @@ extension MediaCache {
 
     /// Removes the entries stored under `keys`, as ``remove(_:)`` does, in few transactions.
     ///
-    /// Returns the bytes of media freed.
+    /// Returns the bytes of media freed. Throws ``RepriseError`` with code `storageUnavailable`, also when a file could
+    /// not be removed from the disk; the entries are gone then, and such files count until they are.
     @discardableResult
     public func remove(_ keys: [CacheKey]) async throws -> Int64 {
-        guard let store = engine.store else { return 0 }
+        let (freed, _, problem) = try await removed(keys)
+        if let problem { throw problem }
+        return freed
+    }
+
+    /// As ``remove(_:)``, with the number of files that could not be removed, and the error that reports them.
+    package func removed(_ keys: [CacheKey]) async throws -> (freed: Int64, left: Int, problem: RepriseError?) {
+        guard let store = engine.store else { return (0, 0, nil) }
         await store.recorder.flush()
         var freed: Int64 = 0
+        var left: [LeftFile] = []
         var rest = keys[...]
         while !rest.isEmpty {
-            freed += try await engine.remove(Array(rest.prefix(Self.removalBatch)), store)
+            let outcome = try await engine.remove(Array(rest.prefix(Self.removalBatch)), store)
+            freed += outcome.freed
+            left += outcome.left
             rest = rest.dropFirst(Self.removalBatch)
         }
-        return freed
+        return (freed, left.count, LeftFile.error(left))
     }
 
     /// Entries that one transaction removes: few enough not to delay a batch of records for long.

@@ -113,7 +113,7 @@ public final class MediaCache: Sendable {
             ?? RepriseError(.storageUnavailable, "The cache's directory cannot be used.", cause: error)
         let cache = MediaCache(
             Engine(origin: origin, configuration: configuration, store: nil, reporter: Reporter(), problem: problem))
-        cache.engine.reporter.tell(.storeBypassed(nil, reason: "Nothing is stored. \(problem.description)"))
+        cache.engine.reporter.tell(.storeBypassed(nil, reason: "Nothing is stored. \(problem.explanation)"))
         return cache
     }
 

@@ -35,11 +35,18 @@ extension MediaResource {
         if let obstacle = await obstacle(toStoring: length) { return obstacle }
         // It would fit: something else prevents it, such as a folder that cannot be written.
         if length != nil, let reason = core.engine.reporter.bypassReason(of: key) { return .store(reason: reason) }
-        return store.obstacleToMore
+        return await obstacleToMore() ?? .store(reason: store.noRoomReason)
     }
 
     /// Why no more can be stored of a representation whose length is not known.
-    package var obstacleToMore: StorageObstacle? { core.engine.store?.obstacleToMore }
+    package func obstacleToMore() async -> StorageObstacle? {
+        guard let store = core.engine.store else { return nil }
+        await store.recorder.flush()
+        return await withTaskExecutorPreference(DiskExecutor.shared) {
+            let isKept = (try? store.index.retention(of: key)).map { $0 != .cached } ?? false
+            return store.obstacleToMore(besides: isKept ? (try? store.index.allocated(of: key)) ?? 0 : 0)
+        }
+    }
 
     /// Why a representation of `length` bytes cannot be stored as a whole.
     package func obstacle(toStoring length: Int64?) async -> StorageObstacle? {

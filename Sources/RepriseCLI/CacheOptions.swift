@@ -99,7 +99,8 @@ struct CacheOptions: ParsableArguments {
             if error.code == .storageUnavailable, mayDoWithout {
                 return MediaCache.withoutStore(origin: origin, configuration: configuration, because: error)
             }
-            guard error.code == .keyUnavailable, !configuration.resetsWhenKeyDiffers,
+            // With a cause the directory may not be written, and --reset would not help.
+            guard error.code == .keyUnavailable, error.cause == nil, !configuration.resetsWhenKeyDiffers,
                 let foreign = try MediaCache.holdings(in: directory, underAnotherKeyThan: configuration.encryption)
             else { throw error }
             throw RepriseError(
@@ -170,7 +171,12 @@ struct StoreOptions: ParsableArguments {
     )
     var reset = false
 
-    func validate() throws { try NameOptions.check(dropQueryItem) }
+    func validate() throws {
+        try NameOptions.check(dropQueryItem)
+        if let maximumAge, maximumAge.duration <= .zero {
+            throw ValidationError("--maximum-age takes a time above zero, such as 12h or 30d.")
+        }
+    }
 
     /// The engine's settings.
     func configuration(_ cache: CacheOptions) throws -> MediaCache.Configuration {
@@ -190,6 +196,24 @@ struct StoreOptions: ParsableArguments {
         }
         if !dropQueryItem.isEmpty { configuration.keyPolicy = .droppingQueryItems(Set(dropQueryItem)) }
         return configuration
+    }
+}
+
+/// The maximum age that a command applies at its end, and only if it did what it should.
+struct Aging: Sendable {
+    private let maximumAge: Duration?
+    private let start = ContinuousClock.now
+
+    /// Takes the maximum age out of `settings`.
+    init(_ settings: inout MediaCache.Configuration) {
+        maximumAge = settings.maximumAge
+        settings.maximumAge = nil
+    }
+
+    /// Removes entries that were too old when the command began.
+    func apply(to store: MediaCache) async {
+        guard let maximumAge else { return }
+        await store.prune(olderThan: maximumAge + (.now - start))
     }
 }
 

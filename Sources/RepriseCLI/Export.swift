@@ -30,11 +30,11 @@ struct Export: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let signals = StopSignals()
         try await Failure.reporting {
             let inspector = try cache.inspector()
             let entry = try names.entry(url, in: inspector)
             let output = Output(output, force: options.force)
-            let signals = StopSignals()
             let result = await signals.interrupting {
                 let file = try await output.open(signals)
                 do {

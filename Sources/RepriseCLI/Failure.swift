@@ -23,7 +23,7 @@ enum Failure {
         switch error {
         case let reason as Reason: reason
         case let error as RepriseError:
-            Reason(code: code(error), name: error.code.description, message: error.message + cause(of: error))
+            Reason(code: code(error), name: error.code.description, message: error.explanation)
         case let failure as OutputFile.Failure: reason(failure)
         default: nil
         }
@@ -51,18 +51,6 @@ enum Failure {
         case .validatorChanged, .rangeNotSatisfiable, .networkUnavailable: ExitCode(69)
         default: ExitCode(1)
         }
-    }
-
-    /// The error underneath in the system's words, without what only programmers read.
-    private static func cause(of failure: RepriseError) -> String {
-        // That message says all of it.
-        guard let error = failure.cause, failure.code != .originNotFound else { return "" }
-        if let error = error as? RepriseError { return " (\(error.message))" }
-        let text = "\(error)"
-        if let match = text.firstMatch(of: /errno:? (\d+)/), let code = Int32(match.1) {
-            return " (\(String(cString: strerror(code))))"
-        }
-        return " (\(text))"
     }
 
     /// Says what went wrong on standard error.

@@ -56,11 +56,12 @@ struct Fetch: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let signals = StopSignals()
         try await Failure.reporting {
-            let settings = try self.store.configuration(cache)
+            var settings = try self.store.configuration(cache)
+            let aging = Aging(&settings)
             // What can be wrong without a look at the cache comes before it is opened: --reset empties it then.
             try checkURLs()
-            let signals = StopSignals()
             let output = output.map { Output($0, force: options.force) }
             let file = try signals.get(await signals.interrupting { try await output?.open(signals) })
             let origin = NIOOrigin()
@@ -75,6 +76,7 @@ struct Fetch: AsyncParsableCommand {
             }
             // A limit under which nothing was done is not the cache's.
             if case .success(let outcome) = result, outcome.isVain { try await store.restoreLimit() }
+            if case .success(let outcome) = result, !outcome.isVain { await aging.apply(to: store) }
             await store.close()
             await origin.shutdown()
             if let code = try signals.get(result.mapError { stopped($0) }).code { throw code }

@@ -38,16 +38,18 @@ struct Pin: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let signals = StopSignals()
         try await Failure.reporting {
-            let settings = try self.store.configuration(cache)
+            var settings = try self.store.configuration(cache)
+            let aging = Aging(&settings)
             // Before the cache is opened: --reset empties it then.
             for url in urls { _ = try ResourceURL(url) }
-            let signals = StopSignals()
             let origin = NIOOrigin()
             let store = try await cache.open(settings, origin)
             let result = await signals.interrupting { try await pinAll(in: store) }
             // A limit under which nothing was done is not the cache's.
             if case .success(let outcome) = result, outcome.isVain { try await store.restoreLimit() }
+            if case .success(let outcome) = result, !outcome.isVain { await aging.apply(to: store) }
             await store.close()
             await origin.shutdown()
             let outcome = try signals.get(
@@ -90,6 +92,10 @@ struct Pin: AsyncParsableCommand {
         let before = try await store.retention(of: resource)
         do {
             let events = store.events()
+            // A download is kept until it is released: a pin without an end asks for less.
+            if before == .download, retention == .pinned(until: nil) {
+                return await Self.report(resource, URLText.redacted(url), .download, isOld: true)
+            }
             try await Self.retain(resource, in: store, as: retention)
             if download { try await Self.end(of: resource, url, events) }
         } catch is CancellationError where download {
@@ -101,17 +107,21 @@ struct Pin: AsyncParsableCommand {
             if download, before != .download { try await store.retain(resource, as: before) }
             throw error
         }
-        return await Self.report(resource, URLText.redacted(url), retention)
+        let report = await Self.report(resource, URLText.redacted(url), retention)
+        guard before == .download, !download else { return report }
+        return report + "\nIt was a download and is a pin now: what is missing is no longer fetched."
     }
 
     private static func retain(_ resource: MediaResource, in store: MediaCache, as retention: Retention) async throws {
         do { try await store.retain(resource, as: retention) } catch let error as RepriseError {
-            throw await reason(error, resource)
+            throw error.code == .storageFull ? await reason(error, resource) : error
         }
     }
 
     /// What is kept of a URL, and what is not there to be kept.
-    private static func report(_ resource: MediaResource, _ url: String, _ retention: Retention) async -> String {
+    private static func report(
+        _ resource: MediaResource, _ url: String, _ retention: Retention, isOld: Bool = false
+    ) async -> String {
         let bytes = await resource.storedProgress().ranges.byteCount
         if case .pinned(let until) = retention {
             let limit = until.map { " until \(TimeSpan.date($0))" } ?? ""
@@ -121,7 +131,7 @@ struct Pin: AsyncParsableCommand {
             }
             return "Pinned\(limit): \(url), \(ByteCount(bytes)) stored"
         }
-        return "Downloaded: \(url), \(ByteCount(bytes)) stored"
+        return "\(isOld ? "Kept as a download already" : "Downloaded"): \(url), \(ByteCount(bytes)) stored"
     }
 
     /// Shows how far the download is until it ends.
@@ -160,9 +170,14 @@ struct Pin: AsyncParsableCommand {
     /// In the words of the command's options, where `error` says that something cannot be stored.
     private static func reason(_ error: RepriseError, _ resource: MediaResource) async -> any Error {
         if error.code == .notStored { return Failure.Reason.notStored(unstorable(resource, .forbidden)) }
-        guard error.code == .storageFull else { return error }
+        guard error.code == .storageFull || error.code == .storageUnavailable else { return error }
         let length = await resource.storedProgress().completeLength ?? error.range?.upperBound
-        guard let obstacle = await resource.obstacle(toStoring: length) ?? resource.obstacleToMore else { return error }
+        if let obstacle = await resource.obstacle(toStoring: length) {
+            return Failure.Reason.notStored(unstorable(resource, obstacle))
+        }
+        guard error.code == .storageFull, let obstacle = await resource.obstacleToMore() else {
+            return Failure.Reason.notStored(unstorable(resource, .store(reason: error.explanation)))
+        }
         return Failure.Reason.notStored(unstorable(resource, obstacle))
     }
 

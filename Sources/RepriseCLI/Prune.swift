@@ -6,7 +6,8 @@ struct Prune: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove the least recently used entries.",
         discussion: """
-            Pinned ones stay. The proxy must not be running on the same directory.
+            Pinned ones stay. The proxy must not be running on the same directory. Stopped by a signal, it says how much
+            was freed.
 
             Examples:
               reprise prune --to 500MB
@@ -24,11 +25,23 @@ struct Prune: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let signals = StopSignals()
         try await Failure.reporting {
-            let (freed, left) = try await cache.withCache { store in
-                (await store.prune(toSize: to?.bytes, olderThan: olderThan?.duration), store.allocatedBytes.media)
+            let result = try await cache.withCache { store in
+                await signals.interrupting {
+                    let (freed, problem) = await store.pruned(toSize: to?.bytes, olderThan: olderThan?.duration)
+                    let left = store.allocatedBytes.media
+                    let report = "Freed \(ByteCount(freed)); \(ByteCount(left)) are left."
+                    if Task.isCancelled {
+                        throw StopSignals.Interruption(
+                            message: "Stopped. \(report) Run the same command again to go on.")
+                    }
+                    return (report, left, problem)
+                }
             }
-            try Terminal.print("Freed \(ByteCount(freed)); \(ByteCount(left)) are left.")
+            let (report, left, problem) = try signals.get(result)
+            try Terminal.print(report)
+            if let problem { throw problem }
             if let to, left > to.bytes {
                 Terminal.error("reprise: What is left is pinned or a download. See: reprise list")
             }

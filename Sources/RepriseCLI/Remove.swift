@@ -28,7 +28,7 @@ struct Remove: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            let (entries, pins, freed, missing) = try await cache.withCache { store in
+            let (entries, pins, outcome, missing) = try await cache.withCache { store in
                 func isWanted(_ key: CacheKey, _ url: ResourceURL) -> Bool {
                     all || urls.contains { names.matches($0, key, url) }
                 }
@@ -36,12 +36,13 @@ struct Remove: AsyncParsableCommand {
                 // Pins of URLs of which nothing is stored yet.
                 let pins = try await store.awaitedEntries().map { ($0.key, $0.url) }
                 let missing = urls.first { url in !(entries + pins).contains { names.matches(url, $0, $1) } }
-                let freed = try await store.remove((entries + pins).filter(isWanted).map(\.0))
-                return (entries.count(where: isWanted), pins.count(where: isWanted), freed, missing)
+                let outcome = try await store.removed((entries + pins).filter(isWanted).map(\.0))
+                return (entries.count(where: isWanted), pins.count(where: isWanted), outcome, missing)
             }
             let released = pins == 0 ? "" : ", and \(pins) \(pins == 1 ? "pin" : "pins")"
             try Terminal.print(
-                "Removed \(entries) \(entries == 1 ? "entry" : "entries"), \(ByteCount(freed))\(released).")
+                "Removed \(entries) \(entries == 1 ? "entry" : "entries"), \(ByteCount(outcome.freed))\(released).")
+            if let problem = outcome.problem { throw problem }
             if let missing { throw NameOptions.nothingStored(missing) }
         }
     }

@@ -109,6 +109,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let signals = StopSignals()
         let logger = try cache.logger("reprise")
         var configuration = ProxyConfiguration()
         configuration.host = host
@@ -126,9 +127,9 @@ struct Serve: AsyncParsableCommand {
             settings.reuse.isOffline = offline
             let forced = Set(forceCache.map { $0.lowercased() })
             settings.reuse.forces = { forced.contains($0) }
-            // Before the cache is opened: --reset empties it then.
-            if store.reset { try await ProxyServer.rehearse(configuration) }
-            try await serve(configuration, settings, logger)
+            // Before the cache is opened: then --reset empties it, and --maximum-age removes old entries.
+            if store.reset || store.maximumAge != nil { try await ProxyServer.rehearse(configuration) }
+            try await serve(configuration, settings, logger, signals)
         }
     }
 
@@ -160,9 +161,9 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func serve(
-        _ configuration: ProxyConfiguration, _ settings: MediaCache.Configuration, _ logger: Logger
+        _ configuration: ProxyConfiguration, _ settings: MediaCache.Configuration, _ logger: Logger,
+        _ signals: StopSignals
     ) async throws {
-        let signals = StopSignals()
         var client = NIOOrigin.Configuration()
         client.forbidsPrivateAddresses = !configuration.isLoopback
         client.maximumConnectionsPerHost = connectionsPerHost

@@ -36,8 +36,8 @@ struct Verify: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let signals = StopSignals()
         try await Failure.reporting {
-            let signals = StopSignals()
             let read = Mutex<(bytes: Int64, total: Int64)>((0, 0))
             var reset: String?
             let result = try await cache.withCache { store in

@@ -244,6 +244,39 @@ import Testing
         }
     }
 
+    @Test("a pin does not end a download, and one that has to says so")
+    func aPinOfADownload() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 100_000)
+            let url = site.origin.url("/a.mp4")
+            #expect(try await Command.run("pin", site.directory, ["--download", url]).exit == .status(0))
+            let pin = try await Command.run("pin", site.directory, [url])
+            #expect(pin.exit == .status(0))
+            #expect(pin.output == "Kept as a download already: \(url), 100 kB stored\n", "\(pin)")
+            #expect(try await Command.run("list", site.directory).output.contains("[download]"))
+            let limited = try await Command.run("pin", site.directory, ["--for", "1h", url])
+            #expect(limited.exit == .status(0))
+            #expect(limited.output.contains("It was a download and is a pin now"), "\(limited)")
+            #expect(try await Command.run("list", site.directory).output.contains("[pinned until "))
+        }
+    }
+
+    @Test("a download of unknown length that finds no room does not blame its own bytes")
+    func aDownloadThatOutgrowsTheLimit() async throws {
+        try await Site.run { site async throws in
+            site.publish("/loose.mp4", length: 600_000)
+            site.origin.set(
+                TestOrigin.Resource(
+                    .pattern(seed: 1, length: 3_000_000), mediaType: "video/mp4",
+                    personality: TestOrigin.Personality { $0.framing = .chunked }), at: "/a.mp4")
+            try await Self.fetch(site, ["/loose.mp4"], ["--limit", "1MB"])
+            let pin = try await Command.run("pin", site.directory, ["--download", site.origin.url("/a.mp4")])
+            #expect(pin.exit == .status(74), "\(pin)")
+            let reason = "a.mp4 cannot be stored as a whole: it does not fit the limit of the cache, which is 1.00 MB."
+            #expect(pin.errors.contains(reason), "\(pin)")
+        }
+    }
+
     @Test func removeReleasesAPinOfWhichNothingIsStored() async throws {
         try await Site.run { site async throws in
             let (a, b) = (site.origin.url("/a.mp4"), site.origin.url("/b.mp4"))

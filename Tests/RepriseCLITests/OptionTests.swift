@@ -101,6 +101,54 @@ import Testing
         #expect(settings.maximumAge == .seconds(12 * 3600))
     }
 
+    @Test(arguments: ["fetch", "pin", "serve"]) func aMaximumAgeOfZeroIsRefused(subcommand: String) async throws {
+        let directory = try TemporaryDirectory()
+        let urls = subcommand == "serve" ? [] : ["http://127.0.0.1/a.mp4"]
+        let outcome = try await Command.run(subcommand, directory, ["--maximum-age", "0s"] + urls)
+        #expect(outcome.exit == .status(64), "\(outcome)")
+        #expect(outcome.errors.contains("--maximum-age takes a time above zero"), "\(outcome)")
+    }
+
+    /// A command asks for it at its end, and one that failed does not.
+    @Test func theMaximumAgeCountsFromTheBeginningOfACommand() async throws {
+        let clock = ShiftableClock()
+        try await Bench.run(configure: { $0.clock = clock.cacheClock }) { bench async throws in
+            bench.publish("/old", length: 1000)
+            bench.publish("/new", length: 1000)
+            _ = try await bench.bytes("/old")
+            clock.shift(by: .seconds(100))
+            var settings = MediaCache.Configuration()
+            settings.maximumAge = .seconds(50)
+            let aging = Aging(&settings)
+            #expect(settings.maximumAge == nil, "the engine would remove old entries at once")
+            _ = try await bench.bytes("/new")
+            #expect(try await bench.cache.entries().count == 2)
+            await aging.apply(to: bench.cache)
+            #expect(try await bench.cache.entries().map(\.url.lastPathComponent) == ["new"])
+        }
+    }
+
+    @Test(arguments: ["fetch", "pin"]) func aCommandThatFailsRemovesNothingOld(subcommand: String) async throws {
+        let past = CacheClock(ContinuousClock()) { CacheClock.system.wallClock() - 1_000_000 }
+        try await Bench.run(configure: { $0.clock = past }) { bench async throws in
+            bench.publish("/old", length: 1000)
+            _ = try await bench.bytes("/old")
+            await bench.cache.close()
+            let options = (subcommand == "pin" ? ["--download"] : []) + ["--maximum-age", "10s"]
+            func run(_ path: String) async throws -> ChildProcess.Outcome {
+                try await Command.run(subcommand, bench.directory, options + [bench.origin.url(path)])
+            }
+            #expect(try await run("/gone").exit == .status(69))
+            func names() async throws -> [String] {
+                try Command.json(Entry.self, try await Command.run("list", bench.directory, ["--json"])).map(\.url)
+            }
+            #expect(try await names() == [bench.origin.url("/old")])
+            bench.publish("/new", length: 1000)
+            #expect(try await run("/new").exit == .status(0))
+            #expect(try await names() == [bench.origin.url("/new")])
+        }
+    }
+
     @Test func pruneLooksAtTheAge() async throws {
         try await Site.run { site async throws in
             site.publish("/a.mp4", length: 1000)

@@ -111,4 +111,48 @@ import Testing
             #expect(isUnchanged)
         }
     }
+
+    @Test(
+        "files in a folder that may not be written are named, by every command that removes",
+        arguments: [["remove", "--all"], ["prune", "--to", "0"]])
+    func folder(command: [String]) async throws {
+        guard let prefix = Self.prefix else { return }
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 300_000)
+            try await Command.run("fetch", site.directory, [site.origin.url("/film.mp4")])
+            try Self.set(.directoryOnly, below: site.directory.path, isWritable: true)
+            let file = try #require(DiskUse.mediaFiles(of: site.directory.path).first)
+            let folder = (file as NSString).deletingLastPathComponent
+            #expect(chmod(folder, 0o500) == 0)
+            defer { _ = chmod(folder, 0o700) }
+            let outcome = try await Command.run(
+                command[0], site.directory, Array(command.dropFirst()), prefix: prefix)
+            #expect(outcome.exit == .status(74), "\(outcome)")
+            #expect(outcome.errors.contains("1 file cannot be removed: \(file)"), "\(outcome)")
+            #expect(outcome.errors.contains("Permission denied"), "\(outcome)")
+            #expect(DiskUse.bytes(under: folder) == 0, "it was not emptied")
+            #expect(chmod(folder, 0o700) == 0)
+            try await Command.run("verify", site.directory, prefix: prefix)
+            let again = try await Command.run("verify", site.directory, prefix: prefix)
+            #expect(again.exit == .status(0), "\(again)")
+        }
+    }
+
+    @Test("with another key nothing advises --reset to who may not write")
+    func otherKey() async throws {
+        guard let prefix = Self.prefix else { return }
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 30_000)
+            let key = ["REPRISE_ENCRYPT_KEY": String(repeating: "7f", count: 32)]
+            try await Command.run("fetch", site.directory, [site.origin.url("/film.mp4")], environment: key)
+            try Self.set(.everything, below: site.directory.path, isWritable: false)
+            defer { try? Self.set(.everything, below: site.directory.path, isWritable: true) }
+            let verify = try await Command.run("verify", site.directory, prefix: prefix)
+            #expect(verify.exit == .status(78), "\(verify)")
+            #expect(!verify.errors.contains("--reset"), "\(verify)")
+            #expect(
+                verify.errors.contains("because \(site.directory.path) cannot be written. (Permission denied)"),
+                "\(verify)")
+        }
+    }
 }

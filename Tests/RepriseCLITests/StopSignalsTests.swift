@@ -19,6 +19,21 @@ import Testing
         await signals.wait()
     }
 
+    /// A signal before that ends the process without a word; when it comes is not for a test to say.
+    @Test(
+        "a command that ends in good order takes the signals before anything else",
+        arguments: [
+            "Serve", "Fetch", "Export", "Pin", "Prune", "Verify",
+        ])
+    func signalsComeFirst(command: String) throws {
+        let source = try String(
+            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .appendingPathComponent("../../Sources/RepriseCLI/\(command).swift"), encoding: .utf8)
+        let run = try #require(source.firstRange(of: "func run() async throws {\n"))
+        let first = source[run.upperBound...].prefix { $0 != "\n" }
+        #expect(first.trimmingCharacters(in: .whitespaces) == "let signals = StopSignals()", "\(first)")
+    }
+
     @Test func workThatCannotBeStoppedIsNotWaitedFor() async throws {
         let gate = DispatchSemaphore(value: 0)
         let hasBegun = AsyncStream.makeStream(of: Void.self)

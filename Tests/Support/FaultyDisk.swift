@@ -33,6 +33,7 @@ package final class FaultyDisk: FileSystem {
         var fault: @Sendable (Int) -> Fault? = { _ in nil }
         var openError: Int32?
         var namesError: Int32?
+        var removeError: Int32?
         var readError: (@Sendable (Int64) -> Int32?)?
         var keepsJournal = false
         var reporter: [Write] = []
@@ -56,6 +57,9 @@ package final class FaultyDisk: FileSystem {
 
     /// Makes every listing of a folder of data files fail with this `errno`; `nil` for none.
     package func setNamesError(_ error: Int32?) { state.withLock { $0.namesError = error } }
+
+    /// Makes every removal of a data file fail with this `errno`; `nil` for none.
+    package func setRemoveError(_ error: Int32?) { state.withLock { $0.removeError = error } }
 
     /// Sets the error of each read of a data file by its offset; `nil` for none.
     package func setReadError(_ error: (@Sendable (Int64) -> Int32?)?) { state.withLock { $0.readError = error } }
@@ -125,12 +129,15 @@ package final class FaultyDisk: FileSystem {
     }
 
     package func makeDirectory(_ path: String) throws(SystemError) { try real.makeDirectory(path) }
-    package func remove(_ path: String) throws(SystemError) { try real.remove(path) }
+    package func remove(_ path: String) throws(SystemError) {
+        if path.contains("/media/"), let error = state.withLock({ $0.removeError }) { throw SystemError(error) }
+        try real.remove(path)
+    }
     package func rename(_ path: String, to destination: String) throws(SystemError) {
         try real.rename(path, to: destination)
     }
     package func names(in directory: String) throws(SystemError) -> [String] {
-        if let error = state.withLock({ $0.namesError }) { throw SystemError(error) }
+        if directory.contains("/media"), let error = state.withLock({ $0.namesError }) { throw SystemError(error) }
         return try real.names(in: directory)
     }
     package func status(of path: String) throws(SystemError) -> FileStatus { try real.status(of: path) }

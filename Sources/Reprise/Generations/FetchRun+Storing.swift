@@ -41,8 +41,8 @@ extension FetchRun {
             try await writeTwice(hole, of: arrival.chunk, at: arrival.range.lowerBound, &writer)
         } catch {
             store.quota.release(allocated: core.allocation.discharge(blocks))
-            if !error.concernsOneFile { store.breaker.open() }
-            return giveUp(&writer, error.description, Breaker.pause, at: arrival)
+            if !error.concernsOneFile { store.breaker.open(because: error) }
+            return giveUp(&writer, error.explanation, Breaker.pause, at: arrival)
         }
         store.reach(.written)
         let count = hole.upperBound - hole.lowerBound
@@ -70,8 +70,8 @@ extension FetchRun {
         do throws(RepriseError) {
             try writer.finish()
         } catch {
-            if !error.concernsOneFile { store.breaker.open() }
-            _ = giveUp(&writer, error.description, Breaker.pause)
+            if !error.concernsOneFile { store.breaker.open(because: error) }
+            _ = giveUp(&writer, error.explanation, Breaker.pause)
         }
     }
 

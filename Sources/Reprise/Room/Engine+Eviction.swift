@@ -15,11 +15,16 @@ extension Engine {
     func hands(_ store: Store) -> Evictor.EvictionTarget {
         Evictor.EvictionTarget(
             remove: { candidates in
-                let outcome = try? await self.remove(candidates, force: false, store)
-                for (candidate, usage) in outcome?.removed ?? [] {
+                guard let outcome = try? await self.remove(candidates, force: false, store) else {
+                    return Evictor.Outcome(inUse: candidates)
+                }
+                for (candidate, usage) in outcome.removed {
                     if let key = candidate.key { self.reporter.tell(.evicted(key, bytes: usage.stored)) }
                 }
-                return outcome?.inUse ?? candidates
+                if let error = LeftFile.error(outcome.left) {
+                    self.reporter.tell(.storeBypassed(nil, reason: error.explanation))
+                }
+                return Evictor.Outcome(inUse: outcome.inUse, left: outcome.left)
             },
             shrink: { candidate, bytes in
                 guard let key = candidate.key else { return }
@@ -29,20 +34,21 @@ extension Engine {
 
     /// Removes the entries stored under `keys` and their variants, in use or not.
     ///
-    /// Returns the bytes of media they held.
-    func remove(_ keys: [CacheKey], _ store: Store) async throws(RepriseError) -> Int64 {
+    /// Returns the bytes of media that were freed, and the files that could not be removed.
+    func remove(_ keys: [CacheKey], _ store: Store) async throws(RepriseError) -> (freed: Int64, left: [LeftFile]) {
         // Each key only once, or its usage would be released twice: a variant may be named beside the key it belongs
         // to.
         let all = Set(keys + (try await store.recorder.release(keys)))
         let candidates = all.map { Index.Candidate(name: store.index.name(of: $0), key: $0) }
-        return try await remove(candidates, force: true, store).removed.reduce(0) { $0 + $1.usage.stored }
+        let outcome = try await remove(candidates, force: true, store)
+        return (outcome.removed.reduce(0) { $0 + $1.usage.stored }, outcome.left)
     }
 
     /// Removes entries in one transaction; those in use and those pinned or downloading only if `force` is true.
     func remove(
         _ candidates: [Index.Candidate], force: Bool, _ store: Store
     ) async throws(RepriseError) -> (
-        removed: [(candidate: Index.Candidate, usage: Usage)], inUse: [Index.Candidate]
+        removed: [(candidate: Index.Candidate, usage: Usage)], inUse: [Index.Candidate], left: [LeftFile]
     ) {
         // Before they leave the table: a new live resource would load entries that are about to be removed.
         let keys = candidates.compactMap(\.key)
@@ -66,20 +72,27 @@ extension Engine {
         taken.removeAll { removal.kept.contains($0.candidate.name) }
         store.reach(.unrecorded)
         var removed: [(candidate: Index.Candidate, usage: Usage)] = []
+        var left: [LeftFile] = []
         for (candidate, live) in taken {
-            var usage = Usage()
-            for generation in removal.generations where generation.name == candidate.name {
-                if generation.id != live?.id { usage = usage + generation.usage }
-                store.removeFile(name: generation.name, generation: generation.id)
+            var freed = Usage()
+            func note(_ usage: Usage, _ file: LeftFile?) {
+                // What a file goes on to occupy is charged apart.
+                store.quota.release(usage)
+                if file?.allocated ?? 0 == 0 { freed = freed + usage }
+                if let file { left.append(file) }
+            }
+            for generation in removal.generations where generation.name == candidate.name && generation.id != live?.id {
+                note(
+                    generation.usage, store.removeFile(name: generation.name, generation: generation.id, isUnread: true)
+                )
             }
             if let live {
-                usage = usage + live.allocation.close()
-                store.removeFile(name: candidate.name, generation: live.id)
+                let usage = live.allocation.close()
                 live.emptyFileIfUnread()
+                note(usage, store.removeFile(name: candidate.name, generation: live.id))
             }
-            store.quota.release(usage)
-            removed.append((candidate, usage))
+            removed.append((candidate, freed))
         }
-        return (removed, inUse)
+        return (removed, inUse, left)
     }
 }

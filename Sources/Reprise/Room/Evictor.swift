@@ -25,10 +25,21 @@ actor Evictor {
 
     /// What the evictor asks of the engine.
     struct EvictionTarget: Sendable {
-        /// Removes unused entries; returns those that are in use.
-        let remove: @Sendable ([Index.Candidate]) async -> [Index.Candidate]
+        /// Removes unused entries.
+        let remove: @Sendable ([Index.Candidate]) async -> Outcome
         /// Frees about this many bytes from an entry in use.
         let shrink: @Sendable (Index.Candidate, Int64) async -> Void
+    }
+
+    /// What became of entries that were to be removed.
+    struct Outcome: Sendable {
+        /// Those that are in use, and stay.
+        var inUse: [Index.Candidate] = []
+        /// Files that could not be removed.
+        var left: [LeftFile] = []
+
+        /// Whether removing entries frees nothing, so that further ones would be lost in vain.
+        var isVain: Bool { left.contains { $0.allocated > 0 } }
     }
 
     /// Reserves `bytes`, evicting as needed.
@@ -64,8 +75,10 @@ actor Evictor {
                     group.append(next)
                     freed += next.allocated
                 }
-                inUse += await hands.remove(group)
+                let outcome = await hands.remove(group)
                 if quota.reserve(bytes) { return true }
+                if outcome.isVain { return false }
+                inUse += outcome.inUse
             }
         }
         let batch = max(bytes, min(Self.extentBatch, quota.limit / 16))
@@ -91,21 +104,31 @@ actor Evictor {
         while quota.usage.allocated > target,
             let page = try? index.candidates(by: policy, limit: 1, offset: inUse), !page.isEmpty
         {
-            inUse += await hands.remove(page).count
+            let outcome = await hands.remove(page)
+            if outcome.isVain { return }
+            inUse += outcome.inUse.count
         }
     }
 
     /// Removes entries last used before `date`, or entries in the order of the policy until at most `size` bytes are
-    /// occupied.
-    func prune(before date: Double?, size: Int64?, _ hands: EvictionTarget) async {
+    /// occupied; stops when the task is canceled, or when files cannot be removed.
+    ///
+    /// Returns the files that could not be removed.
+    @discardableResult
+    func prune(before date: Double?, size: Int64?, _ hands: EvictionTarget) async -> [LeftFile] {
+        var left: [LeftFile] = []
         await recorder.flush()
         _ = try? await index.releaseExpired(before: clock.now())
         var inUse = 0
-        while size.map({ quota.usage.allocated > $0 }) ?? true,
+        while !Task.isCancelled, size.map({ quota.usage.allocated > $0 }) ?? true,
             let page = try? index.candidates(
                 by: policy, limit: size == nil ? Self.page * 16 : 1, offset: inUse, before: date), !page.isEmpty
         {
-            inUse += await hands.remove(page).count
+            let outcome = await hands.remove(page)
+            left += outcome.left
+            if outcome.isVain { break }
+            inUse += outcome.inUse.count
         }
+        return left
     }
 }

@@ -63,8 +63,10 @@ final class Quota: Sendable {
     }
 
     /// How much room the disk lacks for `bytes`, if any, because files other than this cache's fill it.
+    ///
+    /// Also without a floor: evicting for what the disk cannot hold would be in vain.
     func diskShortage(_ bytes: Int64) -> (missing: Int64, free: Int64, floor: Int64)? {
-        guard floor > 0, let free = freeBytes(), free - floor < bytes else { return nil }
+        guard let free = freeBytes(), free - floor < bytes else { return nil }
         return (bytes - (free - floor), free, floor)
     }
 

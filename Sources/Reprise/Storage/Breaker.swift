@@ -11,6 +11,7 @@ final class Breaker: Sendable {
 
     private struct State {
         var until: Duration?
+        var cause = ""
         var isIndexFailing = false
     }
 
@@ -31,14 +32,23 @@ final class Breaker: Sendable {
         return state.withLock { state in
             if state.isIndexFailing { return "The index cannot be written." }
             guard let end = state.until else { return nil }
-            if clock.elapsed() < end { return "The disk failed less than a minute ago." }
+            if clock.elapsed() < end { return state.cause }
             state.until = nil
             return nil
         }
     }
 
     /// Stops writing because the disk failed.
-    func open() { state.withLock { $0.until = clock.elapsed() + Self.pause } }
+    func open(because error: RepriseError? = nil) {
+        let cause =
+            error?.isLackOfRoom == true
+            ? "The disk is full. Free some of it, or choose a directory on another disk."
+            : "The disk failed less than a minute ago\(error?.cause.map { ": \(RepriseError.words(of: $0))" } ?? "")."
+        state.withLock { state in
+            state.until = clock.elapsed() + Self.pause
+            state.cause = cause
+        }
+    }
 
     /// Notes whether the index can be written; returns false if that was known.
     func noteIndex(isFailing: Bool) -> Bool {

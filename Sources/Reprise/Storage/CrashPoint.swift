@@ -6,7 +6,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case migrating
     /// A file of a damaged index was moved aside; others may still be in place.
     case settingAside
-    /// A file of a index that another key made was removed, as requested; the rest of the cache may still be there.
+    /// A cache that another key made is being emptied, as requested: first a mark says so, then the index's files are
+    /// removed one by one, then the media.
     case resetting
     /// Room is reserved, nothing is written.
     case reserved

@@ -249,7 +249,7 @@ actor Recorder {
             }
             keep(taken, batch)
             if isFirst {
-                reporter.tell(.storeBypassed(nil, reason: "The index could not be written: \(error.description)"))
+                reporter.tell(.storeBypassed(nil, reason: "The index could not be written: \(error.explanation)"))
             }
             return false
         }

@@ -31,7 +31,8 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
         case .keptEntries(let length, let kept, let limit):
             "It has \(length) bytes, and pinned entries and downloads occupy \(kept) of the limit of \(limit)."
         case .disk(let length, let free, let floor):
-            "It has \(length) bytes, \(free) are free on the disk, and \(floor) must stay free (minimumFree)."
+            "It has \(length) bytes, and \(free) are free on the disk"
+                + (floor > 0 ? ", \(floor) of which must stay free (minimumFree)." : ".")
         case .store(let reason): reason
         }
     }

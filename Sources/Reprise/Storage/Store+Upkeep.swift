@@ -39,7 +39,7 @@ extension Store {
             guard let file = DataFileName(name, in: folder) else { continue }
             found.insert(file.generation)
             if living[file.generation] == nil, !made.contains(file.generation) {
-                try? fileSystem.remove("\(path)/\(name)")
+                removeOrphan("\(path)/\(name)", file.generation)
             }
         }
         if isUnclean {
@@ -47,6 +47,17 @@ extension Store {
         }
         for (id, entry) in living where !found.contains(id) && !isLive(entry.name) {
             if let usage = try? await recorder.remove(generation: id) { quota.release(usage) }
+        }
+    }
+
+    /// Removes a file without a record; one that cannot be removed counts.
+    private func removeOrphan(_ path: String, _ generation: Int64) {
+        do throws(SystemError) {
+            try fileSystem.remove(path)
+            dischargeExcess(generation)
+        } catch {
+            guard !error.isMissingFile, excess.withLock({ $0[generation] == nil }) else { return }
+            _ = charge(path, of: generation)
         }
     }
 

@@ -60,7 +60,7 @@ final class Store: Sendable {
         limitBefore = opening.limitBefore
         reset = opening.reset
         if let reason = opening.reset { reporter.tell(.storeReset(reason: reason)) }
-        if let problem { reporter.tell(.storeBypassed(nil, reason: problem.description)) }
+        if let problem { reporter.tell(.storeBypassed(nil, reason: problem.explanation)) }
         let recorded = configuration.usesRecordedLimit ? opening.limit : nil
         quota = Quota(
             limit: Self.limit(recorded ?? configuration.limit), used: try index.usage(),
@@ -119,11 +119,32 @@ final class Store: Sendable {
         }
     }
 
-    /// Removes a file whose record is gone; a file that cannot be removed now is removed later as an orphan.
-    func removeFile(name: String, generation: Int64) {
+    /// Removes a file whose record is gone.
+    ///
+    /// A file that cannot be removed is returned. It is emptied if nothing can be reading it (`isUnread`), its bytes
+    /// count until they are freed, and the next opening finds it as an orphan.
+    @discardableResult
+    func removeFile(name: String, generation: Int64, isUnread: Bool = false) -> LeftFile? {
         dischargeExcess(generation)
-        try? fileSystem.remove(path(name: name, generation: generation))
-        reach(.removed)
+        defer { reach(.removed) }
+        let path = path(name: name, generation: generation)
+        do throws(SystemError) {
+            try fileSystem.remove(path)
+            return nil
+        } catch {
+            guard !error.isMissingFile else { return nil }
+            // Its folder may forbid what the file itself does not.
+            if isUnread { try? fileSystem.open(path, create: false).truncate(to: 0) }
+            return LeftFile(path: path, error: error, allocated: charge(path, of: generation))
+        }
+    }
+
+    /// Charges what the file at `path` occupies without a record; returns how much that is.
+    func charge(_ path: String, of generation: Int64) -> Int64 {
+        guard let allocated = try? fileSystem.status(of: path).allocated, allocated > 0 else { return 0 }
+        excess.withLock { $0[generation] = allocated }
+        quota.correct(from: Usage(), to: Usage(allocated: allocated))
+        return allocated
     }
 
     /// The charge for the index: its size, with the log at its maximum, so that the log has room to grow.
@@ -157,9 +178,8 @@ final class Store: Sendable {
     /// Why there is no room for `bytes`: the disk, the pins or the limit.
     func noRoomReason(for bytes: Int64) -> String {
         guard let (_, free, floor) = quota.diskShortage(bytes) else { return noRoomReason }
-        return
-            "The disk is almost full: \(free) bytes are free, and \(floor) must stay free (minimumFree). Eviction would "
-            + "not help enough."
+        let rest = floor > 0 ? "and \(floor) must stay free (minimumFree)" : "and \(bytes) are needed"
+        return "The disk is almost full: \(free) bytes are free, \(rest). Eviction would not help enough."
     }
 
     /// Says that the limit leaves no room, and names the pins if they are the cause.
@@ -172,11 +192,14 @@ final class Store: Sendable {
     }
 
     /// Why no more can be stored of a representation whose length is not known.
-    var obstacleToMore: StorageObstacle {
+    ///
+    /// `allocated` is what it occupies itself of what is protected from eviction.
+    func obstacleToMore(besides allocated: Int64) -> StorageObstacle {
         if let reason = breaker.reason { return .store(reason: reason) }
         if quota.diskShortage(1) != nil { return .store(reason: noRoomReason(for: 1)) }
         if entryLimit < quota.limit { return .outgrownEntryLimit(limit: entryLimit) }
-        return .outgrown(kept: (try? index.retainedUsage())?.allocated ?? 0, limit: quota.limit)
+        let kept = (try? index.retainedUsage())?.allocated ?? 0
+        return .outgrown(kept: max(0, kept - allocated), limit: quota.limit)
     }
 
     /// Records everything and closes the directory.

@@ -29,9 +29,10 @@ struct StoreOpening {
                 guard let opening = try Self(reading: directory, vault, configuration, error) else { throw error }
                 self = opening
             } catch let refusal {
-                guard configuration.resetsWhenKeyDiffers, refusal.code == .keyUnavailable else { throw refusal }
+                guard refusal.code == .keyUnavailable else { throw refusal }
                 throw RepriseError(
-                    .keyUnavailable, "\(refusal.message) It cannot be emptied, because \(directory) cannot be written.",
+                    .keyUnavailable,
+                    "\(refusal.message) It cannot be emptied either, because \(directory) cannot be written.",
                     cause: error.cause)
             }
         }
@@ -41,13 +42,11 @@ struct StoreOpening {
         writing directory: String, _ vault: Vault?, _ configuration: MediaCache.Configuration
     ) throws(RepriseError) {
         fileSystem = configuration.fileSystem
-        do throws(SystemError) {
-            try fileSystem.makeDirectory(directory + "/media")
-        } catch {
-            throw RepriseError(.storageUnavailable, "Cannot create \(directory).", cause: error)
-        }
-        Self.protect(directory)
+        try DirectoryClaim.check(directory, fileSystem)
+        try Self.makeDirectory(directory, in: fileSystem)
         lock = try DirectoryLock(directory: directory, in: fileSystem)
+        try Self.makeDirectory(directory + "/media", in: fileSystem)
+        Self.protect(directory)
         let opening = try Self.openIndex(directory, vault, configuration)
         index = opening.index
         isUnclean = opening.session.isUnclean || opening.reset != nil
@@ -55,6 +54,14 @@ struct StoreOpening {
         limitBefore = opening.session.limitBefore
         reset = opening.reset
         problem = nil
+    }
+
+    private static func makeDirectory(_ path: String, in fileSystem: any FileSystem) throws(RepriseError) {
+        do throws(SystemError) {
+            try fileSystem.makeDirectory(path)
+        } catch {
+            throw RepriseError(.storageUnavailable, "Cannot create \(path).", cause: error)
+        }
     }
 
     private init?(

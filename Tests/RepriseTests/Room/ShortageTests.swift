@@ -46,6 +46,46 @@ import Testing
         }
     }
 
+    @Test("a file larger than the disk evicts nothing, whatever must stay free", arguments: [0, 1_000_000])
+    func aFileLargerThanTheDisk(minimumFree: Int64) async throws {
+        let disk = FaultyDisk()
+        let free = Mutex(Int64(1 << 40))
+        disk.setFreeBytes { free.withLock { $0 } }
+        try await Bench.run(configure: {
+            $0.fileSystem = disk
+            $0.minimumFree = minimumFree
+        }) { bench async throws in
+            for number in 0..<5 {
+                bench.publish("/\(number)", length: 100_000)
+                _ = try await bench.bytes("/\(number)")
+            }
+            free.withLock { $0 = 1_500_000 }
+            bench.publish("/large", length: 3_000_000)
+            let resource = try bench.cache.resource(for: bench.origin.url("/large"))
+            let whole = try await resource.readWhole()
+            whole.read.cancel()
+            guard case .disk(let length, 1_500_000, minimumFree)? = whole.obstacle else {
+                Issue.record("\(String(describing: whole.obstacle))")
+                return
+            }
+            #expect(length == 3_000_000)
+            await bench.cache.becomeIdle()
+            #expect(try await bench.cache.entries().filter { $0.url.lastPathComponent != "large" }.count == 5)
+            try await bench.cache.retain(resource, as: .download)
+            let events = EventLog(bench.cache)
+            guard
+                case .downloadEnded(_, let error?) = await events.first({
+                    if case .downloadEnded = $0 { true } else { false }
+                })
+            else {
+                Issue.record("it did not end")
+                return
+            }
+            #expect(error.message.contains("1500000 are free on the disk"), "\(error)")
+            #expect(try await bench.cache.entries().filter { $0.url.lastPathComponent != "large" }.count == 5)
+        }
+    }
+
     @Test func pinsThatLeaveNoRoomEvictNothingElse() async throws {
         try await Bench.run(configure: {
             $0.limit = 10_000_000

@@ -170,7 +170,7 @@ import Testing
         try await fixture.expectEverything()
     }
 
-    @Test("killed while it empties a cache for another key: all is there, or nothing", arguments: [1, 2, 3])
+    @Test("killed while it empties a cache for another key: all is there, or nothing", arguments: [1, 2, 3, 4])
     func killedWhileResetting(passage: Int) async throws {
         try await Self.withOrigin { origin, settings in
             let made = try #require(KeyFile.key(hexadecimal: Self.key).map { CacheEncryption(key: $0) })
@@ -196,6 +196,43 @@ import Testing
             // With the log still there the database is the old one.
             settings.resets = !after.isEmpty
             try await Self.expectSound(settings)
+        }
+    }
+
+    @Test("killed before the index of another key has its tables: any key opens it, and hears what happened")
+    func killedBeforeTheNewIndexHasTables() async throws {
+        try await Self.withOrigin { origin, settings in
+            let made = try #require(KeyFile.key(hexadecimal: Self.key).map { CacheEncryption(key: $0) })
+            let other = try #require(KeyFile.key(hexadecimal: String(repeating: "5a", count: 32)))
+            settings.key = Self.key
+            settings.crashPoint = CrashPoint.recorded.rawValue
+            settings.passage = 4
+            Self.expectKilled(try await Self.run(settings, for: .seconds(60)), "making")
+            settings.key = String(repeating: "5a", count: 32)
+            settings.resets = true
+            settings.crashPoint = CrashPoint.migrating.rawValue
+            settings.passage = 1
+            let outcome = try await Self.run(settings, for: .seconds(60))
+            #expect(outcome.exit == .signal(SIGKILL), "\(outcome)")
+            for encryption in [made, CacheEncryption(key: other), nil] {
+                let copy = try TemporaryDirectory()
+                defer { copy.remove() }
+                let path = copy.path + "/cache"
+                try FileManager.default.copyItem(atPath: settings.directory, toPath: path)
+                #expect(try CacheInspector(directory: path, encryption: encryption).entries().isEmpty)
+                var configuration = MediaCache.Configuration()
+                configuration.encryption = encryption
+                let origin = ScriptedOrigin { _, _ in .init(404) }
+                for isFirst in [true, false] {
+                    let cache = try await MediaCache.open(
+                        directory: path, origin: origin, configuration: configuration)
+                    let reason = cache.resetReason
+                    #expect((reason?.contains("being emptied for another key") == true) == isFirst, "\(reason ?? "")")
+                    await cache.close()
+                }
+                let names = try FileManager.default.contentsOfDirectory(atPath: path)
+                #expect(!names.contains { $0.hasPrefix("catalogue.damaged") || $0.hasPrefix("index.") }, "\(names)")
+            }
         }
     }
 

@@ -51,12 +51,80 @@ private let isLong = ProcessInfo.processInfo.environment["REPRISE_LONG"] != nil
         }
     }
 
-    @Test func aForeignDatabaseIsSetAside() async throws {
-        try await Self.expectReset { path in
+    /// In a cache, too: a database that is sound and another program's was not damaged.
+    @Test func aForeignDatabaseInACacheStaysAndIsRefused() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 200_000)
+            _ = try await bench.bytes("/a")
+            await bench.cache.close()
+            let path = bench.directory.path(of: "catalogue.sqlite")
             try FileManager.default.removeItem(atPath: path)
             let queue = try DatabaseQueue(path: path)
             try await queue.write { try $0.execute(sql: "CREATE TABLE friend (name TEXT)") }
             try queue.close()
+            let before = try Data(contentsOf: URL(fileURLWithPath: path))
+            let error = await #expect(throws: RepriseError.self) {
+                try await MediaCache.open(directory: bench.directory.path, origin: bench.client)
+            }
+            #expect(error?.message.contains(path) == true)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+            #expect(DiskUse.mediaFiles(of: bench.directory.path).count == 1)
+        }
+    }
+
+    private static func setAsideNames(_ bench: Bench) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: bench.directory.path)
+            .filter { $0.hasPrefix("catalogue.damaged") && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }.sorted()
+    }
+
+    /// Stores something and overwrites pages of the index that stay unread until something is looked up.
+    private static func storeAndDamage(_ bench: Bench, _ cache: MediaCache) async throws {
+        _ = try await cache.resource(for: bench.origin.url("/a")).read().collect()
+        await cache.close()
+        // The next opening sets it aside without a look into it.
+        try Data().write(to: URL(fileURLWithPath: bench.directory.path(of: "index.suspect")))
+    }
+
+    @Test(
+        "of a cache's own damaged indexes the newest three are kept, and all of other files", arguments: [false, true])
+    func damagedIndexesAreKept(isSealed: Bool) async throws {
+        let key = try #require(KeyFile.key(hexadecimal: String(repeating: "5a", count: 32)))
+        let encryption = isSealed ? CacheEncryption(key: key) : nil
+        try await Bench.run(configure: { $0.encryption = encryption }) { bench async throws in
+            bench.publish("/a", length: 5_000)
+            let own = URL(fileURLWithPath: bench.directory.path(of: "catalogue.damaged"))
+            try Data("my own".utf8).write(to: own)
+            try await Self.storeAndDamage(bench, bench.cache)
+            for number in 2...6 {
+                try await bench.reopened(configure: { $0.encryption = encryption }) { cache async throws in
+                    let reason = try #require(cache.resetReason)
+                    #expect(reason.contains("kept as catalogue.damaged.\(number)"), "\(reason)")
+                    try await Self.storeAndDamage(bench, cache)
+                }
+            }
+            let names = try Self.setAsideNames(bench)
+            let expected = ["catalogue.damaged"] + (4...6).map { "catalogue.damaged.\($0)" }
+            #expect(names == expected)
+            #expect(try Data(contentsOf: own) == Data("my own".utf8))
+        }
+    }
+
+    @Test("a key removes a damaged index that may be plain, and no other file")
+    func aPlainDamagedIndexDoesNotStay() async throws {
+        let key = try #require(KeyFile.key(hexadecimal: String(repeating: "5a", count: 32)))
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 5_000)
+            _ = try await bench.bytes("/a")
+            await bench.cache.close()
+            let path = bench.directory.path(of: "catalogue.sqlite")
+            // The first page tells whose it is; nothing else can be read.
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+            try (bytes.prefix(100) + Data(repeating: 0xFF, count: 5_000)).write(to: URL(fileURLWithPath: path))
+            try Data("my own".utf8).write(to: URL(fileURLWithPath: bench.directory.path(of: "catalogue.damaged.7")))
+            try await bench.reopened(configure: { $0.encryption = CacheEncryption(key: key) }) { cache async throws in
+                #expect(cache.resetReason?.contains("may hold URLs in plain, and was removed") == true)
+            }
+            #expect(try Self.setAsideNames(bench) == ["catalogue.damaged.7"])
         }
     }
 

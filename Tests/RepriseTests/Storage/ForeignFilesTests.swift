@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -71,6 +72,91 @@ import Testing
             #expect(error?.code == .storageUnavailable)
             #expect(error?.message.contains("lock") == true)
             #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data("precious".utf8))
+            let names = try FileManager.default.contentsOfDirectory(atPath: bench.directory.path).sorted()
+            #expect(names == (isLink ? ["lock", "value.txt"] : ["lock"]), "something was created")
+        }
+    }
+
+    /// A file that stood where a cache would put its index.
+    enum OtherIndex: CaseIterable {
+        case text, database, emptyDatabase, databaseWithLog
+    }
+
+    private static func write(_ other: OtherIndex, to path: String) throws {
+        guard other != .text else { return try Data("my notes".utf8).write(to: URL(fileURLWithPath: path)) }
+        // Its log is copied while it is open: closing merges it.
+        let copy = path + "-copy"
+        let queue = try DatabaseQueue(path: copy)
+        try queue.inDatabase { database in
+            if other == .databaseWithLog { try database.execute(sql: "PRAGMA journal_mode = WAL") }
+            try database.execute(sql: "CREATE TABLE friend (name TEXT)")
+            if other == .emptyDatabase { try database.execute(sql: "DROP TABLE friend") }
+        }
+        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: copy + suffix) {
+            try FileManager.default.copyItem(atPath: copy + suffix, toPath: path + suffix)
+        }
+        try queue.close()
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy + suffix) }
+    }
+
+    @Test(
+        "a file in the index's place that is not a cache's stays, and nothing appears beside it",
+        arguments: OtherIndex.allCases, [false, true])
+    func aForeignIndex(other: OtherIndex, isSealed: Bool) async throws {
+        try await Bench.run(isStoring: false) { bench async throws in
+            let path = bench.directory.path(of: Index.fileName)
+            try Self.write(other, to: path)
+            try Data("my own".utf8).write(to: URL(fileURLWithPath: bench.directory.path(of: "catalogue.damaged")))
+            let before = try DiskUse.contents(of: bench.directory.path)
+            let encryption = isSealed ? try Self.encryption("5a") : nil
+            func expectRefusal(_ error: RepriseError?) throws {
+                #expect(error?.code == .storageUnavailable)
+                #expect(error?.message.contains(path) == true && error?.message.contains("move the file away") == true)
+                #expect(try DiskUse.contents(of: bench.directory.path) == before)
+                let names = try FileManager.default.contentsOfDirectory(atPath: bench.directory.path)
+                #expect(Set(names) == Set(before.keys), "something was created")
+            }
+            try expectRefusal(
+                #expect(throws: RepriseError.self) {
+                    try CacheInspector(directory: bench.directory.path, encryption: encryption)
+                })
+            for resets in [false, true] {
+                var configuration = MediaCache.Configuration()
+                configuration.encryption = encryption
+                configuration.resetsWhenKeyDiffers = resets
+                try expectRefusal(
+                    await #expect(throws: RepriseError.self) {
+                        try await MediaCache.open(
+                            directory: bench.directory.path, origin: bench.client, configuration: configuration)
+                    })
+            }
+        }
+    }
+
+    @Test("a file called lock with a number stays where nothing else is a cache's")
+    func aNumberedLock() async throws {
+        try await Bench.run(isStoring: false) { bench async throws in
+            let lock = bench.directory.path(of: "lock")
+            try Data("4711\n".utf8).write(to: URL(fileURLWithPath: lock))
+            let error = await #expect(throws: RepriseError.self) {
+                try await MediaCache.open(directory: bench.directory.path, origin: bench.client)
+            }
+            #expect(error?.code == .storageUnavailable && error?.message.contains(lock) == true)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: lock)) == Data("4711\n".utf8))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: bench.directory.path) == ["lock"])
+        }
+    }
+
+    @Test("the lock of an earlier version, a number alone, is taken where the index is a cache's")
+    func anEarlierLock() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 1000)
+            _ = try await bench.bytes("/a")
+            await bench.cache.close()
+            let lock = bench.directory.path(of: "lock")
+            try Data("4711\n".utf8).write(to: URL(fileURLWithPath: lock))
+            try await bench.reopened { cache async throws in #expect(try await cache.entries().count == 1) }
+            #expect(try String(contentsOf: URL(fileURLWithPath: lock), encoding: .utf8) == "\(getpid()) reprise\n")
         }
     }
 

@@ -32,16 +32,17 @@ final class DirectoryLock: Sendable {
                 "\(directory) lies in an app-group container, where the system ends a suspended app that holds a lock. "
                     + "Choose a directory in the app's own container.")
         }
-        try Self.checkIsPlain(directory)
+        guard Self.contents(in: directory, fileSystem) != .foreign else { throw Self.isForeign(directory) }
         let file: any OpenFile
         do throws(SystemError) {
             file = try fileSystem.open(Self.path(directory), create: true)
         } catch {
             throw RepriseError(.storageUnavailable, "Cannot write in \(directory).", cause: error)
         }
-        try Self.checkContents(of: file, directory)
+        // Before it is locked: it may have appeared since.
+        guard Self.contents(of: file) != .foreign else { throw Self.isForeign(directory) }
         try Self.lock(file, LOCK_EX, directory)
-        let text = "\(getpid())\n"
+        let text = "\(getpid())\(Self.mark)"
         _ = ftruncate(file.descriptor, 0)
         _ = text.withCString { pwrite(file.descriptor, $0, strlen($0), 0) }
         self.file = Mutex(file)
@@ -75,27 +76,47 @@ final class DirectoryLock: Sendable {
         (directory + "/").contains("/Containers/Shared/AppGroup/")
     }
 
-    /// Throws if what is called `lock` is not a file: a symbolic link leads to a file of someone else's.
-    private static func checkIsPlain(_ directory: String) throws(RepriseError) {
+    /// What a file called `lock` holds.
+    enum Contents {
+        /// There is none, or an empty one.
+        case nothing
+        /// The number of a process and the mark of a cache.
+        case marked
+        /// A number alone: an earlier version's, or another program's.
+        case number
+        /// Anything else, which was there before the cache; a symbolic link, which leads to a file of someone else's.
+        case foreign
+    }
+
+    /// What follows the number in the lock of a cache.
+    private static let mark = " reprise\n"
+
+    /// What the lock in `directory` holds.
+    ///
+    /// A file that cannot be read counts as empty: opening it says why.
+    static func contents(in directory: String, _ fileSystem: any FileSystem) -> Contents {
         var status = stat()
-        guard lstat(path(directory), &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
-        throw isForeign(directory)
+        guard lstat(path(directory), &status) == 0 else { return .nothing }
+        guard status.st_mode & S_IFMT == S_IFREG else { return .foreign }
+        return (try? fileSystem.open(readOnly: path(directory))).map(contents) ?? .nothing
     }
 
-    /// Throws if the file holds anything but the number of a process: it was there before the cache.
-    private static func checkContents(of file: any OpenFile, _ directory: String) throws(RepriseError) {
-        var buffer = [UInt8](repeating: 0, count: 32)
+    private static func contents(of file: any OpenFile) -> Contents {
+        var buffer = [UInt8](repeating: 0, count: 64)
         let count = pread(file.descriptor, &buffer, buffer.count, 0)
-        let contents = buffer.prefix(max(count, 0))
-        guard contents.count < buffer.count, contents.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x0A }) else {
-            throw isForeign(directory)
-        }
+        let text = String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
+        guard !text.isEmpty else { return .nothing }
+        let rest = text.drop { ("0"..."9").contains($0) }
+        if rest == mark, rest.startIndex != text.startIndex { return .marked }
+        return rest.isEmpty || rest == "\n" ? .number : .foreign
     }
 
-    private static func isForeign(_ directory: String) -> RepriseError {
+    /// The error for a `lock` that is not a cache's.
+    static func isForeign(_ directory: String) -> RepriseError {
         RepriseError(
             .storageUnavailable,
-            "\(path(directory)) is not the lock of a cache, and stays as it is. Choose another directory.")
+            "\(path(directory)) is not the lock of a cache, and stays as it is. Choose another directory, or move the file "
+                + "away.")
     }
 
     private static func path(_ directory: String) -> String { directory + "/lock" }

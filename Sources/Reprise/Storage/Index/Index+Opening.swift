@@ -7,6 +7,8 @@ extension Index {
     static let fileSuffixes = ["", "-wal", "-shm"]
     /// Marks an index that was found damaged while in use; the next opening sets it aside.
     static let suspicionName = "index.suspect"
+    /// Marks a cache that is being emptied for another key; the next opening says so if that was broken off.
+    static let resettingName = "index.resetting"
     /// Page size in bytes, a quarter of SQLite's default.
     ///
     /// A new entry touches a page of each tree, two of them at random positions, and each page is written twice: to the
@@ -22,6 +24,7 @@ extension Index {
     /// Opens the index in `directory` for reading only, even while another process writes it; `nil` if there is none.
     static func open(readOnly directory: String, vault: Vault?) throws(RepriseError) -> Index? {
         let path = directory + "/" + fileName
+        try DirectoryClaim.check(directory, SystemFileSystem())
         do throws(SystemError) {
             _ = try SystemFileSystem().status(of: path)
         } catch {
@@ -78,7 +81,7 @@ extension Index {
         let index: Index
         let session: Session
         /// Why the cache starts empty although there was an index; `nil` otherwise.
-        let reset: String?
+        var reset: String?
     }
 
     /// The state recorded in an index when it is opened.
@@ -111,28 +114,30 @@ extension Index {
         reached: @escaping @Sendable (CrashPoint) -> Void = { _ in }
     ) throws(RepriseError) -> Opening {
         let path = directory + "/" + fileName
-        let suspicion = directory + "/" + suspicionName
         let onDamage: @Sendable () -> Void = {
-            // Only its existence matters; if it cannot be created, the next damaged query tries again.
-            _ = try? fileSystem.open(suspicion, create: true)
+            // If it cannot be created, the next damaged query tries again.
+            _ = try? fileSystem.open("\(directory)/\(suspicionName)", create: true)
         }
         do {
-            let opening: Opening
-            let reset =
-                try removeForeign(directory, vault, fileSystem, options, reached) ?? lostIndex(directory, fileSystem)
-            let isSuspect = (try? fileSystem.status(of: suspicion)) != nil
-            switch try isSuspect
+            let wasResetting = exists(resettingName, directory, fileSystem)
+            let dropped = try removeForeign(directory, vault, fileSystem, options, reached)
+            let reset = dropped ?? lostIndex(directory, fileSystem)
+            var opening: Opening
+            switch try exists(suspicionName, directory, fileSystem)
                 ? .unusable("it was found damaged while it was in use")
                 : attempt(path, vault, fileSystem, onDamage, options, reset: reset, reached)
             {
-            case .opened(let opened): opening = opened
+            case .opened(let opened):
+                opening = opened
+                if wasResetting, dropped == nil, try opened.index.holdsNothing() { opening.reset = brokenReset }
             case .unusable(let reason):
                 try checkUnusable(path)
-                try setAside(directory, fileSystem, reached)
-                opening = try open(path, vault, fileSystem, onDamage, options, reset: reason, reached)
+                let outcome = try setAside(directory, fileSystem, isSealed: vault != nil, reached)
+                opening = try open(
+                    path, vault, fileSystem, onDamage, options, reset: "\(reason); \(outcome)", reached)
             }
-            // It may be plain; like plain media, it must not remain in an encrypted cache.
-            if vault != nil { removeSetAside(directory, fileSystem) }
+            try removeMark(resettingName, directory, fileSystem)
+            if vault != nil { try removePlainSetAside(directory, fileSystem) }
             return opening
         } catch let error as RepriseError {
             throw error
@@ -144,13 +149,18 @@ extension Index {
     /// Why the cache starts empty if its data files have lost their index; `nil` if they have not.
     private static func lostIndex(_ directory: String, _ fileSystem: any FileSystem) -> String? {
         let size = (try? fileSystem.status(of: directory + "/" + fileName))?.size
-        guard size ?? 0 == 0 else { return nil }
-        let root = directory + "/media"
-        let hasMedia = ((try? fileSystem.names(in: root)) ?? []).contains { folder in
-            ((try? fileSystem.names(in: "\(root)/\(folder)")) ?? []).contains { DataFileName($0, in: folder) != nil }
-        }
-        guard hasMedia else { return nil }
+        guard size ?? 0 == 0, DirectoryClaim.hasDataFiles(directory, fileSystem) else { return nil }
         return size == nil ? "it is gone, and the media without it are useless" : "it is empty"
+    }
+
+    /// What a killed process leaves that was emptying the cache for another key.
+    private static let brokenReset = "it was being emptied for another key, as requested, when that was broken off"
+
+    private func holdsNothing() throws -> Bool { try database.read { try Self.holdings(in: $0).isEmpty } }
+
+    /// Whether there is a file called `name` that tells an opening something by its existence.
+    private static func exists(_ name: String, _ directory: String, _ fileSystem: any FileSystem) -> Bool {
+        (try? fileSystem.status(of: "\(directory)/\(name)")) != nil
     }
 
     private static func unopened(_ path: String, _ error: any Error) -> RepriseError {
@@ -182,7 +192,11 @@ extension Index {
         guard let foreign = Self.foreign(in: directory, vault) else { return nil }
         guard options.resetsWhenKeyDiffers || !foreign.isRefused else { throw foreign.difference.error }
         let holdings = foreign.holdings
-        if !holdings.isEmpty { options.willReset(holdings) }
+        if !holdings.isEmpty {
+            options.willReset(holdings)
+            _ = try fileSystem.open("\(directory)/\(resettingName)", create: true)
+            reached(.resetting)
+        }
         // The database first: with it everything goes at once. Without its log it would lose what was recorded last.
         for suffix in fileSuffixes {
             let path = "\(directory)/\(fileName)\(suffix)"
@@ -223,26 +237,6 @@ extension Index {
     /// An index that is not ours, too old, or damaged.
     struct Unusable: Error { let reason: String }
 
-    /// Moves the index aside for inspection, replacing the previous one.
-    private static func setAside(
-        _ directory: String, _ fileSystem: any FileSystem, _ reached: (CrashPoint) -> Void
-    ) throws {
-        for suffix in fileSuffixes.reversed() {
-            let destination = "\(directory)/catalogue.damaged\(suffix)"
-            // A log left from an earlier index must not be mistaken for this one's.
-            try? fileSystem.remove(destination)
-            let path = "\(directory)/\(fileName)\(suffix)"
-            if (try? fileSystem.status(of: path)) != nil { try fileSystem.rename(path, to: destination) }
-            reached(.settingAside)
-        }
-        try? fileSystem.remove(directory + "/" + suspicionName)
-    }
-
-    /// Removes the index that ``setAside(_:_:_:)`` kept, because it may contain URLs in plain.
-    static func removeSetAside(_ directory: String, _ fileSystem: any FileSystem) {
-        for suffix in fileSuffixes { try? fileSystem.remove("\(directory)/catalogue.damaged\(suffix)") }
-    }
-
     private static func open(
         _ path: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ onDamage: @escaping @Sendable () -> Void,
         _ options: Options, reset: String?, _ reached: @escaping @Sendable (CrashPoint) -> Void
@@ -258,6 +252,7 @@ extension Index {
                     PRAGMA wal_autocheckpoint = \(logPages); PRAGMA journal_size_limit = \(logBytes);
                     PRAGMA secure_delete = \(vault == nil ? "OFF" : "ON")
                     """)
+            try mark(database)
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
         do {

@@ -121,6 +121,19 @@ extension Index {
             }
     }
 
+    /// Bytes that the entry of `key` and its variants occupy on disk.
+    func allocated(of key: CacheKey) throws(RepriseError) -> Int64 {
+        let name = name(of: key)
+        return try read { database in
+            try Int64.fetchOne(
+                database,
+                sql: """
+                    SELECT SUM(allocated) FROM generation WHERE keyHash = ?1
+                    OR keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
+                    """, arguments: [name]) ?? 0
+        }
+    }
+
     /// Disk usage of all retained entries.
     func retainedUsage() throws(RepriseError) -> Usage {
         try read { database in

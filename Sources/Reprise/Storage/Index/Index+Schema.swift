@@ -56,23 +56,37 @@ extension Index {
         let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         let application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
         let isOurs = application == applicationID(of: version)
-        guard !isOurs || version <= formatVersion else {
-            throw RepriseError(
-                .storageUnavailable,
-                "The cache was written by a newer Reprise (format \(version), this one reads \(formatVersion)). "
-                    + "Update Reprise, or choose another directory.")
-        }
-        if version == 0, application == 0,
-            try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") == 0
-        {
-            return .empty
-        }
+        guard !isOurs || version <= formatVersion else { throw isNewer(version) }
+        if version == 0, application == 0 || isOurs, try !hasTables(database) { return .empty }
         guard isOurs, version >= oldestFormat else {
             throw Unusable(reason: version == 1 ? "its format is too old" : "it is not a cache's index, or damaged")
         }
         guard version == formatVersion else { return .older }
         for statement in probes { _ = try Row.fetchOne(database, sql: statement) }
         return .current
+    }
+
+    /// Whether the file has a table; not counting the list of migrations, with which a killed process may have begun.
+    private static func hasTables(_ database: Database) throws -> Bool {
+        try Int.fetchOne(
+            database, sql: "SELECT COUNT(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'") ?? 0 > 0
+    }
+
+    /// The error for an index that only a newer version reads.
+    static func isNewer(_ format: Int) -> RepriseError {
+        RepriseError(
+            .storageUnavailable,
+            "The cache was written by a newer Reprise (format \(format), this one reads \(formatVersion)). "
+                + "Update Reprise, or choose another directory.")
+    }
+
+    /// Marks a file without a page as the index of a cache, before anything else is written to it.
+    ///
+    /// Its tables are in the log only until that is merged; without the mark a killed process would leave a file that
+    /// could be any program's.
+    static func mark(_ database: Database) throws {
+        guard try Int.fetchOne(database, sql: "PRAGMA page_count") == 0 else { return }
+        try database.execute(sql: "PRAGMA application_id = \(applicationID(of: 0))")
     }
 
     /// The table of pins and downloads, which has another name in format 2.

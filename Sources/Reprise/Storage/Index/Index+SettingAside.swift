@@ -1,0 +1,94 @@
+/// Indexes that cannot be used are kept for inspection: `catalogue.damaged`, `catalogue.damaged.2` and so on.
+extension Index {
+    private static let setAsideName = "catalogue.damaged"
+    /// How many of a cache's own are kept, the newest ones.
+    private static let mostSetAside = 3
+    /// How many files may be kept that cannot be recognized, and are therefore never removed.
+    private static let mostUnknown = 8
+
+    /// A file that was set aside, and what SQLite had beside it.
+    private struct SetAside {
+        let number: Int
+        let path: String
+        let traces: IndexTraces
+
+        init(_ number: Int, _ directory: String, _ fileSystem: any FileSystem) throws(SystemError) {
+            self.number = number
+            path = directory + "/" + Index.name(number)
+            traces = try IndexTraces(path, fileSystem, isThorough: true)
+        }
+
+        /// Whether it may hold URLs in plain.
+        var mayBePlain: Bool { traces.isIndex && !traces.isSealed }
+
+        func remove(_ fileSystem: any FileSystem) throws(SystemError) {
+            for suffix in Index.fileSuffixes where (try? fileSystem.status(of: path + suffix)) != nil {
+                try fileSystem.remove(path + suffix)
+            }
+        }
+    }
+
+    private static func name(_ number: Int) -> String { number == 1 ? setAsideName : "\(setAsideName).\(number)" }
+
+    /// The files that were set aside in `directory`, the newest first.
+    private static func allSetAside(_ directory: String, _ fileSystem: any FileSystem) throws(SystemError) -> [SetAside]
+    {
+        var numbers: Set<Int> = []
+        for name in try fileSystem.names(in: directory) where name.hasPrefix(setAsideName) {
+            var rest = name.dropFirst(setAsideName.count)
+            for suffix in fileSuffixes.dropFirst() where rest.hasSuffix(suffix) { rest = rest.dropLast(suffix.count) }
+            let number = rest.isEmpty ? 1 : rest.first == "." ? Int(rest.dropFirst()) : nil
+            if let number, number > 0, Self.name(number) == setAsideName + rest { numbers.insert(number) }
+        }
+        var all: [SetAside] = []
+        for number in numbers.sorted(by: >) { all.append(try SetAside(number, directory, fileSystem)) }
+        return all
+    }
+
+    /// Moves the index in `directory` aside under a name that nothing has; returns what became of it.
+    ///
+    /// Keeps the newest few of a cache's own, and whatever cannot be recognized as one.
+    static func setAside(
+        _ directory: String, _ fileSystem: any FileSystem, isSealed: Bool, _ reached: (CrashPoint) -> Void
+    ) throws -> String {
+        let before = try allSetAside(directory, fileSystem)
+        let traces = try IndexTraces(directory + "/" + fileName, fileSystem, isThorough: true)
+        if !traces.isIndex, before.count(where: { !$0.traces.isIndex }) >= mostUnknown {
+            throw RepriseError(
+                .storageUnavailable,
+                "\(directory) has \(mostUnknown) files called \(setAsideName) that cannot be recognized. Move them away."
+            )
+        }
+        let number = (before.first?.number ?? 0) + 1
+        // The database last: without it the rest belongs to nothing.
+        for suffix in fileSuffixes.reversed() {
+            let path = "\(directory)/\(fileName)\(suffix)"
+            if (try? fileSystem.status(of: path)) != nil {
+                try fileSystem.rename(path, to: "\(directory)/\(name(number))\(suffix)")
+            }
+            reached(.settingAside)
+        }
+        try removeMark(suspicionName, directory, fileSystem)
+        let own = try allSetAside(directory, fileSystem).filter(\.traces.isIndex)
+        for old in own.dropFirst(mostSetAside) { try old.remove(fileSystem) }
+        return isSealed && traces.isIndex && !traces.isSealed
+            ? "it may hold URLs in plain, and was removed" : "it is kept as \(name(number))"
+    }
+
+    /// Removes indexes of a cache that were set aside and may hold URLs in plain: like plain media, they must not
+    /// remain in an encrypted cache.
+    ///
+    /// One that says that it is encrypted stays, and so does a file that cannot be recognized as an index.
+    static func removePlainSetAside(_ directory: String, _ fileSystem: any FileSystem) throws(SystemError) {
+        for file in try allSetAside(directory, fileSystem) where file.mayBePlain { try file.remove(fileSystem) }
+    }
+
+    /// Removes one of the empty files that tell the next opening something, if it is there.
+    static func removeMark(_ name: String, _ directory: String, _ fileSystem: any FileSystem) throws(SystemError) {
+        do throws(SystemError) {
+            try fileSystem.remove("\(directory)/\(name)")
+        } catch {
+            guard error.isMissingFile else { throw error }
+        }
+    }
+}

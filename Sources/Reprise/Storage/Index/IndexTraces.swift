@@ -1,0 +1,106 @@
+import Foundation
+
+/// What the bytes of an index say about it, whether or not SQLite can read them.
+///
+/// Decides what may be replaced or removed, so nothing is opened with SQLite, which would create files beside it.
+struct IndexTraces {
+    /// There is a file with at least one byte.
+    private(set) var exists = false
+    /// The file begins like a SQLite database.
+    private(set) var isDatabase = false
+    /// The first page is that of a cache's index.
+    private var hasFirstPage = false
+    /// The format that the first page names, once in each of two places; `nil` if they differ.
+    private(set) var format: Int?
+    /// A table of the index is declared in it.
+    private var hasTables = false
+    /// The index says that it is encrypted, and nowhere that it is not.
+    private(set) var isSealed = false
+
+    /// Whether the file is the index of a cache, sound or damaged.
+    var isIndex: Bool { hasFirstPage || hasTables }
+
+    /// SQLite's first page: magic, then `user_version` and `application_id`, big-endian.
+    private static let header = 100
+    private static let magic = Array("SQLite format 3\0".utf8)
+
+    /// Reads the first page of the index at `path`, and all of it and its log only where that page is not an index's.
+    ///
+    /// With `isThorough` all of it is read in any case. A file that cannot be read counts as one that does not exist:
+    /// opening it says why.
+    init(_ path: String, _ fileSystem: any FileSystem, isThorough: Bool = false) throws(SystemError) {
+        let main = try Self.open(path, fileSystem)
+        let header =
+            try main.map { file throws(SystemError) in
+                try Self.bytes(of: file, at: 0, count: Self.header)
+            } ?? []
+        exists = !header.isEmpty
+        isDatabase = header.starts(with: Self.magic)
+        if isDatabase, header.count == Self.header, header[68] == 0x52, header[69] == 0x50 {
+            hasFirstPage = true
+            let version = header[60..<64].reduce(0) { $0 << 8 | Int($1) }
+            format = version == Int(header[70]) << 8 | Int(header[71]) ? version : nil
+        }
+        guard isThorough || exists && !hasFirstPage else { return }
+        var saysPlain = false
+        // What was written last is in the log only.
+        for file in [main, try Self.open(path + "-wal", fileSystem)] {
+            guard let file else { continue }
+            let found = try Self.find([Self.declaration, Self.sealedRow, Self.plainRow], in: file)
+            hasTables = hasTables || found[0]
+            isSealed = isSealed || found[1]
+            saysPlain = saysPlain || found[2]
+        }
+        isSealed = isSealed && !saysPlain
+    }
+
+    /// A part of the declaration of the table `generation`, the same in every format.
+    private static let declaration = Array("keyHash TEXT NOT NULL, record BLOB NOT NULL, salt BLOB NOT NULL".utf8)
+    /// The row of `state` that says whether the index is encrypted, as SQLite writes it: length of the row's header, a
+    /// text of six bytes, and the number 1 or 0.
+    private static let sealedRow = [3, 25, 9] + Array("sealed".utf8)
+    private static let plainRow = [3, 25, 8] + Array("sealed".utf8)
+
+    private static func open(_ path: String, _ fileSystem: any FileSystem) throws(SystemError) -> (any OpenFile)? {
+        do throws(SystemError) {
+            return try fileSystem.open(readOnly: path)
+        } catch {
+            guard error.isMissingFile else { throw error }
+            return nil
+        }
+    }
+
+    private static func bytes(of file: any OpenFile, at offset: Int64, count: Int) throws(SystemError) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: count)
+        var failure: SystemError?
+        var length = 0
+        buffer.withUnsafeMutableBytes { buffer in
+            do throws(SystemError) {
+                while length < count {
+                    let read = try file.read(
+                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[length...]), at: offset + Int64(length))
+                    guard read > 0 else { break }
+                    length += read
+                }
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return Array(buffer.prefix(length))
+    }
+
+    /// Which of `patterns` occur in `file`.
+    private static func find(_ patterns: [[UInt8]], in file: any OpenFile) throws(SystemError) -> [Bool] {
+        let step = 1 << 20
+        let overlap = (patterns.map(\.count).max() ?? 1) - 1
+        var found = patterns.map { _ in false }
+        var offset: Int64 = 0
+        while true {
+            let part = Data(try bytes(of: file, at: offset, count: step + overlap))
+            for (number, pattern) in patterns.enumerated() where !found[number] {
+                found[number] = part.range(of: Data(pattern)) != nil
+            }
+            guard part.count > step else { return found }
+            offset += Int64(step)
+        }
+    }
+}
