@@ -12,9 +12,11 @@ import Testing
     /// Edits lists of type `text/x-list`: `go URL` becomes a link through the proxy.
     private struct Links: BodyFilter, BodyEditor {
         var maximumLength = 1000
+        var looksFirst = false
 
         func editor(of information: ContentInformation, at url: ResourceURL) -> (any BodyEditor)? {
-            information.mediaType == "text/x-list" ? self : nil
+            guard information.mediaType == "text/x-list" else { return nil }
+            return Links(maximumLength: maximumLength, looksFirst: !information.generation.isEmpty)
         }
 
         func accepts(_ beginning: [UInt8]) -> Bool { beginning.starts(with: "#LIST".utf8) }

@@ -7,7 +7,7 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// HLS with relative links, made by ffmpeg, played by mpv through the proxy.
+/// HLS made by ffmpeg, played by mpv through the proxy.
 @Suite(
     .serialized, .limit(minutes: 5),
     .enabled(
@@ -39,7 +39,28 @@ struct HLSPlayerTests {
         playlist.split(separator: "\n").last { $0.hasPrefix("segment") }.map(String.init) ?? ""
     }
 
-    @Test func theSecondPlayOfARecordingCostsNothing() async throws {
+    /// How the links of a playlist are written.
+    enum Style: CaseIterable {
+        case relative
+        /// By turns with scheme and host, from the root, and through a variable.
+        case mixed
+
+        /// `playlist` with its links in this style; the origin has it in `/show/`.
+        func applied(to playlist: String, port: Int) -> String {
+            guard self == .mixed else { return playlist }
+            let host = "127.0.0.1:\(port)/show"
+            var number = 0
+            let lines = playlist.split(separator: "\n").map { line in
+                guard line.hasPrefix("segment") else { return String(line) }
+                number += 1
+                return ["http://\(host)/", "/show/", "{$at}/"][number % 3] + line
+            }
+            return lines.joined(separator: "\n").replacing(
+                "#EXTM3U", with: "#EXTM3U\n#EXT-X-DEFINE:NAME=\"at\",VALUE=\"//\(host)\"") + "\n"
+        }
+    }
+
+    @Test(arguments: Style.allCases) func theSecondPlayOfARecordingCostsNothing(style: Style) async throws {
         let directory = try TemporaryDirectory(prefix: "reprise-hls")
         defer { directory.remove() }
         let playlist = directory.path(of: "index.m3u8")
@@ -58,10 +79,17 @@ struct HLSPlayerTests {
                     TestOrigin.Resource(.file(path: directory.path(of: name)), mediaType: type, etag: "\"\(name)\""),
                     at: "/show/\(name)")
             }
+            let list = style.applied(
+                to: try String(contentsOfFile: playlist, encoding: .utf8), port: proxy.bench.origin.port)
+            proxy.bench.origin.set(
+                TestOrigin.Resource(.bytes(Array(list.utf8)), mediaType: Self.playlistType, etag: "\"list\""),
+                at: "/show/index.m3u8")
             let url = proxy.server.address + proxy.target("/show/index.m3u8")
             try await Self.play(url, seconds: 12)
             let first = await proxy.bench.origin.settledSnapshot()
             #expect(first.requests.count { $0.path.hasSuffix(".ts") } >= 10)
+            let direct = first.requests.filter { !$0.fields.contains { $0.name.canonicalName == "via" } }.map(\.path)
+            #expect(direct.isEmpty, "every request comes through the proxy")
             try await Self.play(url, seconds: 12)
             let second = await proxy.bench.origin.settledSnapshot()
             #expect(second.bodyBytesSent == first.bodyBytesSent, "the second play costs no body byte")

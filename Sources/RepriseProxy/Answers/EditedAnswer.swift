@@ -6,10 +6,28 @@ import Reprise
 /// representation of its own.
 struct EditedAnswer {
     /// Number of bytes with which an editor is asked whether it accepts the body.
-    private static let beginning = 64
+    private static let beginning: Int64 = 64
 
     let context: AnswerContext
     let editor: any BodyEditor
+
+    /// Whether the editor accepts the body.
+    ///
+    /// Looks at its beginning in a read of its own, so that the read that is answered otherwise stays whole.
+    func isAccepted() async throws -> Bool {
+        guard editor.looksFirst else { return true }
+        let read: MediaRead
+        do {
+            read = try await context.read(.bounded(0..<Self.beginning))
+        } catch let error as RepriseError where error.code == .rangeNotSatisfiable {
+            return false
+        }
+        defer { read.cancel() }
+        guard read.isOfRepresentation else { return false }
+        var bytes: [UInt8] = []
+        while bytes.count < Self.beginning, let more = try await read.nextBytes() { bytes += more }
+        return editor.accepts(Array(bytes.prefix(Int(Self.beginning))))
+    }
 
     /// Returns whether the connection can take another request; `nil`, with nothing sent, if the body is not edited.
     ///
@@ -31,20 +49,15 @@ struct EditedAnswer {
         return try await send(EditedText(text, inPlaceOf: read.information), context.outcome(of: read))
     }
 
-    /// All bytes of `read`; `nil` if they are too many, or not for this editor.
+    /// All bytes of `read`; `nil` if they are too many.
     private func gather(_ read: MediaRead) async throws -> [UInt8]? {
         guard read.count.map({ $0 <= editor.maximumLength }) != false else { return nil }
         var bytes: [UInt8] = []
-        var isAccepted = false
         while let more = try await read.nextBytes() {
             guard bytes.count + more.count <= editor.maximumLength else { return nil }
             bytes += more
-            if !isAccepted, bytes.count >= Self.beginning {
-                guard editor.accepts(bytes) else { return nil }
-                isAccepted = true
-            }
         }
-        return isAccepted || editor.accepts(bytes) ? bytes : nil
+        return bytes
     }
 
     private func send(_ text: EditedText, _ outcome: CacheOutcome) async throws -> Bool {

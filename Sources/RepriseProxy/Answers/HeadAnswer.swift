@@ -24,7 +24,8 @@ struct HeadAnswer {
     /// Sends the head of the text that replaces the body; `nil` if none does.
     private func sendEdited(_ information: ContentInformation) async throws -> Bool? {
         guard let editor = context.filter.editorOfText(information, at: context.resource.url) else { return nil }
-        return try await EditedAnswer(context: context, editor: editor).send()
+        let answer = EditedAnswer(context: context, editor: editor)
+        return try await answer.isAccepted() ? try await answer.send() : nil
     }
 
     private func relay() async throws -> Bool {

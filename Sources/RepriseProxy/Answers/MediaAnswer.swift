@@ -37,25 +37,28 @@ struct MediaAnswer {
         do {
             return try await context.read(range)
         } catch let error as RepriseError where error.code == .rangeNotSatisfiable {
-            guard let information = context.resource.storedInformation, editor(of: information) != nil else {
+            guard let information = context.resource.storedInformation, try await edited(information) != nil else {
                 throw error
             }
             let read = try await context.read(nil)
-            guard editor(of: read.information) == nil else { return read }
+            guard filter.editorOfText(read.information, at: context.resource.url) == nil else { return read }
             read.cancel()
             throw error
         }
     }
 
-    private func editor(of information: ContentInformation) -> (any BodyEditor)? {
-        filter.editorOfText(information, at: context.resource.url)
+    /// The answer with a text in place of the body; `nil` if the body is sent as it is.
+    private func edited(_ information: ContentInformation) async throws -> EditedAnswer? {
+        guard let editor = filter.editorOfText(information, at: context.resource.url) else { return nil }
+        let answer = EditedAnswer(context: context, editor: editor)
+        return try await answer.isAccepted() ? answer : nil
     }
 
     /// Sends the text that replaces the body of `read`, or the body without asking the filter again if the editor
     /// leaves it alone; `nil` if the filter does.
     private func sendEdited(_ read: MediaRead) async throws -> Bool? {
-        guard let editor = editor(of: read.information) else { return nil }
-        if let keepsAlive = try await EditedAnswer(context: context, editor: editor).send(read) { return keepsAlive }
+        guard let answer = try await edited(read.information) else { return nil }
+        if let keepsAlive = try await answer.send(read) { return keepsAlive }
         let filter = PassThrough()
         return try await MediaAnswer(context: context, plan: context.plan(filter: filter), filter: filter).send()
     }

@@ -3,11 +3,14 @@ package protocol BodyEditor: Sendable {
     /// Length of the largest body that is gathered, in bytes; a larger one is sent as the origin sent it.
     var maximumLength: Int { get }
 
+    /// Whether ``accepts(_:)`` decides, because nothing else tells what the body is.
+    ///
+    /// Only for stored responses: a look at another one would cost a request.
+    var looksFirst: Bool { get }
+
     /// Whether a body with this beginning is edited.
     ///
-    /// Asked once, with at least the first 64 bytes, or with all bytes of a shorter body. An editor of everything that
-    /// its filter has chosen returns `true`; one that has to look into a body of no declared type decides here, before
-    /// the rest is gathered.
+    /// Asked with the first 64 bytes, or with all bytes of a shorter body, and only if ``looksFirst`` is true.
     func accepts(_ beginning: [UInt8]) -> Bool
 
     /// The text to send; `nil` to send the body as the origin sent it.

@@ -14,7 +14,9 @@ struct PlaylistRewriter: BodyEditor {
 
     var maximumLength: Int { limits.size }
 
-    func accepts(_ beginning: [UInt8]) -> Bool { isDeclared || PlaylistFormat(of: beginning) != nil }
+    var looksFirst: Bool { !isDeclared }
+
+    func accepts(_ beginning: [UInt8]) -> Bool { PlaylistFormat(of: beginning) != nil }
 
     func edit(_ body: GatheredBody) async throws -> [UInt8]? {
         do {

@@ -195,6 +195,25 @@ import Testing
         }
     }
 
+    @Test func aFileThatIsNoListIsAnsweredAsWithoutTheQuestion() async throws {
+        try await Site.run { site async throws in
+            let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
+            site.proxy.bench.origin.set(
+                TestOrigin.Resource(.bytes(bytes), mediaType: "application/octet-stream", etag: "\"b\""), at: "/file")
+            let miss = try await site.proxy.get("/file")
+            #expect(miss.head.fields["cache-status"] == "reprise; fwd=uri-miss; fwd-status=200; stored")
+            #expect(miss.body == bytes)
+            let part = try await site.proxy.get("/file", ["Range: bytes=5-9"])
+            #expect(part.head.status == 206)
+            #expect(part.body == Array(bytes[5..<10]))
+            let beyond = try await site.proxy.get("/file", ["Range: bytes=100000-"])
+            #expect(beyond.head.status == 416)
+            #expect(beyond.head.fields["content-range"] == "bytes */100000")
+            #expect(try await site.proxy.get("/file", method: "HEAD").head.length == 100_000)
+            #expect(site.proxy.bench.origin.snapshot.bytesSentMoreThanOnce == 0)
+        }
+    }
+
     @Test func basesAndTemplatesOfAnMPDLeadThroughTheProxy() async throws {
         try await Site.run { site async throws in
             let list = """
