@@ -182,6 +182,8 @@ public final class MediaCache: Sendable {
     }
 
     /// Transactions that wrote to the index since the cache was opened.
+    package var isShared: Bool { engine.configuration.reuse.isShared }
+
     package var transactionCount: Int { engine.store?.index.transactions.withLock { $0 } ?? 0 }
 
     /// Whether nothing is being read, fetched or opened.

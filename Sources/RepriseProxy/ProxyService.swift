@@ -42,7 +42,7 @@ final class ProxyService: Sendable {
         self.logs = logs
         bodyFilter =
             configuration.bodyFilter
-            ?? PlaylistFilter { url, error in
+            ?? PlaylistFilter(isShared: cache.isShared) { url, error in
                 logs.log(
                     .warning, "playlist sent as the origin sent it",
                     ["url": "\(url.redacted)", "error": "\(error)"])

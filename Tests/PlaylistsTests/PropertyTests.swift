@@ -113,17 +113,17 @@ import Testing
         }
     }
 
-    @Test("Round trip: 3,000 generated playlists come out as they went in, and edits change links only")
+    @Test("Round trip: 1,000 generated playlists come out as they went in, and edits change links only")
     func generated() throws {
         var generator = SeededGenerator(state: 8216)
-        for _ in 0..<3000 { try Self.check(Self.text(&generator)) }
+        for _ in 0..<1000 { try Self.check(Self.text(&generator)) }
     }
 
-    @Test("10,000 damaged playlists trap nothing, and keep the same properties")
+    @Test("3,000 damaged playlists trap nothing, and keep the same properties")
     func damaged() throws {
         var generator = SeededGenerator(state: 23_009)
         let alphabet = Array("\r\n\0\"'=,:#<>&;/{}$%@-0123456789ETXMPDa é".utf8) + [0xFF, 0xEF, 0xBB, 0xBF]
-        for _ in 0..<10_000 {
+        for _ in 0..<3_000 {
             var bytes = Self.text(&generator)
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
                 let place = Int.random(in: 0...bytes.count, using: &generator)

@@ -26,11 +26,15 @@ extension LiveGeneration {
 
     /// Updates the stored fields from a response to `request` that confirms the generation (RFC 9111 §3.2, §4.3.4),
     /// unless the response is for that request alone.
-    func freshen(_ fields: HTTPFields, requestTime: Int64, by request: OriginRequest) {
+    ///
+    /// `url` is where it came from after redirects, if relative links now refer to it.
+    func freshen(
+        _ fields: HTTPFields, from url: ResourceURL? = nil, requestTime: Int64, by request: OriginRequest
+    ) {
         let (storage, moment) = (engine.storage(for: request), moment)
         let isFreshened = state.withLock { state in
             guard state.response.mayBeChanged(by: fields, storage: storage) else { return false }
-            state.response.freshen(by: fields, requestTime: requestTime, at: moment)
+            state.response.freshen(by: fields, from: url, requestTime: requestTime, at: moment)
             return true
         }
         if isFreshened { store.recorder.note(self, bytes: 0) }

@@ -86,7 +86,10 @@ struct StoredResponse: Sendable {
     }
 
     /// Updates the stored fields from a response that confirms them (RFC 9111 §3.2, §4.3.4).
-    mutating func freshen(by fields: HTTPFields, requestTime: Int64, at moment: Moment) {
+    ///
+    /// `url` is where they came from after redirects, if relative links now refer to it.
+    mutating func freshen(by fields: HTTPFields, from url: ResourceURL? = nil, requestTime: Int64, at moment: Moment) {
+        if let url { record.finalURL = url == record.url ? nil : url }
         record.fields = record.fields.freshened(by: fields, isShared: policy.isShared)
         record.requestTime = requestTime
         record.responseTime = moment.date

@@ -43,7 +43,8 @@ extension OriginQuestion {
         switch action {
         case .notModified, .fill:
             response.body.cancel()
-            generation.freshen(response.head.headerFields, requestTime: time, by: request)
+            generation.freshen(
+                response.head.headerFields, from: response.url, requestTime: time, by: request)
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
         case .passThrough(.unexpectedHTML), .passThrough(.emptyBody):
             // A captive portal, or a failing origin: the stored response is worth more.

@@ -4,7 +4,8 @@ import Reprise
 
 /// Variables of multivariant playlists, for the media playlists that import them (rfc8216bis §4.4.2.3).
 ///
-/// In memory only: a player loads the multivariant playlist first. The oldest go when there are too many.
+/// In memory only: a player loads the multivariant playlist first. The oldest go when there are too many. In a cache of
+/// several users, variables that differ count as unknown, because they may be one user's secret.
 final class ImportedVariables: Sendable {
     private struct State {
         var lists: [Entry] = []
@@ -22,12 +23,21 @@ final class ImportedVariables: Sendable {
     /// A leaf.
     private let state = Mutex(State())
 
-    init(maximumBytes: Int = 4 << 20) { self.maximumBytes = maximumBytes }
+    private let isShared: Bool
 
-    /// The variables of the newest multivariant playlist that names `playlist`; `nil` if none is known.
+    init(isShared: Bool, maximumBytes: Int = 4 << 20) {
+        self.isShared = isShared
+        self.maximumBytes = maximumBytes
+    }
+
+    /// The variables of the newest multivariant playlist that names `playlist`; `nil` if none are known.
     func imported(by playlist: ResourceURL) -> Variables? {
         let url = playlist.description
-        return state.withLock { $0.lists.last { $0.playlists.contains(url) }?.variables }
+        return state.withLock { state in
+            let known = state.lists.lazy.filter { $0.playlists.contains(url) }.map(\.variables)
+            guard let newest = known.last else { return nil }
+            return isShared && known.contains { $0 != newest } ? nil : newest
+        }
     }
 
     /// Remembers the variables of `list`, which came from `base`, if it names other playlists.
@@ -44,7 +54,10 @@ final class ImportedVariables: Sendable {
         guard !playlists.isEmpty, byteCount <= maximumBytes else { return }
         let entry = Entry(variables: list.variables, playlists: playlists, byteCount: byteCount)
         state.withLock { state in
-            if let old = state.lists.firstIndex(where: { $0.playlists == playlists }) {
+            let old = state.lists.firstIndex {
+                $0.playlists == playlists && (!isShared || $0.variables == list.variables)
+            }
+            if let old {
                 state.byteCount -= state.lists.remove(at: old).byteCount
             }
             state.lists.append(entry)

@@ -8,9 +8,10 @@ import Reprise
 struct PlaylistFilter: BodyFilter {
     /// Called with a playlist that is sent as the origin sent it, because it exceeds a bound or is malformed.
     let onUneditable: @Sendable (ResourceURL, PlaylistError) -> Void
-    private let variables = ImportedVariables()
+    private let variables: ImportedVariables
 
-    init(onUneditable: @escaping @Sendable (ResourceURL, PlaylistError) -> Void) {
+    init(isShared: Bool, onUneditable: @escaping @Sendable (ResourceURL, PlaylistError) -> Void) {
+        variables = ImportedVariables(isShared: isShared)
         self.onUneditable = onUneditable
     }
 

@@ -10,6 +10,10 @@ func withClient<R>(
     _ configure: (inout NIOOrigin.Configuration) -> Void = { _ in }, _ body: (NIOOrigin) async throws -> R
 ) async throws -> R {
     var configuration = NIOOrigin.Configuration()
+    // A busy machine keeps a consumer waiting for longer than a player would.
+    configuration.parkingTime = .seconds(600)
+    configuration.idleConnectionLifetime = .seconds(600)
+    configuration.queueTimeout = .seconds(600)
     configure(&configuration)
     let client = NIOOrigin(configuration: configuration)
     do {

@@ -15,8 +15,12 @@ import Testing
     private struct Site {
         let proxy: ProxyBench
 
-        static func run(token: String? = nil, _ body: (Site) async throws -> Void) async throws {
-            try await ProxyBench.run(configureProxy: { $0.token = token }) { try await body(Site(proxy: $0)) }
+        static func run(
+            token: String? = nil, isShared: Bool = false, _ body: (Site) async throws -> Void
+        ) async throws {
+            try await ProxyBench.run(
+                configureProxy: { $0.token = token }, configure: { $0.reuse.isShared = isShared }
+            ) { try await body(Site(proxy: $0)) }
         }
 
         /// What links of the origin become.
@@ -151,6 +155,53 @@ import Testing
             site.publish(
                 "#EXTM3U\n#EXT-X-DEFINE:IMPORT=\"cdn\"\n#EXTINF:1,\n{$cdn}/1.ts\n", at: "/low/list.m3u8")
             #expect(try await site.text("/low/list.m3u8").hasSuffix("\n/https/cdn.example/x/1.ts\n"))
+        }
+    }
+
+    @Test("variables of another user are not imported", arguments: [false, true])
+    func variablesThatDiffer(isShared: Bool) async throws {
+        try await Site.run(isShared: isShared) { site async throws in
+            for user in ["a", "b"] {
+                site.publish(
+                    "#EXTM3U\n#EXT-X-DEFINE:NAME=\"cdn\",VALUE=\"https://cdn.example/\(user)\"\n"
+                        + "#EXT-X-STREAM-INF:BANDWIDTH=1\nlist.m3u8\n", at: "/\(user).m3u8")
+                _ = try await site.text("/\(user).m3u8")
+            }
+            site.publish("#EXTM3U\n#EXT-X-DEFINE:IMPORT=\"cdn\"\n#EXTINF:1,\n{$cdn}/1.ts\n", at: "/list.m3u8")
+            let expected = isShared ? "\n{$cdn}/1.ts\n" : "\n/https/cdn.example/b/1.ts\n"
+            #expect(try await site.text("/list.m3u8").hasSuffix(expected))
+        }
+    }
+
+    @Test func theBaseFollowsARedirectThatLeadsElsewhere() async throws {
+        try await Site.run { site async throws in
+            for folder in ["a", "b"] {
+                site.publish("#EXTM3U\n#EXTINF:1,\n1.ts\n", at: "/\(folder)/list.m3u8") {
+                    $0.fields[.cacheControl] = "no-cache"
+                }
+            }
+            for folder in ["a", "b"] {
+                site.publish("", at: "/go.m3u8") {
+                    $0.redirect = "/\(folder)/list.m3u8"
+                    $0.fields[.cacheControl] = "no-store"
+                }
+                #expect(try await site.text("/go.m3u8").hasSuffix("\n\(site.through)/\(folder)/1.ts\n"))
+            }
+            #expect(site.proxy.bench.origin.snapshot["/b/list.m3u8"].bodyBytesSent == 0, "answered with 304")
+        }
+    }
+
+    @Test("the look at a body without a validator costs no request and cuts nothing off")
+    func aLookAtASlowBody() async throws {
+        try await Site.run { site async throws in
+            let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
+            let personality = TestOrigin.Personality { $0.bytesPerSecond = 1_000_000 }
+            site.proxy.bench.origin.set(
+                TestOrigin.Resource(
+                    .bytes(bytes), mediaType: "application/octet-stream", etag: nil, lastModified: nil,
+                    personality: personality), at: "/file")
+            #expect(try await site.proxy.get("/file").body == bytes)
+            #expect(site.proxy.bench.origin.snapshot.requestCount == 1)
         }
     }
 
