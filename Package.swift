@@ -69,14 +69,15 @@ let package = Package(
     targets: [
         // The only C files: file operations that Swift cannot call.
         .target(name: "CFiles"),
-        .target(name: "Locks", swiftSettings: strict),
+        .target(name: "Primitives", swiftSettings: strict),
         .target(name: "ByteRanges", swiftSettings: strict),
         .target(name: "HTTPSemantics", dependencies: [httpTypes], swiftSettings: strict),
         .target(name: "Playlists", swiftSettings: strict),
+        .target(name: "MediaTiming", dependencies: ["ByteRanges"], swiftSettings: strict),
         .target(
             name: "Reprise",
             dependencies: [
-                "ByteRanges", "CFiles", "HTTPSemantics", "Locks", httpTypes,
+                "ByteRanges", "CFiles", "HTTPSemantics", "Primitives", httpTypes,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -85,11 +86,11 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "RepriseAVPlayer",
-            dependencies: ["ByteRanges", "Reprise", "RepriseURLSession", "HTTPSemantics", "Locks", httpTypes]
+            dependencies: ["ByteRanges", "Reprise", "RepriseURLSession", "HTTPSemantics", "Primitives", httpTypes]
                 + avFoundation,
             swiftSettings: strict),
         .target(
-            name: "RepriseURLSession", dependencies: ["Reprise", "HTTPSemantics", "Locks", httpTypes],
+            name: "RepriseURLSession", dependencies: ["Reprise", "HTTPSemantics", "Primitives", httpTypes],
             swiftSettings: strict),
         // Says what is missing where the traits are off.
         .target(
@@ -98,21 +99,26 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "RepriseHTTPClient",
-            dependencies: ["DefaultTraits", "Reprise", "HTTPSemantics", "Locks", httpTypes, nioSSL] + nio,
+            dependencies: ["DefaultTraits", "Reprise", "HTTPSemantics", "Primitives", httpTypes, nioSSL] + nio,
             swiftSettings: strict),
         .target(
             name: "RepriseProxy",
-            dependencies: ["DefaultTraits", "Reprise", "HTTPSemantics", "Locks", "Playlists", httpTypes, logging] + nio,
+            dependencies: ["DefaultTraits", "Reprise", "HTTPSemantics", "Primitives", "Playlists", httpTypes, logging]
+                + nio,
+            swiftSettings: strict),
+        .target(
+            name: "RepriseStreams", dependencies: ["ByteRanges", "HTTPSemantics", "Playlists", "Reprise"],
             swiftSettings: strict),
         .executableTarget(
             name: "RepriseCLI",
             dependencies: [
-                "ByteRanges", "HTTPSemantics", "Locks", "Reprise", "RepriseHTTPClient", "RepriseProxy", httpTypes,
-                argumentParser, logging,
+                "ByteRanges", "HTTPSemantics", "Primitives", "Playlists", "Reprise", "RepriseHTTPClient",
+                "RepriseProxy",
+                "RepriseStreams", httpTypes, argumentParser, logging,
             ],
             swiftSettings: strict),
         .target(
-            name: "RepriseTesting", dependencies: ["ByteRanges", "DefaultTraits", "Locks", httpTypes] + nio,
+            name: "RepriseTesting", dependencies: ["ByteRanges", "DefaultTraits", "Primitives", httpTypes] + nio,
             swiftSettings: strict),
         .target(name: "TestLimits", path: "Tests/Limits", swiftSettings: strict),
         // Functions for starting programs in tests that are missing from Swift's overlays.
@@ -121,7 +127,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "CSpawn", "Locks", "Reprise", "RepriseHTTPClient", "RepriseTesting", "HTTPSemantics", "TestLimits",
+                "CSpawn", "Primitives", "Reprise", "RepriseHTTPClient", "RepriseTesting", "HTTPSemantics", "TestLimits",
                 httpTypes,
             ],
             path: "Tests/Support",
@@ -142,21 +148,27 @@ let package = Package(
             path: "Benchmarks/Parser", swiftSettings: strict),
         .executableTarget(
             name: "Soak",
-            dependencies: ["ByteRanges", "HTTPSemantics", "Locks", "RepriseTesting", argumentParser],
+            dependencies: ["ByteRanges", "HTTPSemantics", "Primitives", "RepriseTesting", argumentParser],
             path: "Benchmarks/Soak", swiftSettings: strict),
         // The program that the crash tests kill.
         .executableTarget(
             name: "CrashChild",
-            dependencies: ["HTTPSemantics", "Locks", "Reprise", "RepriseHTTPClient", "RepriseTesting"],
+            dependencies: ["HTTPSemantics", "Primitives", "Reprise", "RepriseHTTPClient", "RepriseTesting"],
             path: "Tests/CrashChild", swiftSettings: strict),
         .testTarget(name: "ByteRangesTests", dependencies: ["ByteRanges", "TestLimits"], swiftSettings: strict),
+        .testTarget(name: "PrimitivesTests", dependencies: ["Primitives", "TestLimits"], swiftSettings: strict),
         .testTarget(
             name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", "TestLimits", httpTypes], swiftSettings: strict),
         .testTarget(name: "PlaylistsTests", dependencies: ["Playlists", "TestLimits"], swiftSettings: strict),
         .testTarget(
+            name: "MediaTimingTests",
+            dependencies: ["ByteRanges", "MediaTiming", "RepriseTesting", "TestLimits", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
             name: "RepriseTests",
             dependencies: [
-                "ByteRanges", "CrashChild", "HTTPSemantics", "Locks", "Reprise", "RepriseHTTPClient", "RepriseTesting",
+                "ByteRanges", "CrashChild", "HTTPSemantics", "Primitives", "Reprise", "RepriseHTTPClient",
+                "RepriseTesting",
                 "TestLimits", "TestSupport", httpTypes,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -172,7 +184,7 @@ let package = Package(
         .testTarget(
             name: "RepriseAVPlayerTests",
             dependencies: [
-                "ByteRanges", "HTTPSemantics", "Locks", "Reprise", "RepriseAVPlayer", "RepriseHTTPClient",
+                "ByteRanges", "HTTPSemantics", "Primitives", "Reprise", "RepriseAVPlayer", "RepriseHTTPClient",
                 "RepriseTesting", "TestLimits", httpTypes,
             ] + avFoundation + demo,
             resources: [.copy("Fixtures")],
@@ -184,22 +196,31 @@ let package = Package(
         .testTarget(
             name: "RepriseProxyTests",
             dependencies: [
-                "ByteRanges", "HTTPSemantics", "Locks", "Reprise", "RepriseHTTPClient", "RepriseProxy",
+                "ByteRanges", "HTTPSemantics", "Primitives", "Playlists", "Reprise", "RepriseHTTPClient",
+                "RepriseProxy",
                 "RepriseTesting", "TestLimits", "TestSupport", httpTypes, logging,
             ] + nio,
             resources: [.copy("Fixtures")],
             swiftSettings: strict),
         .testTarget(
+            name: "RepriseStreamsTests",
+            dependencies: [
+                "ByteRanges", "Playlists", "Reprise", "RepriseStreams", "RepriseTesting", "TestLimits", "TestSupport",
+                httpTypes,
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "RepriseCLITests",
             dependencies: [
-                "ByteRanges", "Locks", "Reprise", "RepriseCLI", "RepriseProxy", "RepriseTesting", "TestLimits",
+                "ByteRanges", "Primitives", "Reprise", "RepriseCLI", "RepriseProxy", "RepriseTesting", "TestLimits",
                 "TestSupport",
                 argumentParser, httpTypes,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "RepriseTestingTests",
-            dependencies: ["ByteRanges", "HTTPSemantics", "Locks", "RepriseTesting", "TestLimits", httpTypes] + nio,
+            dependencies: ["ByteRanges", "HTTPSemantics", "Primitives", "RepriseTesting", "TestLimits", httpTypes]
+                + nio,
             swiftSettings: strict),
         .testTarget(name: "SoakTests", dependencies: ["RepriseTesting", "Soak", "TestLimits"], swiftSettings: strict),
     ],
@@ -212,7 +233,10 @@ if Context.environment["REPRISE_FUZZ"] == "1" {
     package.targets.append(
         .executableTarget(
             name: "RepriseFuzz",
-            dependencies: ["ByteRanges", "HTTPSemantics", "Playlists", "Reprise", "RepriseProxy", httpTypes] + nio,
+            dependencies: [
+                "ByteRanges", "HTTPSemantics", "MediaTiming", "Playlists", "Reprise", "RepriseProxy", httpTypes,
+            ]
+                + nio,
             path: "Fuzz/Targets",
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
 }
@@ -232,7 +256,8 @@ if Context.environment["REPRISE_XCODE"] == "1" {
 if hasStandIn {
     package.targets.append(
         .target(
-            name: "AVFoundation", dependencies: ["Locks"], path: "Sources/AVFoundationStandIn", swiftSettings: strict))
+            name: "AVFoundation", dependencies: ["Primitives"], path: "Tests/AVFoundationStandIn",
+            swiftSettings: strict))
     // The part of the example app that needs no SwiftUI.
     package.targets.append(
         .target(

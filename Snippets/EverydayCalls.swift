@@ -15,7 +15,7 @@ for try await piece in try await cover.read(1000...) { print(piece.count) }
 if await cover.isCached, let file = await cover.fileURL() { print("lies in", file.path) }
 try await cover.export(to: URL(fileURLWithPath: "cover.jpg"))
 
-try await cache.retain(cover, as: .pinned())  // stays until it is released
+try await cache.retain(cover, as: .pinned)  // stays until it is released
 try await cache.setLimit(2_000_000_000)  // evicts what does not fit
 try await cache.remove(url)
 try await cache.removeAll()

@@ -1,5 +1,6 @@
 // Tests an integration against a real server on loopback, which counts what it sent and fails on request.
 
+import Foundation
 import Reprise
 import RepriseHTTPClient
 import RepriseTesting
@@ -36,7 +37,8 @@ func withClock() async throws {
     // snippet.show
     let clock = ManualClock()
     var configuration = MediaCache.Configuration()
-    configuration.clock = CacheClock(clock, wallClock: { 1_800_000_000 + Double(clock.now.offset.components.seconds) })
+    let start = Date(timeIntervalSince1970: 1_800_000_000)
+    configuration.clock = CacheClock(clock, wallClock: { start + clock.now.offset / .seconds(1) })
     // Open the cache with it and read; then let an hour pass:
     clock.advance(by: .seconds(3600))
     // snippet.hide

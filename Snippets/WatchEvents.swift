@@ -23,8 +23,9 @@ let watcher = Task {
 
 let song = try cache.resource(for: "https://example.com/song.mp3")
 for try await _ in try await song.read() {
-    let length = song.storedInformation?.completeLength
-    print("\(song.storedRanges.byteCount) of \(length.map(String.init) ?? "?") bytes are stored")
+    guard let stored = song.storedInMemory() else { continue }
+    let length = stored.information.completeLength.map(String.init) ?? "?"
+    print("\(stored.ranges.byteCount) of \(length) bytes are stored")
 }
 print("\(cache.statistics.bytesSaved) bytes did not have to be fetched")
 await cache.close()  // ends the stream of events, too

@@ -1,5 +1,5 @@
 import ByteRanges
-import Locks
+import Primitives
 
 /// Bytes of files, each counted once.
 final class DistinctBytes: Sendable {

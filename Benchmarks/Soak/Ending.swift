@@ -1,5 +1,5 @@
 import Dispatch
-import Locks
+import Primitives
 
 /// The end of a stage, which wakes every waiting thread.
 final class Ending: Sendable {

@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 import RepriseTesting
 
 /// A fault in one answer of an origin.

@@ -1,5 +1,5 @@
 import Foundation
-import Locks
+import Primitives
 import RepriseTesting
 
 /// An origin with faults on its own port, which occasionally closes and comes back on the same port.

@@ -1,5 +1,5 @@
 import Foundation
-import Locks
+import Primitives
 import RepriseTesting
 
 /// A file at an origin, with all its versions in this run.

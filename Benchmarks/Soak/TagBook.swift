@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 
 /// The version that each strong entity tag identified; a tag must never identify two.
 final class TagBook: Sendable {

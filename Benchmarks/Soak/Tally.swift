@@ -1,5 +1,5 @@
 import Foundation
-import Locks
+import Primitives
 
 /// The observations of a stage's clients.
 final class Tally: Sendable {

@@ -10,7 +10,7 @@ import RepriseTesting
 ///     swift run -c release StoreBenchmark [entries…]
 ///
 /// Entries are segments of 1 to 8 KiB, so that 100,000 of them fit on the disk; the measurements depend on their
-/// number, not on their size. Nothing is asserted.
+/// number, not on their size. A thousand of them make a title. Nothing is asserted.
 @main
 enum StoreBenchmark {
     static func main() async throws {
@@ -18,8 +18,9 @@ enum StoreBenchmark {
         let counts = CommandLine.arguments.dropFirst().compactMap { Int($0) }
         print(
             "| entries | fill µs/entry | index MB written | transactions | open ms | open + first hit ms | hit µs |"
-                + " index MB | RSS MB, opened | RSS MB, 1,000 hits later | remove 10 % s | slowest hit during removal ms |")
-        print("|---|---|---|---|---|---|---|---|---|---|---|---|")
+                + " index MB | RSS MB, opened | RSS MB, 1,000 hits later | titles ms | remove 10 % s |"
+                + " slowest hit during removal ms |")
+        print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
         for count in counts.isEmpty ? [1_000, 10_000, 100_000] : counts { try await scale(count) }
         print()
         print("| media | media MB | index bytes written / media % | transactions |")
@@ -62,6 +63,14 @@ enum StoreBenchmark {
         try await hit(cache, url(number))
     }
 
+    /// Reads as a player of the title that a thousand entries make.
+    private static func play(_ cache: MediaCache, _ number: Int) async throws {
+        var resource = try cache.resource(for: url(number))
+        let first = try ResourceURL(url(number - number % 1_000))
+        resource.titles = [TitleReference(key: CacheKey(first.description), url: first)]
+        try await hit(resource)
+    }
+
     // MARK: - Many entries
 
     private static func scale(_ count: Int) async throws {
@@ -71,7 +80,7 @@ enum StoreBenchmark {
         var cache = try await MediaCache.open(
             directory: directory.path, origin: origin, configuration: configuration())
         let before = writtenBytes
-        let fill = try await seconds { for number in 0..<count { try await read(cache, number) } }
+        let fill = try await seconds { for number in 0..<count { try await play(cache, number) } }
         let media = cache.storedBytes
         await cache.close()
         let written = Double(writtenBytes - before - media) / 1e6
@@ -82,6 +91,9 @@ enum StoreBenchmark {
         }
         let first = try await seconds { try await read(cache, count / 2) }
         let hits = try await seconds { for number in 0..<min(1_000, count) { try await read(cache, number) } }
+        var titles: [Title] = []
+        let listing = try await seconds { titles = try await cache.titles() }
+        guard titles.count == (count + 999) / 1_000 else { throw CocoaError(.coderInvalidValue) }
         let keys = try await cache.entries().prefix(count / 10).map(\.key)
         let (removal, slowest) = try await removal(cache, Array(keys), count)
         let index = Double(cache.allocatedBytes.index) / 1e6
@@ -89,7 +101,8 @@ enum StoreBenchmark {
         let sizes = try sizesInProcessOfItsOwn(directory.path, count)
         let numbers = [
             fill / Double(count) * 1e6, written, transactions, opening * 1e3, (opening + first) * 1e3,
-            hits / Double(min(1_000, count)) * 1e6, index, sizes[0], sizes[1], removal, slowest * 1e3,
+            hits / Double(min(1_000, count)) * 1e6, index, sizes[0], sizes[1], listing * 1e3,
+            removal, slowest * 1e3,
         ]
         print("| \(count) | " + numbers.map { "\((($0 * 100).rounded()) / 100)" }.joined(separator: " | ") + " |")
     }
@@ -115,7 +128,11 @@ enum StoreBenchmark {
     }
 
     private static func hit(_ cache: MediaCache, _ url: String) async throws {
-        let read = try await cache.resource(for: url).read()
+        try await hit(try cache.resource(for: url))
+    }
+
+    private static func hit(_ resource: MediaResource) async throws {
+        let read = try await resource.read()
         while let piece = try await read.next() { _ = try piece.bytes() }
     }
 

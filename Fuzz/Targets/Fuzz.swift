@@ -49,6 +49,7 @@ private let targets: [String: @Sendable ([UInt8]) -> Void] = [
     "multipart": { bytes in ResponseTargets.multipart(text(bytes)) },
     "hls": { bytes in PlaylistTargets.read(bytes, behind: "#EXTM3U\n") },
     "mpd": { bytes in PlaylistTargets.read(bytes, behind: "<MPD ") },
+    "media-timing": { bytes in TimingTargets.read(bytes) },
     "uri": { bytes in PlaylistTargets.resolve(bytes) },
     "cut": { bytes in ChunkTargets.cut(bytes) },
     "chunk-record": { bytes in ChunkTargets.read(bytes) },

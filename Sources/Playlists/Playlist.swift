@@ -35,6 +35,15 @@ package enum Playlist: Sendable {
         }
     }
 
+    /// What tells players of other places for the same files, in the order of the text: tags and elements of content
+    /// steering, with all that is in them.
+    package var steering: [Range<Int>] {
+        switch self {
+        case .hls(let list): list.multivariant.steeringLines
+        case .dash(let mpd): mpd.steering
+        }
+    }
+
     /// The link as it must be resolved.
     package func reference(of link: Link) -> URIReference { URIReference(bytes: link.value(in: bytes)) }
 

@@ -42,8 +42,6 @@ package struct PlaylistError: Error, Hashable, Sendable, CustomStringConvertible
         case malformedAttributes
         /// A link contains control characters.
         case controlCharacter
-        /// A link consists of pieces: CDATA, comments or elements stand in it.
-        case splitText
         /// A byte range without an offset follows no range of the same resource.
         case unplacedRange
         /// A number is malformed or above 2^53.

@@ -1,19 +1,16 @@
-/// The two formats of playlists, known by their first bytes.
+/// The two formats of playlists, known by how they begin.
 package enum PlaylistFormat: Hashable, Sendable {
     /// HTTP Live Streaming: `#EXTM3U`.
     case hls
     /// DASH: an XML document whose first element is `MPD`, or `Patch` of an MPD.
     case dash
 
-    /// How many bytes are looked at, at most.
-    package static let sniffedBytes = 4096
-
-    /// Looks at the first bytes of a text; `nil` if they begin no playlist.
+    /// Looks at the beginning of a text; `nil` if it begins no playlist.
     ///
     /// Before `#EXTM3U` there may be a byte order mark, blank lines and comments, before `<MPD` also an XML
-    /// declaration and processing instructions. Does not look beyond ``sniffedBytes``.
+    /// declaration, comments and processing instructions.
     package init?(of bytes: some Collection<UInt8>) {
-        let head = Array(bytes.prefix(Self.sniffedBytes))
+        let head = Array(bytes)
         var index = head.hasPrefix("\u{FEFF}", at: 0) ? 3 : 0
         while index < head.count {
             if head[index].isSpace {
@@ -32,6 +29,21 @@ package enum PlaylistFormat: Hashable, Sendable {
         }
         return nil
     }
+
+    /// Whether a media type, in lower case and without parameters, or the extension of a file's name says that it is a
+    /// playlist.
+    package static func isDeclared(by mediaType: String?, name: String) -> Bool {
+        if let mediaType, types.contains(mediaType) { return true }
+        let name = name.lowercased()
+        return extensions.contains { name.hasSuffix($0) }
+    }
+
+    private static let types: Set<String> = [
+        "application/dash+xml", "application/dash-patch+xml", "application/mpegurl", "application/vnd.apple.mpegurl",
+        "application/x-mpegurl",
+        "audio/mpegurl", "audio/x-mpegurl", "video/vnd.mpeg.dash.mpd", "video/vnd.mpegurl",
+    ]
+    private static let extensions = [".m3u8", ".m3u", ".mpd"]
 
     private static func beginsHLS(_ head: [UInt8], at index: Int) -> Bool {
         guard head.hasPrefix("#EXTM3U", at: index) else { return false }

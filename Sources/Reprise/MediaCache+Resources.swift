@@ -1,3 +1,4 @@
+import Foundation
 public import HTTPTypes
 
 extension MediaCache {
@@ -8,14 +9,13 @@ extension MediaCache {
     public func resource(
         for url: ResourceURL, key: CacheKey, fields: HTTPFields = [:]
     ) throws(RepriseError) -> MediaResource {
-        MediaResource(url: url, key: key, fields: fields, core: try engine.resource(key), cache: self)
+        MediaResource(url: url, key: key, fields: fields, resource: try engine.resource(key), cache: self)
     }
 
     /// Whether every byte of the resource at `url` is on disk, in `partition` if one is given; consults the index,
     /// never the network.
     public func isCached(_ url: ResourceURL, partition: String? = nil) async -> Bool {
-        guard let resource = try? resource(for: url, partition: partition) else { return false }
-        return await resource.storedProgress().isComplete
+        await (try? resource(for: url, partition: partition))?.isCached ?? false
     }
 
     /// Removes every entry of every partition, also entries that are being read, pinned entries and downloads.

@@ -1,29 +1,26 @@
 extension MediaCache {
     /// Sets how long the stored bytes of `resource`, present and future, are kept; only a flag changes, no bytes move.
     ///
-    /// If responses vary with the request (RFC 9111 §4.1), this applies to all variants.
+    /// If responses vary with the request (RFC 9111 §4.1), this applies to all variants. If a title begins with
+    /// `resource`, it applies to all its files, also to those stored later.
     ///
-    /// `download` starts fetching missing bytes with the resource's fields. After a restart it resumes without them,
-    /// because secrets are not stored. Two downloads run at once; others wait. ``CacheEvent/downloadEnded(_:error:)``
-    /// reports how one ends. A download that cannot be stored, because it is larger than the limit or must not be
-    /// stored, ends before its bytes are fetched.
+    /// `download` fetches the missing bytes, as ``Downloads`` says. ``CacheEvent/downloadEnded(_:error:)`` reports how
+    /// that ends. A download that cannot be stored, because it is larger than the limit or must not be stored, ends
+    /// before its bytes are fetched.
     ///
     /// Throws ``RepriseError``: `storageFull` when pinned entries and downloads would exceed the limit by themselves;
     /// the retention then stays as it was.
     public func retain(_ resource: MediaResource, as retention: Retention) async throws {
-        guard let store = engine.store, store.problem == nil else {
-            throw storeProblem
-                ?? RepriseError(.storageUnavailable, "Nothing can be stored: the cache has no directory.")
-        }
+        let store = try writableStore()
         await store.recorder.flush()
         let before = try await self.retention(of: resource)
-        try await store.recorder.retain(retention, key: resource.key, url: resource.url)
+        try await store.recorder.retain(retention, resource)
         let reason = try await withTaskExecutorPreference(DiskExecutor.shared) {
             guard retention != .cached else { return nil as String? }
             return try store.index.retainedUsage().allocated > store.quota.limit ? store.noRoomReason : nil
         }
         if let reason {
-            try await store.recorder.retain(before, key: resource.key, url: resource.url)
+            try await store.recorder.retain(before, resource)
             throw RepriseError(.storageFull, reason)
         }
         if retention == .download {
@@ -100,6 +97,7 @@ extension MediaCache {
         try await store.index.record(limit: limit)
         store.quota.setLimit(limit)
         await prune(toSize: limit)
+        downloads.roomWasMade()
     }
 
     /// Most bytes that the cache may occupy on disk; 0 in a cache without a store.
@@ -119,6 +117,7 @@ extension MediaCache {
     /// As ``remove(_:)``, with the number of files that could not be removed, and the error that reports them.
     package func removed(_ keys: [CacheKey]) async throws -> (freed: Int64, left: Int, problem: RepriseError?) {
         guard let store = engine.store else { return (0, 0, nil) }
+        for key in keys { downloads.cancel(key) }
         await store.recorder.flush()
         var freed: Int64 = 0
         var left: [LeftFile] = []
@@ -129,6 +128,7 @@ extension MediaCache {
             left += outcome.left
             rest = rest.dropFirst(Self.removalBatch)
         }
+        downloads.roomWasMade()
         return (freed, left.count, LeftFile.error(left))
     }
 

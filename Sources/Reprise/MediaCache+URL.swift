@@ -3,6 +3,19 @@ public import HTTPTypes
 
 /// The calls that take a URL, for Foundation's type.
 extension MediaCache {
+    /// Opens the cache in the directory at `directory`, a file URL; see
+    /// ``open(directory:origin:configuration:)-(String,_,_)``.
+    ///
+    /// Throws ``RepriseError``, `invalidArgument` for what is no file URL among it.
+    public static func open(
+        directory: URL, origin: any Origin, configuration: Configuration = Configuration()
+    ) async throws -> MediaCache {
+        guard directory.isFileURL else {
+            throw RepriseError(.invalidArgument, "Only a file URL can be a cache's directory.")
+        }
+        return try await open(directory: directory.path, origin: origin, configuration: configuration)
+    }
+
     /// The resource at `url`; see ``resource(for:fields:partition:)-(ResourceURL,_,_)``.
     ///
     /// Throws ``RepriseError``: `invalidURL` for what is neither http nor https, `closed` after ``close()``.
@@ -35,6 +48,13 @@ extension MediaCache {
     /// Returns the bytes freed; 0 if there was nothing.
     @discardableResult
     public func remove(_ resource: MediaResource) async throws -> Int64 { try await remove(resource.key) }
+
+    /// Sets how long the stored bytes of `url` are kept; see ``retain(_:as:)-(MediaResource,_)``.
+    ///
+    /// Throws what that throws, and `invalidURL` for what is neither http nor https.
+    public func retain(_ url: URL, as retention: Retention, partition: String? = nil) async throws {
+        try await retain(resource(for: url, partition: partition), as: retention)
+    }
 
     /// The data file of `url`, if every byte is on disk and the cache is not encrypted; see
     /// ``MediaResource/fileURL()``.

@@ -1,6 +1,6 @@
 public import HTTPTypes
 import ByteRanges
-import Locks
+import Primitives
 
 /// A cache of remote media on disk: bytes that were read are stored, and stored bytes are not fetched again.
 ///
@@ -13,7 +13,8 @@ import Locks
 /// second of each running download is fetched again.
 public final class MediaCache: Sendable {
     let engine: Engine
-    let downloads: Downloads
+    /// What is fetched to stay: the downloads, in their order.
+    public let downloads: Downloads
     let upkeep: Upkeep
     /// Number of callers that opened the cache and have not closed it.
     private let users = Mutex(1)
@@ -74,7 +75,7 @@ public final class MediaCache: Sendable {
         } start: { cache in
             guard let store = cache.engine.store, store.problem == nil else { return }
             cache.upkeep.start(store)
-            if cache.engine.configuration.resumesDownloads { cache.downloads.resume(store) }
+            cache.downloads.resume(store, isIdle: !cache.engine.configuration.resumesDownloads)
         }
         if let refusal = cache.refusal(of: configuration, vault, directory) {
             await cache.close()
@@ -144,7 +145,7 @@ public final class MediaCache: Sendable {
         for url: ResourceURL, fields: HTTPFields = [:], partition: String? = nil
     ) throws(RepriseError) -> MediaResource {
         let key = engine.configuration.keyPolicy.key(for: url).inPartition(partition)
-        return MediaResource(url: url, key: key, fields: fields, core: try engine.resource(key), cache: self)
+        return MediaResource(url: url, key: key, fields: fields, resource: try engine.resource(key), cache: self)
     }
 
     /// The resource at the URL in `text`.
@@ -177,13 +178,18 @@ public final class MediaCache: Sendable {
     public var storedBytes: Int64 { engine.store?.quota.usage.stored ?? 0 }
 
     /// Bytes that the media and the index occupy on disk, in the file system's blocks.
-    public var allocatedBytes: (media: Int64, index: Int64) {
-        engine.store.map { ($0.quota.usage.allocated, $0.quota.indexBytes) } ?? (0, 0)
+    public var allocatedBytes: AllocatedBytes {
+        AllocatedBytes(
+            media: engine.store?.quota.usage.allocated ?? 0, index: engine.store?.quota.indexBytes ?? 0)
     }
 
-    /// Transactions that wrote to the index since the cache was opened.
+    /// Whether the cache follows the rules for several users.
     package var isShared: Bool { engine.configuration.reuse.isShared }
 
+    /// Whether origins are never asked.
+    package var isOffline: Bool { engine.configuration.reuse.isOffline }
+
+    /// Transactions that wrote to the index since the cache was opened.
     package var transactionCount: Int { engine.store?.index.transactions.withLock { $0 } ?? 0 }
 
     /// Whether nothing is being read, fetched or opened.
@@ -210,11 +216,15 @@ public final class MediaCache: Sendable {
     /// Records a use of `resource`, which is being served from ``MediaResource/storedHit(_:atMost:directives:)``.
     package func noteUse(of resource: MediaResource) { engine.store?.recorder.noteUse(resource.key) }
 
-    /// Counts hits served without a read: responses that ended, complete or not, and bytes sent.
-    package func noteServed(reads: Int64, bytes: Int64) {
+    /// Counts responses served without a read: those that ended, complete or not, and bytes sent.
+    package func noteServed(reads: Int64, bytes: Int64, from source: PieceSource = .store) {
         engine.reporter.count { statistics in
             statistics.reads += reads
-            statistics.bytesFromStore += bytes
+            switch source {
+            case .store: statistics.bytesFromStore += bytes
+            case .joined: statistics.bytesFromJoinedFetch += bytes
+            case .origin: statistics.bytesFromOrigin += bytes
+            }
         }
     }
 

@@ -16,6 +16,16 @@ extension MediaResource {
         return try await read(.bounded(Range(range)))
     }
 
+    /// Begins a read of the bytes before `range`'s upper bound: `read(..<1000)`.
+    ///
+    /// See ``read(_:fields:directives:demand:onInterim:)``.
+    public func read(_ range: PartialRangeUpTo<Int64>) async throws -> MediaRead {
+        guard range.upperBound > 0 else {
+            throw RepriseError(.invalidArgument, "A range has at least one byte; ..<\(range.upperBound) does not.")
+        }
+        return try await read(0..<range.upperBound)
+    }
+
     /// Begins a read from `range`'s first byte to the end: `read(1000...)`.
     ///
     /// See ``read(_:fields:directives:demand:onInterim:)``.
@@ -35,24 +45,30 @@ extension MediaResource {
         return data
     }
 
+    /// The bytes of `range`, half-open, in memory: `data(0..<1000)`.
+    ///
+    /// See ``data(_:)-(RangeSpec?)``.
+    public func data(_ range: Range<Int64>) async throws -> Data { try await data(.bounded(range)) }
+
     /// The origin may name any length: memory beyond this is taken as bytes arrive.
     private static let largestReservation: Int64 = 16 << 20
 
-    /// Whether every byte is on disk; looks into the index, never at the network.
-    public var isCached: Bool {
-        get async { await storedProgress().isComplete }
-    }
-
-    /// The data file, if every byte is on disk and the cache is not encrypted; `nil` otherwise.
+    /// Writes the whole representation to the file at `path`; missing bytes are fetched and stored along the way.
     ///
-    /// For programs that take files only. The file has no extension, must not be changed, and goes when the entry is
-    /// evicted or removed: pin it (``MediaCache/retain(_:as:)``) as long as the file is in use. Its bytes are not
-    /// compared with their checksums, and its use is not noted: ``export(to:)-(String)`` does both.
-    public func fileURL() async -> URL? {
-        guard let store = core.engine.store, let generation = try? await core.current().stored(for: originRequest),
-            generation.sealer == nil, generation.isStored(nil)
-        else { return nil }
-        return URL(fileURLWithPath: store.path(generation.record))
+    /// The file appears under its name when it is complete, and replaces an existing one. A symbolic link is preserved,
+    /// and a pipe or device is written in place. Throws the errors of ``read(_:fields:directives:demand:onInterim:)``,
+    /// and `storageUnavailable` when the file cannot be written.
+    public func export(to path: String) async throws {
+        let read = try await self.read()
+        try await withTaskExecutorPreference(DiskExecutor.shared) {
+            do {
+                let file = try OutputFile(path: path, existing: .replaced)
+                while let bytes = try await read.nextBytes() { try file.write(bytes) }
+                try file.finish()
+            } catch let failure as OutputFile.Failure {
+                throw RepriseError(.storageUnavailable, failure.message)
+            }
+        }
     }
 
     /// Writes the whole file to `file`; see ``export(to:)-(String)``.

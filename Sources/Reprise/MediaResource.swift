@@ -1,4 +1,3 @@
-public import ByteRanges
 public import HTTPSemantics
 public import HTTPTypes
 
@@ -9,18 +8,26 @@ public struct MediaResource: Sendable {
     /// The key that selects the entry.
     public let key: CacheKey
     let fields: HTTPFields
-    let core: LiveResource
+    /// The live resource at the time when this value was made.
+    private let resource: LiveResource
     /// Keeps the cache open as long as one of its resources exists.
     private let cache: MediaCache
     /// Which networks its requests may use; any by default.
     public var networkPolicy = NetworkPolicy.any
+    /// What a playlist says about the resource; responses that its reads store, or find stored, get this role.
+    package var role: StreamRole?
+    /// The titles that the resource is a file of, as playlists say; recorded with responses that its reads store.
+    package var titles: [TitleReference] = []
+    /// How long a read repeats requests to an origin that fails before its first byte; `nil` for as long as
+    /// ``RetryPolicy`` says.
+    package var patience: Duration?
 
-    init(url: ResourceURL, key: CacheKey, fields: HTTPFields, core: LiveResource, cache: MediaCache) {
+    init(url: ResourceURL, key: CacheKey, fields: HTTPFields, resource: LiveResource, cache: MediaCache) {
         self.cache = cache
         self.url = url
         self.key = key
         self.fields = fields
-        self.core = core
+        self.resource = resource
     }
 
     /// Begins a read of `range`, or of the whole representation.
@@ -46,10 +53,45 @@ public struct MediaResource: Sendable {
         request.onInterim = onInterim
         let range = try range.map { try Self.checked($0) }
         request.demand = demand
-        let read = try await core.current().open(
-            ReadRequest(range: range, origin: request, directives: directives))
+        if let role { live?.liveGeneration(for: request)?.assign(role) }
+        let read = try await current().open(
+            ReadRequest(range: range, origin: request, directives: directives, role: role, titles: titles))
+        // Only now is a response that was not in memory.
+        if let role { assign(role, to: read.information) }
         read.keep(cache)
         return read
+    }
+
+    /// Gives the stored response that `information` describes a role; does nothing if it is not the current one.
+    package func assign(_ role: StreamRole, to information: ContentInformation) {
+        for resource in engine.family(of: key) {
+            if let generation = resource.liveGeneration, generation.information.generation == information.generation {
+                generation.assign(role)
+            }
+        }
+    }
+
+    /// Makes stored responses of these URLs stale, because other bytes may have come under the same names.
+    ///
+    /// They are not served until the origin was asked, not even when it fails.
+    package func invalidate(_ urls: [ResourceURL]) {
+        for url in urls {
+            engine.invalidate(key(for: url))
+        }
+    }
+
+    /// Records that the files at `urls` belong to `titles`, as far as they are stored.
+    package func note(_ urls: [ResourceURL], in titles: [TitleReference]) {
+        let keys = urls.map { key(for: $0) }
+        for title in titles { cache.note(keys, in: title) }
+    }
+
+    /// The title whose first file is at `url`.
+    package func title(at url: ResourceURL) -> TitleReference { TitleReference(key: key(for: url), url: url) }
+
+    /// The key that `url` has in this resource's cache, for the same users.
+    package func key(for url: ResourceURL) -> CacheKey {
+        engine.configuration.keyPolicy.key(for: url).inPartition(key.partition)
     }
 
     /// The range, with its numbers clipped to 2^53; throws if no request can express it.
@@ -61,47 +103,34 @@ public struct MediaResource: Sendable {
         return clipped
     }
 
+    var engine: Engine { resource.engine }
+
+    func retain(as retention: Retention) async throws { try await cache.retain(self, as: retention) }
+
     /// The live resource in the table, if there is one.
-    private var live: LiveResource? { core.isDetached ? core.engine.liveResource(key) : core }
+    var live: LiveResource? { resource.isDetached ? engine.liveResource(key) : resource }
+
+    /// The live resource in the table, which is made if there is none.
+    ///
+    /// Throws ``RepriseError`` with code `closed`.
+    func current() throws(RepriseError) -> LiveResource { try resource.current() }
 
     /// The request that asks the origin for the resource.
     var originRequest: OriginRequest { request([:]) }
 
-    private func request(_ extra: HTTPFields, _ method: HTTPRequest.Method = .get) -> OriginRequest {
+    func request(_ extra: HTTPFields, _ method: HTTPRequest.Method = .get) -> OriginRequest {
         var request = OriginRequest(url: url, method: method, fields: extra.isEmpty ? fields : fields.merging(extra))
         request.networkPolicy = networkPolicy
+        request.patience = patience
+        request.key = key
         return request
-    }
-
-    /// The metadata of the representation; asks the origin for the first byte if it is not known yet.
-    public func contentInformation() async throws -> ContentInformation {
-        if let information = storedInformation { return information }
-        return try await read(.bounded(0..<1)).information
     }
 
     /// Sends HEAD to the origin and returns its response head unchanged; nothing is stored.
     ///
     /// Throws ``RepriseError`` with an `origin…` code, or `CancellationError`.
     public func head(fields extra: HTTPFields = [:]) async throws -> HTTPResponse {
-        try await core.current().head(request(extra, .head))
-    }
-
-    /// The metadata, if it may answer a request with these directives without asking the origin.
-    public func usableInformation(_ directives: CacheControl = CacheControl()) -> ContentInformation? {
-        live?.usableInformation(directives)
-    }
-
-    /// The metadata of the response stored for these request fields, if it may answer a request with these directives
-    /// without asking the origin; unlike ``usableInformation(_:)`` this also consults the index.
-    ///
-    /// Throws ``RepriseError`` with code `storageUnavailable`, or `CancellationError`.
-    public func storedAnswer(_ directives: CacheControl, fields extra: HTTPFields) async throws -> ContentInformation? {
-        guard let generation = try await core.current().stored(for: request(extra)),
-            generation.reuse(for: directives) == .serve
-        else {
-            return nil
-        }
-        return generation.information
+        try await current().head(request(extra, .head))
     }
 
     /// Sends a request with a method other than GET and HEAD to the origin; nothing is stored.
@@ -116,39 +145,15 @@ public struct MediaResource: Sendable {
     ) async throws -> OriginResponse {
         var request = request(extra, method)
         request.body = body
-        return try await core.current().forward(request)
-    }
-
-    /// The generation in memory that answers the resource's own requests.
-    var liveGeneration: LiveGeneration? { live?.liveGeneration(for: originRequest) }
-
-    /// The metadata, if it is in memory; asks neither index nor origin.
-    public var storedInformation: ContentInformation? { liveGeneration?.information }
-
-    /// The stored bytes.
-    ///
-    /// Consults the index if the resource has not been used yet, which may wait for the disk; ``storedProgress()``
-    /// never blocks.
-    public var storedRanges: ByteRangeSet { liveGeneration?.storedRanges ?? recorded()?.ranges ?? ByteRangeSet() }
-
-    /// All of `range` in one region, if it is stored, verified, and usable without asking the origin.
-    ///
-    /// Never waits. `nil` also for a range that is empty, negative or outside the representation. `directives` as in
-    /// ``read(_:fields:directives:demand:onInterim:)``. Not counted in the statistics.
-    public func storedRegion(
-        _ range: RangeSpec? = nil, directives: CacheControl? = nil
-    ) -> (region: StoredRegion, information: ContentInformation)? {
-        storedHit(range, atMost: .max, directives: directives).map { ($0.region, $0.information) }
+        return try await current().forward(request)
     }
 
     /// The beginning of `range`, at most `count` bytes, if all of `range` is stored, verified, and usable without
     /// asking the origin.
     ///
     /// Never waits. ``StoredRegion/following(_:upTo:)`` returns the rest, piece by piece.
-    package func storedHit(
-        _ range: RangeSpec?, atMost count: Int64, directives: CacheControl?
-    ) -> StoredHit? {
-        live?.storedRegion(range, atMost: count, directives: directives)
+    package func hit(_ range: RangeSpec?, atMost count: Int64, for directives: CacheControl?) -> StoredHit? {
+        live?.hit(range, atMost: count, for: directives)
     }
 }
 

@@ -6,19 +6,22 @@ extension RepriseError {
     package var explanation: String {
         // The first says all of it.
         guard let cause, code != .originNotFound else { return message }
-        return "\(message) (\(Self.words(of: cause)))"
+        return Self.words(of: cause).map { "\(message) (\($0))" } ?? message
     }
 
-    /// What `error` says, without what only programmers read: types, numbers and SQL.
-    static func words(of error: any Error) -> String {
+    /// What `error` says, without what only programmers read (types, numbers, SQL, paths of sources); `nil` if nothing
+    /// is left.
+    static func words(of error: any Error) -> String? {
         switch error {
         case let error as RepriseError: return error.message
         case let error as SystemError: return String(cString: strerror(error.code))
         case let error as DatabaseError: return error.message ?? "\(error.resultCode)"
         default: break
         }
-        let text = "\(error)"
-        guard let match = text.firstMatch(of: /errno:? (\d+)/), let code = Int32(match.1) else { return text }
-        return String(cString: strerror(code))
+        if let match = "\(error)".firstMatch(of: /errno:? (\d+)/), let code = Int32(match.1) {
+            return String(cString: strerror(code))
+        }
+        // Foundation's errors have words; the description of a library's error is for programmers.
+        return (error as? any LocalizedError)?.errorDescription
     }
 }

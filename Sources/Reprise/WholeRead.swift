@@ -12,35 +12,48 @@ extension MediaResource {
     ///
     /// Throws the errors of ``read(_:fields:directives:demand:onInterim:)``.
     package func readWhole() async throws -> WholeRead {
-        let known = await storedProgress().completeLength
+        let known = await stored()?.information.completeLength
         // The read would start to fetch missing bytes, and evict for them; not in a directory that is only read.
-        if known != nil, core.engine.storeProblem == nil, await obstacle(toStoring: known) != nil {
-            let read = try await core.engine.bypassing(self).read()
+        if known != nil, engine.storeProblem == nil, await obstacle(toStoring: known) != nil {
+            let read = try await engine.bypassing(self).read()
             if let obstacle = await obstacle(toStoring: read.information.completeLength) {
                 return WholeRead(read: read, obstacle: obstacle)
             }
             // The representation has changed and fits now.
             read.cancel()
         }
-        let read = try await core.current().open(
+        let read = try await current().open(
             ReadRequest(range: nil, origin: originRequest, storesOnlyWhole: true))
         return WholeRead(read: read, obstacle: await obstacle(of: read))
     }
 
     /// Why not all of `read` is stored; `nil` while nothing prevents it.
     package func obstacle(of read: MediaRead) async -> StorageObstacle? {
-        guard read.isPastStore, let store = core.engine.store else { return nil }
+        guard read.isPastStore, let store = engine.store else { return nil }
         if read.passedThrough != nil { return .forbidden }
         let length = read.information.completeLength
         if let obstacle = await obstacle(toStoring: length) { return obstacle }
         // It would fit: something else prevents it, such as a folder that cannot be written.
-        if length != nil, let reason = core.engine.reporter.bypassReason(of: key) { return .store(reason: reason) }
-        return await obstacleToMore() ?? .store(reason: store.noRoomReason)
+        if length != nil, let reason = engine.reporter.bypassReason(of: key) { return .store(reason: reason) }
+        return await obstacleToMore() ?? .store(reason: store.noRoomReason(for: 1))
+    }
+
+    /// Why what was stored is not there any more: files of the cache were removed by others; `nil` if it is there.
+    package func loss() async -> StorageObstacle? {
+        guard let store = engine.store else { return nil }
+        let generation = engine.liveResource(key)?.liveGeneration?.id
+        return await withTaskExecutorPreference(DiskExecutor.shared) {
+            if let reason = store.lossReason { return .store(reason: reason) }
+            guard let generation else { return nil }
+            let path = store.path(name: store.index.name(of: key), generation: generation)
+            guard (try? store.fileSystem.status(of: path)) == nil else { return nil }
+            return .store(reason: "its file was removed in the meantime. Run the same command again.")
+        }
     }
 
     /// Why no more can be stored of a representation whose length is not known.
     package func obstacleToMore() async -> StorageObstacle? {
-        guard let store = core.engine.store else { return nil }
+        guard let store = engine.store else { return nil }
         await store.recorder.flush()
         return await withTaskExecutorPreference(DiskExecutor.shared) {
             let isKept = (try? store.index.retention(of: key)).map { $0 != .cached } ?? false
@@ -50,10 +63,10 @@ extension MediaResource {
 
     /// Why a representation of `length` bytes cannot be stored as a whole.
     package func obstacle(toStoring length: Int64?) async -> StorageObstacle? {
-        guard let store = core.engine.store else {
+        guard let store = engine.store else {
             return .store(reason: "Nothing can be stored: there is no directory.")
         }
-        let stored = await storedProgress().ranges.byteCount
+        let stored = await self.stored()?.ranges.byteCount ?? 0
         return await withTaskExecutorPreference(DiskExecutor.shared) {
             let isKept = (try? store.index.retention(of: key)).map { $0 != .cached } ?? false
             return store.obstacle(toStoring: length, stored: stored, isKept: isKept)

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPSemantics
 import HTTPTypes
-import Locks
+import Primitives
 import Reprise
 
 /// The bytes of one loading request, in order, each piece at most 1 MiB.

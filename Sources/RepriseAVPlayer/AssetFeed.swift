@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Locks
+import Primitives
 import Reprise
 
 /// Answers the loading requests of one asset from the cache.

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPSemantics
 import HTTPTypes
-import Locks
+import Primitives
 import Reprise
 
 /// One remote file as an asset needs it: its information, and its bytes at any position, always of one representation.
@@ -66,23 +66,23 @@ final class AssetSource: Sendable {
     /// Determines the asset's information from the stored representation if it is still current, otherwise from the
     /// origin.
     func discover() async throws -> AssetInformation {
-        let stored = try resource()
-        if let known = await stored.knownInformation(), let representation = Representation(known) {
-            let isComplete = await stored.storedProgress().isComplete
+        let resource = try resource()
+        if let stored = await resource.stored(), let representation = Representation(stored.information) {
+            let (known, isComplete) = (stored.information, stored.isComplete)
             // A complete file plays without the network. An incomplete one must be unchanged, because the player cannot
             // be given another length.
             var isSame = isComplete
-            if !isSame { isSame = await !hasChanged(known, stored) }
+            if !isSame { isSame = await !hasChanged(known, resource) }
             if isSame {
                 noteRanges(known)
                 let information = await information(known, representation, isComplete: isComplete) { [self] in
-                    await firstBytes(try resource().read(.bounded(0..<Int64(ContentType.bytesNeeded))))
+                    await firstBytes(try self.resource().read(.bounded(0..<Int64(ContentType.bytesNeeded))))
                 }
                 // A playlist may change, and its URL did not reveal that it is one; its stored bytes must not be
                 // played.
                 if information.contentType?.isPlaylist != true { return information }
             }
-            try await cache.remove(stored.key)
+            try await cache.remove(resource.key)
         }
         return try await probe()
     }
@@ -102,7 +102,7 @@ final class AssetSource: Sendable {
         }
         guard let representation = Representation(known) else { throw Self.lengthUnknown(url) }
         noteRanges(known)
-        let isComplete = await (try resource()).storedProgress().isComplete
+        let isComplete = await (try resource()).isCached
         return await information(known, representation, isComplete: isComplete) { [self] in
             await firstBytes(try resource().read(.bounded(0..<Int64(ContentType.bytesNeeded))))
         }
@@ -115,7 +115,7 @@ final class AssetSource: Sendable {
             throw Self.lengthUnknown(url)
         }
         while try await read.next() != nil {}
-        return try resource().storedInformation ?? known
+        return try resource().storedInMemory()?.information ?? known
     }
 
     private static func lengthUnknown(_ url: ResourceURL) -> RepriseError {
@@ -185,7 +185,7 @@ final class AssetSource: Sendable {
         let length = information.completeLength
         let isSmall = range.upperBound - range.lowerBound < Self.window
         var wanted = range
-        if isSmall, !resource.storedRanges.contains(range) {
+        if isSmall, await resource.stored()?.ranges.contains(range) != true {
             wanted = range.lowerBound..<min(max(range.upperBound, range.lowerBound + Self.window), length)
         }
         let read = try await resource.read(wanted.upperBound == length ? .from(wanted.lowerBound) : .bounded(wanted))

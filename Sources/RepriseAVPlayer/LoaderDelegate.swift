@@ -2,7 +2,7 @@
     import AVFoundation
     import Dispatch
     import Foundation
-    import Locks
+    import Primitives
     import Reprise
 
     #if canImport(FoundationNetworking)

@@ -7,8 +7,7 @@ extension MediaCache {
     ///
     /// False for URLs that are not http or https. Without options, use `isCached(_:partition:)` of Reprise.
     public func isCached(_ url: URL, options: PlaybackOptions) async -> Bool {
-        guard let resource = try? AssetSource.resource(self, url, options) else { return false }
-        return await resource.storedProgress().isComplete
+        await (try? AssetSource.resource(self, url, options))?.isCached ?? false
     }
 
     /// The stored progress of the media at `url`, now and after each change, for a buffer bar.
@@ -70,45 +69,4 @@ extension AssetSource {
         guard case .cached(let resourceURL, _) = SourceURL(url) else { return nil }
         return try AssetSource(cache, resourceURL, options).resource()
     }
-}
-
-/// The stored progress of one file, over time.
-public struct PlaybackProgress: AsyncSequence, Sendable {
-    /// The stored progress.
-    public typealias Element = StoredProgress
-    /// The sequence never fails.
-    public typealias Failure = Never
-
-    let updates: StoredProgressSequence?
-
-    /// Iterates over the changes.
-    public struct Iterator: AsyncIteratorProtocol {
-        var base: StoredProgressSequence.Iterator?
-
-        /// The progress after the next change; `nil` at the end.
-        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> StoredProgress? {
-            await base?.next(isolation: actor)
-        }
-
-        /// The progress after the next change; `nil` at the end.
-        public mutating func next() async -> StoredProgress? { await next(isolation: nil) }
-    }
-
-    /// Starts with the current progress.
-    public func makeAsyncIterator() -> Iterator { Iterator(base: updates?.makeAsyncIterator()) }
-}
-
-/// A fetch ahead of playback.
-public struct Prefetch: Sendable {
-    private let task: Task<Void, any Error>
-
-    init(_ task: Task<Void, any Error>) { self.task = task }
-
-    /// Ends the fetch; bytes that have arrived stay stored.
-    public func cancel() { task.cancel() }
-
-    /// Returns when everything requested is stored.
-    ///
-    /// Throws ``RepriseError`` or `CancellationError`.
-    public func finished() async throws { try await task.value }
 }

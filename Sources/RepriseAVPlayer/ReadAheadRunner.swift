@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 import Reprise
 
 /// Fetches bytes that the player has not requested, if an item's options or its origin call for it.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Locks
+import Primitives
 import Logging
 import Reprise
 import RepriseHTTPClient
@@ -14,7 +14,9 @@ struct CacheOptions: ParsableArguments {
             valueName: "dir"))
     var cacheDir: String?
 
-    @Option(help: ArgumentHelp("How much serve logs; REPRISE_LOG_LEVEL. (default: notice)", valueName: "level"))
+    @Option(
+        help: ArgumentHelp(
+            "How much serve and play log; REPRISE_LOG_LEVEL. (default: notice; error for play)", valueName: "level"))
     var logLevel: LogLevel?
 
     @Option(
@@ -58,7 +60,7 @@ struct CacheOptions: ParsableArguments {
         configuration.resumesDownloads = false
         configuration.usesRecordedLimit = true
         if !items.isEmpty { configuration.keyPolicy = .droppingQueryItems(Set(items)) }
-        let origin = NIOOrigin()
+        let origin = OriginClient.make()
         let cache = try await open(configuration, origin)
         let result: Result<T, any Error>
         do {
@@ -127,15 +129,15 @@ struct CacheOptions: ParsableArguments {
         #endif
     }
 
-    /// A logger to standard error.
-    func logger(_ label: String) throws -> Logger {
+    /// A logger to standard error, of the level that was asked for, or of `level`.
+    func logger(_ label: String, otherwise level: LogLevel = .notice) throws -> Logger {
         let text = Self.environment["REPRISE_LOG_LEVEL"]
         if logLevel == nil, let text, LogLevel(rawValue: text) == nil {
             throw ValidationError(
                 "REPRISE_LOG_LEVEL is \"\(text)\"; it must be trace, debug, info, notice, warning or error.")
         }
         var logger = Logger(label: label) { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = (logLevel ?? text.flatMap { LogLevel(rawValue: $0) } ?? .notice).level
+        logger.logLevel = (logLevel ?? text.flatMap { LogLevel(rawValue: $0) } ?? level).level
         return logger
     }
 }
@@ -164,6 +166,14 @@ struct StoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("How long an entry stays unused, such as 12h or 30d.", valueName: "time"))
     var maximumAge: TimeSpan?
+
+    @Option(
+        help: ArgumentHelp(
+            "Program that prints fresh request fields (Name: value) or a fresh URL, a line each.",
+            discussion:
+                "Asked when an origin answers 401, 403 or 407, and before a download; REPRISE_URL and REPRISE_REASON (start, or the status) say for what.",
+            valueName: "program"))
+    var authorizeCommand: String?
 
     @Flag(
         help:
@@ -195,6 +205,10 @@ struct StoreOptions: ParsableArguments {
             configuration.usesRecordedLimit = true
         }
         if !dropQueryItem.isEmpty { configuration.keyPolicy = .droppingQueryItems(Set(dropQueryItem)) }
+        if let authorizeCommand {
+            let command = try AuthorizeCommand(authorizeCommand)
+            configuration.authorize = { try await command.answer($0) }
+        }
         return configuration
     }
 }

@@ -34,7 +34,7 @@ struct Export: AsyncParsableCommand {
         try await Failure.reporting {
             let inspector = try cache.inspector()
             let entry = try names.entry(url, in: inspector)
-            let output = Output(output, force: options.force)
+            let output = Output(output, force: options.force, cache: cache)
             let result = await signals.interrupting {
                 let file = try await output.open(signals)
                 do {

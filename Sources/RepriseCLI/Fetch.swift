@@ -48,7 +48,7 @@ struct Fetch: AsyncParsableCommand {
         if let output {
             if urls.count != 1 { throw ValidationError("--output goes with a single URL.") }
             if output.isEmpty { throw ValidationError("--output is empty; name a file, or - for standard output.") }
-            if json, Output(output, force: false).isStandardOutput {
+            if json, Output(output, force: false, cache: cache).isStandardOutput {
                 throw ValidationError("Standard output takes either the media or --json.")
             }
         }
@@ -62,9 +62,9 @@ struct Fetch: AsyncParsableCommand {
             let aging = Aging(&settings)
             // What can be wrong without a look at the cache comes before it is opened: --reset empties it then.
             try checkURLs()
-            let output = output.map { Output($0, force: options.force) }
+            let output = output.map { Output($0, force: options.force, cache: cache) }
             let file = try signals.get(await signals.interrupting { try await output?.open(signals) })
-            let origin = NIOOrigin()
+            let origin = OriginClient.make()
             let store: MediaCache
             do { store = try await cache.open(settings, origin, mayDoWithout: output != nil) } catch {
                 file?.discard()
@@ -139,7 +139,7 @@ struct Fetch: AsyncParsableCommand {
             try output?.file.finish()
         } catch {
             output?.file.discard()
-            // What a cancelled task fails with is no failure of the origin's.
+            // What a canceled task fails with is no failure of the origin's.
             guard error is CancellationError || Task.isCancelled else { throw error }
             if json { try Terminal.printJSON(meter.report("interrupted")) }
             throw StopSignals.StoppedTransfer(
@@ -161,6 +161,9 @@ private struct Transfer: Sendable {
     let name: String
     let meter: FetchMeter
 
+    /// A body whose length is not known is compared with the limits after so many bytes each.
+    private static let judgedBytes: Int64 = 1 << 20
+
     /// Fetches what is missing; returns why not all of it is stored, or `nil` if all of it is.
     ///
     /// Without `file` it ends as soon as that is known: nothing else wants the bytes.
@@ -177,7 +180,7 @@ private struct Transfer: Sendable {
         }
         meter.begin(total: read.count, stored: whole.obstacle == nil ? stored : 0)
         var obstacle = whole.obstacle
-        var bytes: Int64 = 0
+        var (bytes, judged): (Int64, Int64) = (0, 0)
         while true {
             if let obstacle, file == nil {
                 throw Failure.Reason.notStored("\(name) cannot be stored as a whole: \(obstacle.advice)")
@@ -187,10 +190,15 @@ private struct Transfer: Sendable {
             meter.note(bytes: bytes, fromStore: read.servedBytes(from: .store))
             try meter.checkOutput()
             if obstacle == nil { obstacle = await resource.obstacle(of: read) }
+            if obstacle == nil, read.count == nil, bytes - judged >= Self.judgedBytes {
+                judged = bytes
+                if await resource.obstacle(toStoring: bytes) != nil { obstacle = await resource.obstacleToMore() }
+            }
         }
         if obstacle == nil, await !resource.storedProgress().isComplete {
             obstacle = await resource.obstacle(toStoring: bytes) ?? .store(reason: "parts of it were evicted.")
         }
+        if obstacle == nil { obstacle = await resource.loss() }
         return obstacle
     }
 

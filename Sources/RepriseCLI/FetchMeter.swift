@@ -1,5 +1,5 @@
 import Foundation
-import Locks
+import Primitives
 
 /// One line of `fetch --json`.
 ///

@@ -2,62 +2,123 @@ import ArgumentParser
 import Foundation
 import HTTPSemantics
 import Reprise
+import RepriseStreams
 
 /// `reprise list`.
 struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the stored files, the most recently used first.",
+        abstract: "List titles, the most recently used first.",
         discussion: """
-            Also works while the proxy runs.
+            Also works while the proxy runs. A line is a title: a file, or a stream of HLS or DASH with all its files.
+            With --files each file has a line of its own.
 
             Examples:
               reprise list
+              reprise list --complete --tag films
+              reprise list --files
               reprise list --json | jq -r 'select(.complete) | .url'
             """)
 
     @OptionGroup var cache: CacheOptions
     @Flag(help: "One JSON object per line.")
     var json = false
+    @Flag(help: "Each file of a stream on a line of its own.")
+    var files = false
+    @Flag(help: "Only what is wholly stored, and plays without the origin.")
+    var complete = false
+    @Option(help: "Only titles with this tag.")
+    var tag: String?
+    @OptionGroup var names: NameOptions
+
+    func validate() throws {
+        if files, tag != nil { throw ValidationError("A title has a tag, not a file: leave --files or --tag out.") }
+        if tag == "" { throw ValidationError("--tag is empty.") }
+    }
 
     func run() async throws {
         try await Failure.reporting {
             let inspector = try cache.inspector()
-            let (entries, awaited) = (
-                try inspector.entries(), try inspector.awaitedEntries().filter { $0.retention.isCurrent }
-            )
+            let lines = try files ? fileLines(inspector) : titleLines(inspector)
             if json {
-                for entry in entries { try Terminal.printJSON(EntryReport(entry)) }
-                for entry in awaited { try Terminal.printJSON(EntryReport(entry)) }
+                for line in lines { try Terminal.printJSON(line.report) }
                 return
             }
-            guard !entries.isEmpty || !awaited.isEmpty else {
-                try Terminal.print("Nothing is stored in \(cache.directory).")
+            guard !lines.isEmpty else {
+                try Terminal.print(
+                    isNarrowed ? "Nothing of the kind is stored." : "Nothing is stored in \(cache.directory).")
                 return
             }
-            for entry in entries { try Terminal.print(Self.line(entry)) }
-            for entry in awaited { try Terminal.print(Self.line(stored: 0, share: nil, entry.url, entry.retention)) }
-            let total = entries.reduce(0) { $0 + $1.storedBytes }
-            let rest = awaited.isEmpty ? "" : "; of \(awaited.count) more nothing is stored yet"
-            try Terminal.print(
-                "\(entries.count) \(entries.count == 1 ? "entry" : "entries"), \(ByteCount(total))\(rest)")
+            for line in lines { try Terminal.print(line.text) }
+            let stored = lines.filter(\.isStored)
+            let bytes = try isNarrowed ? stored.reduce(0) { $0 + $1.report.storedBytes } : Self.storedBytes(inspector)
+            let rest = lines.count - stored.count
+            let awaited = rest == 0 ? "" : "; of \(rest) more nothing is stored yet"
+            let word = files ? (stored.count == 1 ? "file" : "files") : (stored.count == 1 ? "title" : "titles")
+            try Terminal.print("\(stored.count) \(word), \(ByteCount(bytes))\(awaited)")
         }
     }
 
-    private static func line(_ entry: CacheEntry) -> String {
-        let share = entry.information.completeLength.map { length in
-            length == 0 ? "100 %" : "\(entry.storedBytes * 100 / length) %"
-        }
-        return line(stored: entry.storedBytes, share: share, entry.url, entry.retention)
+    /// Whether only some titles or files are listed.
+    private var isNarrowed: Bool { complete || tag != nil }
+
+    /// Files that belong to several titles count once.
+    private static func storedBytes(_ inspector: CacheInspector) throws -> Int64 {
+        try inspector.entries().reduce(0) { $0 + $1.storedBytes }
     }
 
-    private static func line(stored: Int64, share: String?, _ url: ResourceURL, _ retention: Retention) -> String {
+    private struct Line {
+        let report: EntryReport
+        let text: String
+        var isStored = true
+    }
+
+    private func fileLines(_ inspector: CacheInspector) throws -> [Line] {
+        let stored = try inspector.entries().filter { !complete || $0.isComplete }.map { entry in
+            Line(
+                report: EntryReport(entry),
+                text: Self.line(
+                    entry.storedBytes,
+                    entry.information.completeLength.map { $0 == 0 ? 1 : Double(entry.storedBytes) / Double($0) },
+                    entry.url, entry.retention))
+        }
+        return try stored + awaitedLines(inspector, besides: [])
+    }
+
+    private func titleLines(_ inspector: CacheInspector) throws -> [Line] {
+        let titles = try StoredTitle.all(inspector, names)
+        let listed = titles.filter { (tag == nil || $0.title.tag == tag) && (!complete || $0.isComplete) }
+        let stored = listed.map { stored in
+            let title = stored.title
+            var text = Self.line(stored.storedBytes, stored.share, title.url, title.retention)
+            if let name = title.name { text += "  \(name)" }
+            if let tag = title.tag { text += "  #\(tag)" }
+            if title.isStream || stored.outline != nil {
+                let format = stored.outline.map { "\($0.formatName) " } ?? ""
+                text += "  (\(format)stream, \(stored.fileCount) \(stored.fileCount == 1 ? "file" : "files"))"
+            }
+            return Line(report: EntryReport(stored), text: text, isStored: stored.fileCount > 0)
+        }
+        return try stored + awaitedLines(inspector, besides: Set(titles.map(\.title.key)))
+    }
+
+    /// Pins and downloads of which nothing is stored yet.
+    private func awaitedLines(_ inspector: CacheInspector, besides known: Set<CacheKey>) throws -> [Line] {
+        guard !isNarrowed else { return [] }
+        let awaited = try inspector.awaitedEntries().filter { $0.retention.isCurrent && !known.contains($0.key) }
+        return awaited.map { entry in
+            Line(report: EntryReport(entry), text: Self.line(0, nil, entry.url, entry.retention), isStored: false)
+        }
+    }
+
+    private static func line(_ stored: Int64, _ share: Double?, _ url: ResourceURL, _ retention: Retention) -> String {
         let size = "\(ByteCount(stored))".leftPadded(9)
+        let percent = share.map { "\(Int(($0 * 100).rounded(.down))) %" } ?? "? %"
         let mark = retention.mark.map { "  [\($0)]" } ?? ""
-        return "\(size)  \((share ?? "? %").leftPadded(5))  \(url)\(mark)"
+        return "\(size)  \(percent.leftPadded(5))  \(url)\(mark)"
     }
 }
 
-/// One entry in JSON.
+/// One file or title in JSON.
 ///
 /// Sizes in bytes, times in seconds since 1970.
 struct EntryReport: Encodable {
@@ -73,29 +134,59 @@ struct EntryReport: Encodable {
     let etag: String?
     let lastModified: String?
     let lastUsed: Double?
+    let plays: Int
+    /// Of a title: its name, its tag, the number of its files, the format of its playlists, and the bytes on disk that
+    /// removing it frees.
+    var name: String?
+    var tag: String?
+    var files: Int?
+    var format: String?
+    var ownBytes: Int64?
     var spans: [[Int64]]?
+    /// What it is the playlist of.
+    var stream: StreamReport?
 
     init(_ entry: CacheEntry, spans: [[Int64]]? = nil) {
         url = entry.url.description
         key = entry.key.text
         storedBytes = entry.storedBytes
         allocatedBytes = entry.allocatedBytes
-        (kept, keptUntil) = (entry.retention.word, entry.retention.end)
+        (kept, keptUntil) = (entry.retention.word, entry.retention.end?.timeIntervalSince1970)
         completeLength = entry.information.completeLength
         complete = entry.isComplete
         mediaType = entry.information.mediaType
         etag = entry.information.validators.etag?.description
         lastModified = entry.information.validators.lastModified?.description
-        lastUsed = entry.lastUsed
+        lastUsed = entry.lastUsed.timeIntervalSince1970
+        plays = entry.plays
         self.spans = spans
+    }
+
+    init(_ stored: StoredTitle) {
+        let (title, entry) = (stored.title, stored.entry)
+        url = title.url.description
+        key = title.key.text
+        storedBytes = stored.storedBytes
+        allocatedBytes = title.allocatedBytes
+        (kept, keptUntil) = (title.retention.word, title.retention.end?.timeIntervalSince1970)
+        let isFile = !title.isStream && stored.outline == nil
+        completeLength = isFile ? entry?.information.completeLength : nil
+        complete = stored.isComplete
+        mediaType = entry?.information.mediaType
+        etag = isFile ? entry?.information.validators.etag?.description : nil
+        lastModified = isFile ? entry?.information.validators.lastModified?.description : nil
+        lastUsed = title.lastUsed?.timeIntervalSince1970
+        plays = title.plays
+        (name, tag, ownBytes) = (title.name, title.tag, title.ownBytes)
+        (files, format) = (stored.fileCount, stored.outline?.formatName)
     }
 
     /// A pin or a download of which nothing is stored.
     init(_ entry: CacheInspector.AwaitedEntry) {
         url = entry.url.description
         key = entry.key.text
-        (kept, keptUntil) = (entry.retention.word, entry.retention.end)
-        (storedBytes, allocatedBytes, complete) = (0, 0, false)
+        (kept, keptUntil) = (entry.retention.word, entry.retention.end?.timeIntervalSince1970)
+        (storedBytes, allocatedBytes, complete, plays) = (0, 0, false, 0)
         (completeLength, mediaType, etag, lastModified, lastUsed) = (nil, nil, nil, nil, nil)
     }
 }
@@ -113,12 +204,12 @@ extension Retention {
         }
     }
 
-    /// When it ends, in seconds since 1970; `nil` if it does not end by itself.
-    var end: Double? { if case .pinned(let until) = self, isCurrent { until } else { nil } }
+    /// When it ends; `nil` if it does not end by itself.
+    var end: Date? { if case .pinned(let until) = self, isCurrent { until } else { nil } }
 
     /// Whether its time is not over.
     var isCurrent: Bool {
-        if case .pinned(let until?) = self { until > Date().timeIntervalSince1970 } else { true }
+        if case .pinned(let until?) = self { until > Date() } else { true }
     }
 }
 

@@ -14,6 +14,9 @@ struct NameOptions: ParsableArguments {
     /// Refuses names that no query item has.
     static func check(_ items: [String]) throws {
         if items.contains("") { throw ValidationError("--drop-query-item is empty; name a query item.") }
+        if let item = items.first(where: { $0.contains { "=&?#".contains($0) } }) {
+            throw ValidationError("--drop-query-item is \"\(item)\"; give the name alone, such as signature.")
+        }
     }
 
     /// Whether `name` is the URL or the key of `entry`, or a URL with that key.
@@ -28,6 +31,11 @@ struct NameOptions: ParsableArguments {
         return entryKey.text.prefix { $0 != "\n" } == key.text
     }
 
+    /// How the keys of entries are derived from URLs.
+    var policy: CacheKeyPolicy {
+        dropQueryItem.isEmpty ? .url : .droppingQueryItems(Set(dropQueryItem))
+    }
+
     /// The entry called `name` that was used last.
     func entry(_ name: String, in inspector: CacheInspector) throws(RepriseError) -> CacheEntry {
         guard let entry = try inspector.entries().first(where: { matches(name, $0) }) else {
@@ -36,7 +44,12 @@ struct NameOptions: ParsableArguments {
         return entry
     }
 
+    /// Why there is no entry called `name`: it is no valid URL, or nothing is stored.
     static func nothingStored(_ name: String) -> RepriseError {
-        RepriseError(.notStored, "Nothing is stored for \(URLText.redacted(name)). See: reprise list")
+        let scheme = name.prefix { $0 != ":" }.lowercased()
+        if scheme == "http" || scheme == "https" {
+            do throws(RepriseError) { _ = try ResourceURL(name) } catch { return error }
+        }
+        return RepriseError(.notStored, "Nothing is stored for \(URLText.redacted(name)). See: reprise list")
     }
 }

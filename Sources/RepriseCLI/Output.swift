@@ -6,17 +6,20 @@ import Reprise
 struct Output: Sendable {
     private let path: String
     private let isForced: Bool
+    /// The directory of the cache, whose own files are no outputs.
+    private let cacheDirectory: String
 
-    init(_ path: String, force: Bool) {
+    init(_ path: String, force: Bool, cache: CacheOptions) {
         self.path = path
         isForced = force
+        cacheDirectory = cache.directory
     }
 
     /// Whether media goes to standard output, where nothing else may go then.
     var isStandardOutput: Bool { path == "-" || OutputFile.descriptor(ledToBy: path) == STDOUT_FILENO }
 
     /// The name in messages.
-    var name: String { isStandardOutput ? "standard output" : path }
+    var name: String { isStandardOutput ? "standard output" : path.printable }
 
     /// Prepares the file; waits for a reader where it is a pipe.
     func open(_ signals: StopSignals) async throws -> OutputFile {
@@ -33,9 +36,14 @@ struct Output: Sendable {
 
     private func make() async throws -> OutputFile {
         if path == "-" { return OutputFile(descriptor: STDOUT_FILENO, name: name) }
+        if OutputFile.isOfCache(path, in: cacheDirectory) {
+            throw Failure.Reason(
+                code: ExitCode(73), name: "outputUnavailable",
+                message: "\(name) is a file of the cache itself. Name a file elsewhere.")
+        }
         return try await onThread { [path, isForced] in
             try OutputFile(path: path, existing: isForced ? .replaced : .kept) {
-                Terminal.error("reprise: waiting for a reader of \(path)")
+                Terminal.error("reprise: waiting for a reader of \(path.printable)")
             }
         }
     }
@@ -55,7 +63,7 @@ struct OutputOptions: ParsableArguments {
 }
 
 extension OutputFile {
-    /// Writes `bytes`; where something else has to read them, a task that is cancelled does not wait for that.
+    /// Writes `bytes`; where something else has to read them, a task that is canceled does not wait for that.
     func append(_ bytes: [UInt8]) async throws {
         if isDirect { try await onThread { try self.write(bytes) } } else { try write(bytes) }
     }

@@ -3,15 +3,17 @@ import ByteRanges
 import Foundation
 import Reprise
 import RepriseHTTPClient
+import RepriseStreams
 
 /// `reprise pin`.
 struct Pin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Keep the stored bytes of URLs, whatever else needs room.",
         discussion: """
-            Without --download nothing is fetched: what players and fetch store of a URL is kept. What is kept counts
-            against the limit like the rest. When it fails, a URL is kept as it was before, and the others follow all the
-            same. The proxy must not be running on the same directory.
+            Without --download nothing is fetched: what players and fetch store of a URL is kept. With the URL of a
+            stream's outermost playlist, that is all its files. What is kept counts against the limit like the rest. When
+            it fails, a URL is kept as it was before, and the others follow all the same. The proxy must not be running
+            on the same directory.
 
             Examples:
               reprise pin https://example.com/film.mp4
@@ -44,7 +46,7 @@ struct Pin: AsyncParsableCommand {
             let aging = Aging(&settings)
             // Before the cache is opened: --reset empties it then.
             for url in urls { _ = try ResourceURL(url) }
-            let origin = NIOOrigin()
+            let origin = OriginClient.make()
             let store = try await cache.open(settings, origin)
             let result = await signals.interrupting { try await pinAll(in: store) }
             // A limit under which nothing was done is not the cache's.
@@ -68,8 +70,10 @@ struct Pin: AsyncParsableCommand {
     /// Keeps one after the other; one that fails does not stop the others.
     private func pinAll(in store: MediaCache) async throws -> Outcome {
         var outcome = Outcome()
-        let until = time.map { Date().timeIntervalSince1970 + $0.duration / .seconds(1) }
+        let until = time.map { Date() + $0.duration / .seconds(1) }
         let retention: Retention = download ? .download : .pinned(until: until)
+        let keys = try urls.map { try store.resource(for: $0).key }
+        store.learnFiles(of: keys, in: try StoredFiles(try cache.inspector()))
         for url in urls {
             let report: String
             do {
@@ -94,7 +98,7 @@ struct Pin: AsyncParsableCommand {
             let events = store.events()
             // A download is kept until it is released: a pin without an end asks for less.
             if before == .download, retention == .pinned(until: nil) {
-                return await Self.report(resource, URLText.redacted(url), .download, isOld: true)
+                return try await Self.report(resource, URLText.redacted(url), .download, in: store, isOld: true)
             }
             try await Self.retain(resource, in: store, as: retention)
             if download { try await Self.end(of: resource, url, events) }
@@ -107,7 +111,7 @@ struct Pin: AsyncParsableCommand {
             if download, before != .download { try await store.retain(resource, as: before) }
             throw error
         }
-        let report = await Self.report(resource, URLText.redacted(url), retention)
+        let report = try await Self.report(resource, URLText.redacted(url), retention, in: store)
         guard before == .download, !download else { return report }
         return report + "\nIt was a download and is a pin now: what is missing is no longer fetched."
     }
@@ -120,9 +124,11 @@ struct Pin: AsyncParsableCommand {
 
     /// What is kept of a URL, and what is not there to be kept.
     private static func report(
-        _ resource: MediaResource, _ url: String, _ retention: Retention, isOld: Bool = false
-    ) async -> String {
-        let bytes = await resource.storedProgress().ranges.byteCount
+        _ resource: MediaResource, _ url: String, _ retention: Retention, in store: MediaCache, isOld: Bool = false
+    ) async throws -> String {
+        let title = try await store.titles().first { $0.key == resource.key }
+        let file = await resource.storedProgress().ranges.byteCount
+        let bytes = max(title?.storedBytes ?? 0, file)
         if case .pinned(let until) = retention {
             let limit = until.map { " until \(TimeSpan.date($0))" } ?? ""
             guard bytes > 0 else {

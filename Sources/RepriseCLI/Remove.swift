@@ -1,13 +1,14 @@
 import ArgumentParser
 import Reprise
+import RepriseStreams
 
 /// `reprise remove`.
 struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Remove entries from the cache.",
+        abstract: "Remove titles from the cache.",
         discussion: """
-            Pins go, too, also those of URLs of which nothing is stored yet. The proxy must not be running on the same
-            directory.
+            With the URL of a stream all its files go, except those that another title has, too. Pins and names go, too,
+            also those of URLs of which nothing is stored yet. The proxy must not be running on the same directory.
 
             Examples:
               reprise remove https://example.com/film.mp4
@@ -17,7 +18,7 @@ struct Remove: AsyncParsableCommand {
 
     @OptionGroup var cache: CacheOptions
     @OptionGroup var names: NameOptions
-    @Argument(help: "URLs, or cache keys, of the entries.")
+    @Argument(help: "URLs, or cache keys, of the titles or of single files.")
     var urls: [String] = []
     @Flag(help: "Remove everything.")
     var all = false
@@ -33,15 +34,22 @@ struct Remove: AsyncParsableCommand {
                     all || urls.contains { names.matches($0, key, url) }
                 }
                 let entries = try await store.entries().map { ($0.key, $0.url) }
-                // Pins of URLs of which nothing is stored yet.
+                // Pins of URLs of which nothing is stored yet, and names.
                 let pins = try await store.awaitedEntries().map { ($0.key, $0.url) }
-                let missing = urls.first { url in !(entries + pins).contains { names.matches(url, $0, $1) } }
-                let outcome = try await store.removed((entries + pins).filter(isWanted).map(\.0))
-                return (entries.count(where: isWanted), pins.count(where: isWanted), outcome, missing)
+                let named = try await store.titles().map { ($0.key, $0.url) }
+                let missing = urls.first { url in !(entries + pins + named).contains { names.matches(url, $0, $1) } }
+                let wanted = (entries + pins + named).filter(isWanted).map(\.0)
+                if !all {
+                    store.learnFiles(
+                        of: wanted, in: try StoredFiles(try cache.inspector(), policy: names.policy))
+                }
+                let outcome = try await store.removedTitles(wanted)
+                let rest = try await store.entries().count
+                return (entries.count - rest, pins.count(where: isWanted), outcome, missing)
             }
             let released = pins == 0 ? "" : ", and \(pins) \(pins == 1 ? "pin" : "pins")"
             try Terminal.print(
-                "Removed \(entries) \(entries == 1 ? "entry" : "entries"), \(ByteCount(outcome.freed))\(released).")
+                "Removed \(entries) \(entries == 1 ? "file" : "files"), \(ByteCount(outcome.freed))\(released).")
             if let problem = outcome.problem { throw problem }
             if let missing { throw NameOptions.nothingStored(missing) }
         }

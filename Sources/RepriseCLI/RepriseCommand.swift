@@ -24,12 +24,30 @@ struct RepriseCommand: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Serve.self, Fetch.self, List.self, Show.self, Export.self, Pin.self, Unpin.self, Remove.self, Prune.self,
-            Verify.self, Stats.self,
+            Serve.self, Play.self, Fetch.self, List.self, Show.self, Export.self, Pin.self, Unpin.self,
+            DownloadsCommand.self,
+            TitleCommand.self,
+            Remove.self, Prune.self, Verify.self, Stats.self,
         ])
 
     static func main() async {
         StandardStreams.fill()
-        await main(nil)
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            guard exitCode(for: error).isSuccess else { exit(withError: error) }
+            // Help and version are results: that they cannot be written is an error.
+            let text = fullMessage(for: error)
+            do {
+                if !text.isEmpty { try await Failure.reporting { @Sendable in try Terminal.print(text) } }
+            } catch {
+                exit(withError: error)
+            }
+        }
     }
 }

@@ -88,9 +88,7 @@ struct Serve: AsyncParsableCommand {
         }
         if let maxConnections, maxConnections < 1 { throw ValidationError("--max-connections must be at least 1.") }
         if let port, !(0...65_535).contains(port) { throw ValidationError("--port must be 0 to 65535.") }
-        if let token, token.isEmpty || token.contains("/") {
-            throw ValidationError("--token must not be empty or hold \"/\".")
-        }
+        if let token { try ServerOptions.check(token: token, of: "--token") }
         if host.isEmpty { throw ValidationError("--host is empty; give an address, such as 127.0.0.1.") }
         for name in allowHost {
             if let objection = ProxyConfiguration.objection(toHost: name) {
@@ -113,8 +111,8 @@ struct Serve: AsyncParsableCommand {
         let logger = try cache.logger("reprise")
         var configuration = ProxyConfiguration()
         configuration.host = host
-        configuration.port = try port ?? environmentPort() ?? 8090
-        configuration.token = try token ?? environmentToken()
+        configuration.port = try port ?? ServerOptions.port() ?? 8090
+        configuration.token = try token ?? ServerOptions.token()
         configuration.allowedPages = allowPage
         configuration.allowedHosts = allowHost.map { $0.lowercased() }
         configuration.logger = logger
@@ -144,32 +142,16 @@ struct Serve: AsyncParsableCommand {
         return count
     }
 
-    private func environmentToken() throws -> String? {
-        guard let text = ProcessInfo.processInfo.environment["REPRISE_TOKEN"] else { return nil }
-        guard !text.isEmpty, !text.contains("/") else {
-            throw ValidationError("REPRISE_TOKEN must not be empty or hold \"/\".")
-        }
-        return text
-    }
-
-    private func environmentPort() throws -> Int? {
-        guard let text = CacheOptions.environment["REPRISE_PORT"] else { return nil }
-        guard let port = Int(text), (0...65_535).contains(port) else {
-            throw ValidationError("REPRISE_PORT is \"\(text)\"; it must be 0 to 65535.")
-        }
-        return port
-    }
-
     private func serve(
         _ configuration: ProxyConfiguration, _ settings: MediaCache.Configuration, _ logger: Logger,
         _ signals: StopSignals
     ) async throws {
-        var client = NIOOrigin.Configuration()
-        client.forbidsPrivateAddresses = !configuration.isLoopback
-        client.maximumConnectionsPerHost = connectionsPerHost
-        client.queueTimeout = queueTimeout.duration
-        if !configuration.allowedHosts.isEmpty { client.allowsHost = { configuration.allows($0) } }
-        let origin = NIOOrigin(configuration: client)
+        let origin = OriginClient.make { client in
+            client.forbidsPrivateAddresses = !configuration.isLoopback
+            client.maximumConnectionsPerHost = connectionsPerHost
+            client.queueTimeout = queueTimeout.duration
+            if !configuration.allowedHosts.isEmpty { client.allowsHost = { configuration.allows($0) } }
+        }
         // A cache that cannot be written must not stop playback.
         let cache = try await self.cache.open(settings, origin, mayDoWithout: true)
         let server: ProxyServer

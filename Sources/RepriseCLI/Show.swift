@@ -3,6 +3,7 @@ import ByteRanges
 import Foundation
 import HTTPSemantics
 import Reprise
+import RepriseStreams
 
 /// `reprise show`.
 struct Show: AsyncParsableCommand {
@@ -10,11 +11,12 @@ struct Show: AsyncParsableCommand {
         abstract: "Show which bytes of a URL are stored.",
         discussion: """
             Also works while the proxy runs. In the picture each cell is a share of the file: █ stored, ▓ ▒ ░ partly
-            stored, · missing.
+            stored, · missing. For a stream of HLS or DASH there is a picture of each variant, in time.
 
             Examples:
               reprise show https://example.com/film.mp4
               reprise show https://example.com/film.mp4 --json
+              reprise show https://example.com/show/master.m3u8
             """)
 
     @OptionGroup var cache: CacheOptions
@@ -32,9 +34,13 @@ struct Show: AsyncParsableCommand {
             let inspector = try cache.inspector()
             let entry = try names.entry(url, in: inspector)
             let stored = try inspector.storedRanges(of: entry)
+            let stream = StreamOutline(entry, in: try StoredFiles(inspector, policy: names.policy))
             if json {
-                return try Terminal.printJSON(EntryReport(entry, spans: stored.map { [$0.lowerBound, $0.upperBound] }))
+                var report = EntryReport(entry, spans: stored.map { [$0.lowerBound, $0.upperBound] })
+                report.stream = stream.map { StreamReport($0) }
+                return try Terminal.printJSON(report)
             }
+            if let stream { return try StreamPicture(stream).print() }
             try Terminal.print("\(entry.url)")
             let length = entry.information.completeLength
             let share = length.map { $0 > 0 ? ", \(entry.storedBytes * 100 / $0) %" : "" } ?? ""

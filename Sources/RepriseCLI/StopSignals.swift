@@ -1,6 +1,6 @@
 @preconcurrency import Dispatch
 import Foundation
-import Locks
+import Primitives
 import Reprise
 
 /// SIGINT, SIGTERM and SIGHUP: the first ends work in good order, the second ends the process at once.
@@ -88,7 +88,7 @@ final class StopSignals: Sendable {
 
     /// Runs `work` in a task that the first signal cancels.
     ///
-    /// Only there: what follows, such as closing the cache, is not cancelled.
+    /// Only there: what follows, such as closing the cache, is not canceled.
     func interrupting<T: Sendable>(_ work: @escaping @Sendable () async throws -> T) async -> Result<T, any Error> {
         let task = Task(operation: work)
         onFirst { task.cancel() }
@@ -139,36 +139,12 @@ final class StopSignals: Sendable {
     }
 }
 
-/// Runs `work`, which may wait for ever, on a thread of its own; a task that is cancelled does not wait for its end.
+/// Runs `work`, which may wait for ever, on a thread of its own; a task that is canceled does not wait for its end.
 ///
 /// For what cannot be told to stop, such as a write to a pipe, in a process that is about to end.
 func onThread<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-    let waiter = Mutex<CheckedContinuation<T, any Error>?>(nil)
-    let isCancelled = Mutex(false)
-    return try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation { continuation in
-            waiter.withLock { $0 = continuation }
-            if isCancelled.withLock({ $0 }) {
-                waiter.take()?.resume(throwing: CancellationError())
-                return
-            }
-            Thread.detachNewThread {
-                let result = Result { try work() }
-                waiter.take()?.resume(with: result)
-            }
-        }
-    } onCancel: {
-        isCancelled.withLock { $0 = true }
-        waiter.take()?.resume(throwing: CancellationError())
-    }
-}
-
-extension Mutex {
-    /// Takes the value out, so that only one caller gets it.
-    fileprivate func take<T>() -> T? where Value == T? {
-        withLock { value in
-            defer { value = nil }
-            return value
-        }
-    }
+    try Task.checkCancellation()
+    let result = Promise<Result<T, any Error>>()
+    Thread.detachNewThread { result.fulfill(Result { try work() }) }
+    return try await result.wait().get()
 }

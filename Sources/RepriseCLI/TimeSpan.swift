@@ -18,9 +18,8 @@ struct TimeSpan: ExpressibleByArgument, Sendable {
 
     var defaultValueDescription: String { "\(duration.components.seconds)s" }
 
-    /// A point in time as `list` shows it, in the user's time zone; `time` is in seconds since 1970.
-    static func date(_ time: Double) -> String {
-        let time = Date(timeIntervalSince1970: time)
+    /// A point in time as `list` shows it, in the user's time zone.
+    static func date(_ time: Date) -> String {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .current
         let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute], from: time)

@@ -1,3 +1,5 @@
+import Reprise
+
 /// How far a download is, and how fast it goes.
 ///
 /// Times are those of one monotonic clock. The rate is that of bytes which this run fetched, over the last seconds.
@@ -12,17 +14,8 @@ struct TransferProgress {
         case stalled(Duration)
     }
 
-    /// The rate is that of so much time.
-    static let window = Duration.seconds(5)
     /// Without a byte for so long it counts as stalled.
     static let stall = Duration.seconds(3)
-    /// Closer samples tell nothing more.
-    private static let sampleInterval = Duration.milliseconds(100)
-
-    private struct Sample {
-        let time: Duration
-        let fetched: Int64
-    }
 
     /// Bytes of the whole; `nil` while unknown.
     private(set) var total: Int64?
@@ -35,12 +28,12 @@ struct TransferProgress {
     private let start: Duration
     private var hasAnswer = false
     private var lastArrival: Duration
-    private var samples: [Sample]
+    private var rate: TransferRate
 
     init(at time: Duration) {
         start = time
         lastArrival = time
-        samples = [Sample(time: time, fetched: 0)]
+        rate = TransferRate(at: time)
     }
 
     private var fetched: Int64 { bytes - fromStore }
@@ -51,7 +44,7 @@ struct TransferProgress {
         self.stored = stored
         hasAnswer = true
         lastArrival = time
-        samples = [Sample(time: time, fetched: fetched)]
+        rate = TransferRate(count: fetched, at: time)
     }
 
     /// So many bytes are there, `fromStore` of them by an earlier run.
@@ -60,25 +53,14 @@ struct TransferProgress {
         self.bytes = bytes
         self.fromStore = fromStore
         stored = max(stored, fromStore)
-        guard let last = samples.last, time - last.time >= Self.sampleInterval else { return }
-        samples.append(Sample(time: time, fetched: fetched))
-        // One that is older than the window stays: the window begins between it and the next.
-        while samples.count > 2, time - samples[1].time >= Self.window { samples.removeFirst() }
+        rate.note(fetched, at: time)
     }
 
     func phase(at time: Duration) -> Phase {
         guard hasAnswer else { return .connecting(time - start) }
         if time - lastArrival >= Self.stall { return .stalled(time - lastArrival) }
-        let rate = rate(at: time)
+        let rate = rate.bytesPerSecond(at: time)
         guard let total, rate >= 1 else { return .moving(rate: rate, remaining: nil) }
         return .moving(rate: rate, remaining: .seconds(Double(max(0, total - stored - fetched)) / rate))
-    }
-
-    private func rate(at time: Duration) -> Double {
-        let begin = time - Self.window
-        let first = samples.last { $0.time <= begin } ?? samples[0]
-        let elapsed = time - first.time
-        guard elapsed > .zero else { return 0 }
-        return Double(fetched - first.fetched) / (elapsed / .seconds(1))
     }
 }

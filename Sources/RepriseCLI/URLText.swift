@@ -6,10 +6,18 @@ import Reprise
 enum URLText {
     /// `text` without user name and password.
     static func withoutCredentials(_ text: String) -> String {
-        let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
+        let start = text.firstRange(of: "://")?.upperBound ?? beginning(of: text)
         let authority = text[start...].prefix { !"/?#\n".contains($0) }
         guard let at = authority.lastIndex(of: "@") else { return text }
         return String(text[..<start] + text[text.index(after: at)...])
+    }
+
+    /// Where an authority may begin in a text that is no whole URL: behind a scheme, and behind slashes.
+    private static func beginning(of text: String) -> String.Index {
+        let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber) || "+-.".contains($0) }
+        let rest = text[scheme.endIndex...]
+        let start = rest.hasPrefix(":/") ? rest.index(after: rest.startIndex) : text.startIndex
+        return text[start...].firstIndex { $0 != "/" } ?? text.endIndex
     }
 
     /// `text` without credentials and query, for messages: signatures and tokens live in queries.

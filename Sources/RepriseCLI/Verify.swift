@@ -1,5 +1,5 @@
 import ArgumentParser
-import Locks
+import Primitives
 import Reprise
 
 /// `reprise verify`.
@@ -75,7 +75,8 @@ struct Verify: AsyncParsableCommand {
                     missing: report.missing.map(\.text), unreadable: report.unreadable.map(\.text),
                     damagedRecords: report.damagedRecords, reset: reset))
         } else {
-            for (key, range) in report.damaged {
+            for damage in report.damaged {
+                let (key, range) = (damage.key, damage.range)
                 try Terminal.print("damaged: \(key.redacted) bytes \(range.lowerBound)-\(range.upperBound - 1)")
             }
             for key in report.missing { try Terminal.print("file gone: \(key.redacted)") }

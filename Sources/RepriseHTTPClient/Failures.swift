@@ -17,9 +17,7 @@ enum Failures {
         guard let attempt = error as? NIOConnectionError else { return unreachable(endpoint, error) }
         if attempt.connectionErrors.isEmpty {
             if let refusal = (attempt.dnsAAAAError ?? attempt.dnsAError) as? RepriseError { return refusal }
-            return RepriseError(
-                .originNotFound, "The name \(endpoint.host) cannot be resolved; check its spelling and the network.",
-                cause: error)
+            return RepriseError.originNotFound(endpoint.host, cause: error)
         }
         let timeouts = attempt.connectionErrors.filter {
             if let error = $0.error as? ChannelError, case .connectTimeout = error { true } else { false }
@@ -38,10 +36,7 @@ enum Failures {
                 .originUnreachable, "\(endpoint.name) closed the connection while TLS was negotiated; try again later.",
                 cause: error)
         }
-        return RepriseError(
-            .originNotTrusted,
-            "TLS with \(endpoint.name) failed: its certificate is not trusted for that name, or it speaks no TLS 1.2. Check the name, the clock and the trusted roots.",
-            cause: error)
+        return RepriseError.originNotTrusted(endpoint.name, cause: error)
     }
 
     /// An exchange that has no response yet.
@@ -57,15 +52,11 @@ enum Failures {
     static func body(_ error: (any Error)?, _ endpoint: Endpoint) -> RepriseError {
         if let error = error as? RepriseError { return error }
         guard isDisconnection(error) else { return misbehaved(endpoint, error) }
-        return RepriseError(
-            .originBodyTruncated,
-            "\(endpoint.name) ended the connection before the end of the body; ask for the rest with a range.",
-            cause: error)
+        return .originBodyTruncated(endpoint.name, cause: error)
     }
 
     static func timedOut(_ what: String, _ endpoint: Endpoint, _ time: TimeAmount) -> RepriseError {
-        let seconds = Double(time.nanoseconds) / 1e9
-        return RepriseError(.originTimedOut, "\(endpoint.name) \(what) within \(seconds) s; try again later.")
+        .originTimedOut(endpoint.name, what, within: .nanoseconds(time.nanoseconds))
     }
 
     /// Whether the connection was merely lost, as opposed to wrong bytes.
@@ -79,10 +70,7 @@ enum Failures {
     }
 
     private static func unreachable(_ endpoint: Endpoint, _ cause: any Error) -> RepriseError {
-        RepriseError(
-            .originUnreachable,
-            "\(endpoint.name) cannot be reached; check that it is up and that nothing blocks the way.",
-            cause: cause)
+        .originUnreachable(endpoint.name, cause: cause)
     }
 
     private static func misbehaved(_ endpoint: Endpoint, _ cause: (any Error)?) -> RepriseError {

@@ -62,21 +62,13 @@ public final class NIOOrigin: Origin {
     /// `originNotTrusted`, `originTimedOut`, `originMisbehaved`, `originRedirectRefused`, `originForbidden` or
     /// `closed`; or `CancellationError`.
     public func send(_ request: OriginRequest) async throws -> OriginResponse {
-        var hop = request
-        var redirects = 0
+        var follower = RedirectFollower(request, limit: configuration.redirectLimit)
         while true {
-            let response = try await exchange(hop)
-            guard Self.isRead(request), let location = Redirect.location(of: response.head) else {
-                return OriginResponse(head: response.head, url: hop.url, body: response.body)
+            let sent = follower.request
+            let response = try await exchange(sent)
+            guard try follower.follows(response.head) else {
+                return OriginResponse(head: response.head, url: sent.url, body: response.body)
             }
-            redirects += 1
-            guard redirects <= configuration.redirectLimit else {
-                throw RepriseError(
-                    .originRedirectRefused,
-                    "\(request.url.authority) redirects more than \(configuration.redirectLimit) times; it may go in a circle."
-                )
-            }
-            hop = try Redirect.following(location, from: hop)
             await response.body.discard(upTo: Redirect.discardLimit)
             try Task.checkCancellation()
         }
@@ -109,7 +101,7 @@ public final class NIOOrigin: Origin {
                 if Self.isRead(request) {
                     let exchange = Exchange(
                         request: head, body: body, connection: idle, slot: slot, isReused: true,
-                        onInterim: request.onInterim)
+                        onInterim: request.onInterim, patience: request.longestSilence.map { TimeAmount($0) })
                     do { return try await perform(exchange) } catch is StaleConnection {}
                 } else {
                     // It may be dead, and the request must not be sent twice (RFC 9110 §9.2.2).
@@ -127,7 +119,7 @@ public final class NIOOrigin: Origin {
             return try await perform(
                 Exchange(
                     request: head, body: body, connection: connection, slot: slot, isReused: false,
-                    onInterim: request.onInterim))
+                    onInterim: request.onInterim, patience: request.longestSilence.map { TimeAmount($0) }))
         } catch {
             slot.release(nil)
             throw error

@@ -1,5 +1,5 @@
 import Dispatch
-import Locks
+import Primitives
 import Logging
 
 /// Writes log lines on a queue of its own, because a terminal or pipe that is not being read must not stop an event
@@ -46,25 +46,9 @@ final class LogQueue: Sendable {
 
     /// Returns when all lines so far are written, or after a second, because the reader may have stopped for good.
     func drain() async {
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            let once = Once(continuation)
-            queue.async { once.resume() }
-            DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) { once.resume() }
-        }
-    }
-
-    /// A continuation that two callers may try to resume.
-    private final class Once: Sendable {
-        private let continuation: Mutex<CheckedContinuation<Void, Never>?>
-
-        init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = Mutex(continuation) }
-
-        func resume() {
-            let taken = continuation.withLock { continuation in
-                defer { continuation = nil }
-                return continuation
-            }
-            taken?.resume()
-        }
+        let isOver = Promise<Void>()
+        queue.async { isOver.fulfill() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) { isOver.fulfill() }
+        await isOver.value
     }
 }

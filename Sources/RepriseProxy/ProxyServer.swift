@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 import NIOCore
 import NIOPosix
 public import Reprise
@@ -135,6 +135,7 @@ public final class ProxyServer: Sendable {
         try? await channel.close().get()
         for channel in service.beginClosing() { try? await channel.close().get() }
         await service.endAnswers()
+        service.liveExchanges.close()
         await service.drainLog()
         try? await group.shutdownGracefully()
     }

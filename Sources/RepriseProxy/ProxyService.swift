@@ -3,7 +3,7 @@ import HTTPTypes
 import Logging
 import NIOCore
 import Reprise
-import Locks
+import Primitives
 
 /// The state shared by all connections of a proxy.
 final class ProxyService: Sendable {
@@ -14,7 +14,14 @@ final class ProxyService: Sendable {
     let browsers: BrowserRules
     /// Which bodies are replaced by a text made from them.
     let bodyFilter: any BodyFilter
-    var wallClock: @Sendable () -> Double { configuration.clock.wallClock }
+    /// What is not complete yet of the streams that are being played.
+    let liveEdge: LiveEdge
+    /// Responses of streams' live edges.
+    let liveExchanges: SharedExchanges
+    /// The files that playlists list.
+    let listed = ListedFiles()
+    let keys: HeldKeys
+    var wallClock: @Sendable () -> Double { configuration.clock.now }
 
     private struct State {
         var channels: [ObjectIdentifier: any Channel] = [:]
@@ -38,11 +45,15 @@ final class ProxyService: Sendable {
         browsers = BrowserRules(allowedPages: pages)
         self.cache = cache
         self.configuration = configuration
+        keys = HeldKeys(isShared: cache.isShared, clock: configuration.clock)
         let logs = LogQueue(configuration.logger)
         self.logs = logs
+        let liveEdge = LiveEdge(clock: configuration.clock)
+        self.liveEdge = liveEdge
+        liveExchanges = SharedExchanges(clock: configuration.clock)
         bodyFilter =
             configuration.bodyFilter
-            ?? PlaylistFilter(isShared: cache.isShared) { url, error in
+            ?? PlaylistFilter(cache: cache, files: listed, liveEdge: liveEdge) { url, error in
                 logs.log(
                     .warning, "playlist sent as the origin sent it",
                     ["url": "\(url.redacted)", "error": "\(error)"])
@@ -51,7 +62,7 @@ final class ProxyService: Sendable {
     }
 
     /// How a new connection is treated.
-    enum Admission {
+    enum ConnectionAdmission {
         case admitted
         /// There are too many: it is answered with 503.
         case surplus
@@ -63,8 +74,8 @@ final class ProxyService: Sendable {
     private var surplusConnections: Int { min(64, max(2, configuration.maximumConnections / 4)) }
 
     /// Admits or refuses a connection.
-    func add(_ channel: any Channel) -> Admission {
-        let admission = state.withLock { state -> Admission in
+    func add(_ channel: any Channel) -> ConnectionAdmission {
+        let admission = state.withLock { state -> ConnectionAdmission in
             let surplus = state.channels.count - configuration.maximumConnections
             guard !state.isClosing, surplus < surplusConnections else { return .refused }
             state.channels[ObjectIdentifier(channel)] = channel

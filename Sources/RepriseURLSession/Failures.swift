@@ -20,17 +20,12 @@ enum Failures {
                 .networkUnavailable, "There is no network that the request may use; \(url.authority) was not asked.",
                 cause: cause)
         case .cannotFindHost, .dnsLookupFailed:
-            RepriseError(
-                .originNotFound, "The name \(url.host) cannot be resolved; check its spelling and the network.",
-                cause: cause)
+            .originNotFound(url.host, cause: cause)
         case .timedOut:
             RepriseError(
                 .originTimedOut, "\(url.authority) did not answer in the system's time; try again later.", cause: cause)
         case _ where isTLS(error.code, url):
-            RepriseError(
-                .originNotTrusted,
-                "TLS with \(url.authority) failed: its certificate is not trusted for that name, or it speaks no TLS 1.2. Check the name, the clock and the trusted roots.",
-                cause: cause)
+            .originNotTrusted(url.authority, cause: cause)
         case .appTransportSecurityRequiresSecureConnection:
             RepriseError(
                 .originForbidden,
@@ -47,10 +42,7 @@ enum Failures {
     static func body(_ error: (any Error)?, _ url: ResourceURL) -> RepriseError {
         let cause = (error as? URLError).map { URLError($0.code) }
         if let cause, isMalformed(cause.code) { return misbehaved(url, "is not valid HTTP", cause) }
-        return RepriseError(
-            .originBodyTruncated,
-            "\(url.authority) ended the connection before the end of the body; ask for the rest with a range.",
-            cause: cause)
+        return .originBodyTruncated(url.authority, cause: cause)
     }
 
     /// A second head for one request: the system restarted the transfer.
@@ -69,7 +61,7 @@ enum Failures {
     }
 
     static func timedOut(_ what: String, _ url: ResourceURL, _ time: Duration) -> RepriseError {
-        RepriseError(.originTimedOut, "\(url.authority) \(what) within \(time.inSeconds) s; try again later.")
+        .originTimedOut(url.authority, what, within: time)
     }
 
     static func misbehaved(_ url: ResourceURL, _ what: String, _ cause: URLError? = nil) -> RepriseError {
@@ -78,9 +70,7 @@ enum Failures {
     }
 
     private static func unreachable(_ url: ResourceURL, _ cause: URLError?) -> RepriseError {
-        RepriseError(
-            .originUnreachable,
-            "\(url.authority) cannot be reached; check that it is up and that nothing blocks the way.", cause: cause)
+        .originUnreachable(url.authority, cause: cause)
     }
 
     private static func isTLS(_ code: URLError.Code, _ url: ResourceURL) -> Bool {
@@ -104,7 +94,7 @@ enum Failures {
 }
 
 extension Duration {
-    /// The time in seconds, for Dispatch and for messages.
+    /// The time in seconds, for Dispatch.
     var inSeconds: Double {
         Double(components.seconds) + Double(components.attoseconds) / 1e18
     }

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Locks
+import Primitives
 import Reprise
 
 #if canImport(FoundationNetworking)
@@ -16,13 +16,13 @@ final class SessionDelegate: NSObject, Sendable {
         var transfers: [Int: Transfer] = [:]
         /// Whether no more tasks may be created; on an invalid session that would crash.
         var isClosed = false
-        var isInvalid = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     /// A serial queue; all tasks are used on it.
     let queue = DispatchQueue(label: "reprise.urlsession")
     private let state = Mutex(State())
+    /// Fulfilled once the session is invalid.
+    private let invalidation = Promise<Void>()
 
     /// Registers a transfer, under the lock so that no task is created after ``close()``.
     func register(_ make: () -> Transfer) throws(RepriseError) -> Transfer {
@@ -49,13 +49,7 @@ final class SessionDelegate: NSObject, Sendable {
     }
 
     func waitForInvalidation() async {
-        await withCheckedContinuation { continuation in
-            let isInvalid = state.withLock { state in
-                if !state.isInvalid { state.waiters.append(continuation) }
-                return state.isInvalid
-            }
-            if isInvalid { continuation.resume() }
-        }
+        await invalidation.value
     }
 
     private func transfer(of task: URLSessionTask) -> Transfer? {
@@ -106,11 +100,6 @@ extension SessionDelegate: URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-        let waiters = state.withLock { state in
-            state.isInvalid = true
-            defer { state.waiters = [] }
-            return state.waiters
-        }
-        for waiter in waiters { waiter.resume() }
+        invalidation.fulfill()
     }
 }

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import HTTPTypes
-import Locks
+import Primitives
 import Reprise
 
 #if canImport(FoundationNetworking)
@@ -39,23 +39,23 @@ final class Transfer: Sendable {
         var bodyWaiter: BodyWaiter?
 
         /// Takes the body's waiter for a delivery, if there is one.
-        mutating func wake(_ delivery: TransferMachine.Delivery?) -> (() -> Void)? {
+        mutating func wake(_ delivery: BodyMachine<Data>.Delivery?) -> (() -> Void)? {
             guard let delivery, let waiter = bodyWaiter else { return nil }
             bodyWaiter = nil
-            return { waiter.resume(with: Transfer.result(of: delivery)) }
+            return { waiter.resume(with: delivery.result) }
         }
 
         /// Ends the machine and takes the waiter, if there is one.
-        mutating func end(_ ending: TransferMachine.Ending) -> (() -> Void)? {
+        mutating func end(_ ending: BodyEnding) -> (() -> Void)? {
             let wakesBody = wake(machine.finished(ending))
             return wakeHead() ?? wakesBody
         }
 
         /// Takes the waiter for the head if the machine has ended.
         mutating func wakeHead() -> (() -> Void)? {
-            guard let waiter = headWaiter, case .ended(let ending) = machine.state else { return nil }
+            guard let waiter = headWaiter, case .ended(let ending) = machine.body.state else { return nil }
             headWaiter = nil
-            return { waiter.resume(throwing: Transfer.error(of: ending)) }
+            return { waiter.resume(throwing: ending.error) }
         }
     }
 
@@ -65,6 +65,8 @@ final class Transfer: Sendable {
     private let queue: DispatchQueue
     private let timeouts: Timeouts
     private let clock: CacheClock
+    /// The beginning of the consumer's waits.
+    private let start = SuspendingClock.now
     private let guarded: Mutex<Guarded>
 
     init(
@@ -81,7 +83,7 @@ final class Transfer: Sendable {
     }
 
     /// Number of bytes that have arrived and were not taken yet.
-    var bufferedBytes: Int { guarded.withLock { $0.machine.queue.byteCount } }
+    var bufferedBytes: Int { guarded.withLock { $0.machine.body.queue.byteCount } }
     /// Length of the body in bytes, if the head declares it.
     var declaredLength: Int64? { guarded.withLock { $0.machine.declaredLength } }
 
@@ -111,10 +113,10 @@ final class Transfer: Sendable {
 
     func next() async throws -> Data? {
         if Task.isCancelled { cancel(byTask: true) }
-        if let delivery = take() { return try Self.result(of: delivery).get() }
+        if let delivery = take() { return try delivery.result.get() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
-                if let delivery = wait(waiter) { waiter.resume(with: Self.result(of: delivery)) }
+                if let delivery = wait(waiter) { waiter.resume(with: delivery.result) }
             }
         } onCancel: {
             cancel(byTask: true)
@@ -128,18 +130,19 @@ final class Transfer: Sendable {
         if mustCancel { queue.async { self.task.cancel() } }
     }
 
-    private func take() -> TransferMachine.Delivery? {
+    private func take() -> BodyMachine<Data>.Delivery? {
         let (delivery, flow) = guarded.withLock { ($0.machine.take(), $0.machine.wantsFlow) }
         if flow != nil { queue.async { self.adjustFlow() } }
         return delivery
     }
 
-    private func wait(_ waiter: BodyWaiter) -> TransferMachine.Delivery? {
-        let (delivery, startsTimer) = guarded.withLock { guarded -> (TransferMachine.Delivery?, Bool) in
+    private func wait(_ waiter: BodyWaiter) -> BodyMachine<Data>.Delivery? {
+        let now = start.duration(to: .now)
+        let (delivery, startsTimer) = guarded.withLock { guarded -> (BodyMachine<Data>.Delivery?, Bool) in
             // Something may have arrived since take() looked.
             if let delivery = guarded.machine.take() { return (delivery, false) }
             guarded.bodyWaiter = waiter
-            return (nil, guarded.machine.wait(now: .now))
+            return (nil, guarded.machine.wait(now: now))
         }
         if startsTimer { checkIdle(after: timeouts.idle) }
         return delivery
@@ -174,17 +177,16 @@ final class Transfer: Sendable {
     func complete(_ error: (any Error)?) {
         #if canImport(FoundationNetworking)
             // There, a redirect without a usable Location ends without a head and loses its body.
-            if error == nil, guarded.withLock({ $0.machine.state == .waiting }), let response = task.response {
+            if error == nil, guarded.withLock({ $0.machine.awaitsHead }), let response = task.response {
                 receive(response, losesBody: true)
             }
         #endif
         let wake = guarded.withLock { guarded in
-            switch guarded.machine.state {
-            case .waiting: guarded.end(.failed(Failures.head(error ?? URLError(.badServerResponse), request.url)))
-            case .open, .draining, .ended:
-                guarded.end(
-                    error != nil || guarded.machine.isShort ? .failed(Failures.body(error, request.url)) : .complete)
+            if guarded.machine.awaitsHead {
+                return guarded.end(.failed(Failures.head(error ?? URLError(.badServerResponse), request.url)))
             }
+            return guarded.end(
+                error != nil || guarded.machine.isShort ? .failed(Failures.body(error, request.url)) : .complete)
         }
         wake?()
     }
@@ -210,7 +212,7 @@ final class Transfer: Sendable {
     // MARK: Time
 
     private func headIsDue() {
-        guard guarded.withLock({ $0.machine.state == .waiting }) else { return }
+        guard guarded.withLock({ $0.machine.awaitsHead }) else { return }
         fail(Failures.timedOut("did not answer", request.url, timeouts.response))
     }
 
@@ -219,10 +221,10 @@ final class Transfer: Sendable {
     }
 
     private func checkIdle() {
-        let now = SuspendingClock.now
+        let now = start.duration(to: .now)
         switch guarded.withLock({ $0.machine.checkIdle(now: now, timeout: timeouts.idle) }) {
         case .disarm: break
-        case .checkAgain(let instant): checkIdle(after: now.duration(to: instant))
+        case .checkAgain(let rest): checkIdle(after: rest)
         case .timedOut: fail(Failures.timedOut("sent nothing more", request.url, timeouts.idle))
         }
     }
@@ -244,18 +246,5 @@ final class Transfer: Sendable {
             fail(Failures.cut(request.url))
             return nil
         }
-    }
-
-    private static func result(of delivery: TransferMachine.Delivery) -> Result<Data?, any Error> {
-        switch delivery {
-        case .piece(let piece): .success(piece)
-        case .ending(.complete), .ending(.cancelled(byTask: false)): .success(nil)
-        case .ending(let ending): .failure(error(of: ending))
-        case .busy: .failure(RepriseError(.invalidArgument, "A body has one consumer: another call of next() waits."))
-        }
-    }
-
-    private static func error(of ending: TransferMachine.Ending) -> any Error {
-        if case .failed(let error) = ending { error } else { CancellationError() }
     }
 }

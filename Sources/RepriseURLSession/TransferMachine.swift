@@ -3,43 +3,9 @@ import Reprise
 
 /// The state of one request and its body between the session, which sends events, and the consumer, which takes pieces.
 ///
-/// A pure value: events go in, actions come out. ``Transfer`` guards it and performs the actions.
-///
-///     waiting ──head──► open ──finished(…)──────────────────────────► ended
-///        │                └──cancel()──► draining ──finished(…)────────► ended
-///        └──finished(…), cancel()─────────────────────────────────────► ended
-///
-/// Pieces that have arrived are delivered in every state; the ending comes after the last of them.
+/// A pure value: ``BodyMachine`` hands pieces to the consumer; this adds the head, and when to suspend the task.
+/// ``Transfer`` guards it and performs the actions.
 struct TransferMachine {
-    enum State: Equatable {
-        /// The head has not arrived.
-        case waiting
-        /// The origin is still sending.
-        case open
-        /// The transfer was canceled; bytes that the system has already received are still arriving.
-        case draining(byTask: Bool)
-        /// Nothing more arrives.
-        case ended(Ending)
-    }
-
-    /// Why nothing more arrives.
-    enum Ending {
-        /// The body is complete.
-        case complete
-        /// The consumer canceled; `byTask` if its task was canceled.
-        case cancelled(byTask: Bool)
-        /// The connection, the origin, or the session failed.
-        case failed(RepriseError)
-    }
-
-    /// The consumer's result.
-    enum Delivery: Equatable {
-        case piece(Data)
-        case ending(Ending)
-        /// Nothing: another call of the consumer is already waiting.
-        case busy
-    }
-
     /// How to handle a head.
     enum HeadAction: Equatable {
         /// It is the expected one.
@@ -67,27 +33,14 @@ struct TransferMachine {
         case cut
     }
 
-    /// How to handle a wait that may have become too long.
-    enum IdleCheck: Equatable {
-        /// The consumer is not waiting; no timer until it does.
-        case disarm
-        /// The consumer is waiting, but not long enough yet.
-        case checkAgain(at: SuspendingClock.Instant)
-        /// Nothing arrived for the whole time.
-        case timedOut
-    }
-
-    private(set) var state = State.waiting
-    private(set) var queue = PieceQueue()
+    /// The body; it has no pieces until the head has arrived.
+    private(set) var body = BodyMachine<Data>()
+    private var hasHead = false
     /// When the task was suspended.
     private(set) var suspendedSince: Duration?
     /// Whether a timer watches the suspension.
     private var isSuspensionTimed = false
     private var bytesAfterSuspension = 0
-    /// Whether a timer watches the consumer's wait.
-    private(set) var isTimed = false
-    /// When the consumer began to wait.
-    private(set) var waitingSince: SuspendingClock.Instant?
     /// Length of the body in bytes, if known.
     private(set) var declaredLength: Int64?
     /// Whether another request can fetch the rest of the body.
@@ -99,6 +52,9 @@ struct TransferMachine {
         self.bounds = bounds
     }
 
+    /// Whether the head has not arrived, and is still wanted.
+    var awaitsHead: Bool { !hasHead && body.state == .open }
+
     /// Whether bytes declared by the head are missing.
     var isShort: Bool { receivedBytes < declaredLength ?? 0 }
 
@@ -109,85 +65,61 @@ struct TransferMachine {
     /// Takes a piece for the consumer.
     ///
     /// `nil` means that the consumer must wait: ``wait(now:)`` comes next.
-    mutating func take() -> Delivery? {
-        if waitingSince != nil { return .busy }
-        if let piece = queue.popFirst() { return .piece(piece) }
-        guard case .ended(let ending) = state else { return nil }
-        return .ending(ending)
-    }
+    mutating func take() -> BodyMachine<Data>.Delivery? { body.take() }
 
     /// Notes that the consumer waits from `now` on.
     ///
     /// Returns whether a timer must be started.
-    mutating func wait(now: SuspendingClock.Instant) -> Bool {
-        waitingSince = now
-        guard state == .open, !isTimed else { return false }
-        isTimed = true
-        return true
-    }
+    mutating func wait(now: Duration) -> Bool { body.wait(now: now) }
 
-    /// Notes that the consumer canceled.
+    /// Notes that the consumer canceled; before the head has arrived, that is the end.
     ///
-    /// Returns whether the task must be cancelled.
+    /// Returns whether the task must be canceled.
     mutating func cancel(byTask: Bool) -> Bool {
-        switch state {
-        case .waiting: state = .ended(.cancelled(byTask: byTask))
-        case .open: state = .draining(byTask: byTask)
-        case .draining, .ended: return false
-        }
+        guard awaitsHead else { return body.cancel(byTask: byTask) }
+        _ = body.finished(.canceled(byTask: byTask))
         return true
     }
 
     // MARK: The session
 
     mutating func headArrived(declaredLength: Int64?, canBeResumed: Bool) -> HeadAction {
-        switch state {
-        case .waiting:
-            self.declaredLength = declaredLength
-            self.canBeResumed = canBeResumed
-            state = .open
-            return .accept
-        case .open: return .abort
-        case .draining, .ended: return .ignore
-        }
+        guard body.state == .open else { return .ignore }
+        guard !hasHead else { return .abort }
+        hasHead = true
+        self.declaredLength = declaredLength
+        self.canBeResumed = canBeResumed
+        return .accept
     }
 
     /// Notes bytes that arrived.
     ///
     /// Returns the delivery for a waiting consumer.
-    mutating func received(_ data: Data) -> Delivery? {
-        switch state {
-        case .open, .draining: break
-        case .waiting, .ended: return nil
-        }
+    mutating func received(_ data: Data) -> BodyMachine<Data>.Delivery? {
+        if case .ended = body.state { return nil }
+        guard hasHead else { return nil }
         receivedBytes += Int64(data.count)
         if isSuspended { bytesAfterSuspension += data.count }
-        queue.append(data)
-        guard waitingSince != nil, let piece = queue.popFirst() else { return nil }
-        waitingSince = nil
-        return .piece(piece)
+        return body.received(data)
     }
 
     /// Notes that nothing more arrives.
     ///
     /// Returns the delivery for a waiting consumer.
-    mutating func finished(_ ending: Ending) -> Delivery? {
-        switch state {
-        case .ended: return nil
-        // A consumer that canceled gets the buffered pieces, not the reason why there are no more.
-        case .draining(let byTask) where ending != .complete: state = .ended(.cancelled(byTask: byTask))
-        case .waiting, .open, .draining: state = .ended(ending)
-        }
-        guard waitingSince != nil, case .ended(let ending) = state else { return nil }
-        waitingSince = nil
-        return .ending(ending)
+    mutating func finished(_ ending: BodyEnding) -> BodyMachine<Data>.Delivery? { body.finished(ending) }
+
+    /// Handles the timer of the consumer's wait.
+    mutating func checkIdle(now: Duration, timeout: Duration) -> BodyMachine<Data>.IdleCheck {
+        body.checkIdle(now: now, timeout: timeout)
     }
+
+    // MARK: Suspensions
 
     /// The result that ``adjustFlow(now:)`` would give.
     var wantsFlow: Flow? {
-        guard state == .open else { return nil }
-        guard isSuspended else { return queue.byteCount > bounds.suspendsAbove ? .suspend : nil }
-        if queue.byteCount < bounds.resumesBelow { return .resume }
+        guard body.state == .open else { return nil }
+        guard isSuspended else { return body.queue.byteCount > bounds.suspendsAbove ? .suspend : nil }
+        if body.queue.byteCount < bounds.resumesBelow { return .resume }
         return bytesAfterSuspension > bounds.mostAfterSuspension ? .cut : nil
     }
 
@@ -215,33 +147,11 @@ struct TransferMachine {
 
     /// Handles the timer of the suspension; one timer watches many short suspensions.
     mutating func checkSuspension(now: Duration) -> SuspensionCheck {
-        guard state == .open, let suspendedSince else {
+        guard body.state == .open, let suspendedSince else {
             isSuspensionTimed = false
             return .disarm
         }
         let rest = bounds.longestSuspension - (now - suspendedSince)
         return rest > .zero ? .checkAgain(after: rest) : .cut
-    }
-
-    /// Handles the timer of the consumer's wait.
-    mutating func checkIdle(now: SuspendingClock.Instant, timeout: Duration) -> IdleCheck {
-        guard state == .open, let waitingSince else {
-            isTimed = false
-            return .disarm
-        }
-        let deadline = waitingSince.advanced(by: timeout)
-        return now >= deadline ? .timedOut : .checkAgain(at: deadline)
-    }
-}
-
-extension TransferMachine.Ending: Equatable {
-    /// Failures are equal if their codes are.
-    static func == (left: Self, right: Self) -> Bool {
-        switch (left, right) {
-        case (.complete, .complete): true
-        case (.cancelled(let left), .cancelled(let right)): left == right
-        case (.failed(let left), .failed(let right)): left.code == right.code
-        default: false
-        }
     }
 }

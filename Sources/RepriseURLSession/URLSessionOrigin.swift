@@ -13,7 +13,7 @@ public import Reprise
 ///   advice: once 8 MiB more have arrived, or after 10 s, the transfer is canceled. The consumer gets the buffered
 ///   bytes and then `originBodyTruncated`, and the engine requests the rest with a range when it is wanted. A response
 ///   that bypasses the store cannot be continued this way: its reader gets the error.
-/// - Passes the system's buffers on without copying; every chunk is a ``DataChunk``.
+/// - Passes the system's buffers on as they came; only one in several pieces is copied. Every chunk is a ``DataChunk``.
 /// - Follows redirects, never from https to http, and takes only harmless fields to another host or port.
 /// - Leaves the verification of TLS to the system; it cannot be switched off.
 ///
@@ -69,24 +69,13 @@ public final class URLSessionOrigin: Origin {
     /// re-encode), `originNotFound`, `originUnreachable`, `originNotTrusted`, `originTimedOut`, `originMisbehaved`,
     /// `originRedirectRefused`, `originForbidden` (App Transport Security) or `closed`; or `CancellationError`.
     public func send(_ request: OriginRequest) async throws -> OriginResponse {
-        var hop = request
-        var redirects = 0
+        var follower = RedirectFollower(request, limit: configuration.redirectLimit)
         while true {
-            let transfer = try begin(hop)
+            let sent = follower.request
+            let transfer = try begin(sent)
             let head = try await transfer.start()
             let body = TransferBody(transfer)
-            let isRead = request.method == .get || request.method == .head
-            guard isRead, let location = Redirect.location(of: head) else {
-                return OriginResponse(head: head, url: hop.url, body: body)
-            }
-            redirects += 1
-            guard redirects <= configuration.redirectLimit else {
-                throw RepriseError(
-                    .originRedirectRefused,
-                    "\(request.url.authority) redirects more than \(configuration.redirectLimit) times; it may go in a circle."
-                )
-            }
-            hop = try Redirect.following(location, from: hop)
+            guard try follower.follows(head) else { return OriginResponse(head: head, url: sent.url, body: body) }
             await body.discard(upTo: Int64(Redirect.discardLimit))
             try Task.checkCancellation()
         }
@@ -99,7 +88,9 @@ public final class URLSessionOrigin: Origin {
             task.priority = request.demand.taskPriority
             return Transfer(
                 task, for: request, queue: delegate.queue,
-                timeouts: .init(response: configuration.responseTimeout, idle: configuration.idleTimeout))
+                timeouts: .init(
+                    response: max(configuration.responseTimeout, request.longestSilence ?? .zero),
+                    idle: max(configuration.idleTimeout, request.longestSilence ?? .zero)))
         }
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPSemantics
-import Locks
+import Primitives
 import Reprise
 import RepriseHTTPClient
 import RepriseTesting

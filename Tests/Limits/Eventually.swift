@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Returns when `condition` holds, or when the task is cancelled.
+/// Returns when `condition` holds, or when the task is canceled.
 ///
 /// For states that give no signal. Looks again every few milliseconds: a loop around `Task.yield()` takes the processor
 /// from the work that it waits for, and on a busy machine from every other test.

@@ -82,7 +82,10 @@ import Testing
             ])
         #expect(mpd.links[8].extent == .range(0..<100) && mpd.links[11].extent == .range(5..<10))
         #expect(mpd.links[12].extent == .range(1..<2))
-        #expect(mpd.links.map(\.base).map { $0 ?? -1 } == [-1, -1, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, -1, -1])
+        var paths = BasePaths(mpd)
+        let based = mpd.links.indices.filter { paths.paths(to: mpd.links[$0]) == [[0]] }
+        #expect(based == [3, 4, 5, 6, 8, 9, 10, 11, 12])
+        #expect(mpd.links.indices.allSatisfy { based.contains($0) || paths.paths(to: mpd.links[$0]) == [[]] })
     }
 
     @Test("Case 70: of an absolute template only scheme and host change")
@@ -104,23 +107,54 @@ import Testing
         #expect(mpd.baseURLs.map(\.link) == [nil, 0] && mpd.periods[0].baseURLs.map(\.link) == [1, 2])
         #expect(mpd.baseURL(of: Self.path, base: document).text == "https://a.example/d/f.mp4")
         #expect(mpd.baseURL(of: Self.path, base: document, alternative: 1).text == "https://c/f.mp4")
+        var paths = BasePaths(mpd)
+        let bases = mpd.links.map { link in
+            paths.paths(to: link).map { mpd.base(along: $0, documentURL: document).text }
+        }
+        let outer = [Self.url, "https://b/x"]
         #expect(
-            mpd.links.map { mpd.base(of: $0, documentURL: document).text } == [
-                Self.url, Self.url, Self.url, "https://a.example/d/y/",
+            bases == [
+                [Self.url], outer, outer, ["https://a.example/d/y/", "https://c/z/", "https://b/y/", "https://c/z/"],
             ])
         #expect(spans(.dash(mpd)).last == "baseURL ../f.mp4")
+    }
+
+    @Test("Case 73: what a set or a period says is relative to the base of each representation that inherits it")
+    func inheritedLinks() throws {
+        let mpd = try mpd(
+            """
+            <MPD><Period><SegmentTemplate initialization="i"/><AdaptationSet><SegmentTemplate media="m"/>\
+            <Representation><BaseURL>a/</BaseURL></Representation>\
+            <Representation><BaseURL>b/</BaseURL><SegmentTemplate media="own"/></Representation>\
+            <Representation/></AdaptationSet></Period></MPD>
+            """)
+        var paths = BasePaths(mpd)
+        let names = mpd.links.map { String(decoding: mpd.bytes[$0.place], as: UTF8.self) }
+        #expect(names == ["i", "m", "a/", "b/", "own"])
+        #expect(mpd.links.map { paths.paths(to: $0) } == [[[2], [3], []], [[2], []], [[]], [[]], [[3]]])
+    }
+
+    @Test("However many bases there are, eight are looked at")
+    func manyBases() throws {
+        let bases = String(repeating: "<BaseURL>a/</BaseURL>", count: 40)
+        let sets = String(repeating: "<Representation>\(bases)</Representation>", count: 40)
+        let text = "<MPD>\(bases)<Period>\(bases)<AdaptationSet>\(bases)<SegmentTemplate media='m'/>\(sets)"
+        let mpd = try mpd(text + "</AdaptationSet></Period></MPD>")
+        var paths = BasePaths(mpd)
+        #expect(mpd.links.map { paths.paths(to: $0).count }.max() == BasePaths.most)
     }
 
     @Test("Case 73: without a BaseURL, one can be put in as the first child")
     func insertedBase() throws {
         let mpd = try mpd("<?xml version='1.0'?><d:MPD a='>'>\n<d:Period/></d:MPD>")
         var editor = PlaylistEditor(mpd.bytes)
-        let name = "\(mpd.prefix)BaseURL"
-        try editor.insert("<\(name)>/https/c/z/</\(name)>", at: try #require(mpd.contentStart))
+        try editor.insertBaseURL("/https/c/z/?a&b", in: mpd)
         #expect(
             String(decoding: try editor.edited(), as: UTF8.self)
-                == "<?xml version='1.0'?><d:MPD a='>'><d:BaseURL>/https/c/z/</d:BaseURL>\n<d:Period/></d:MPD>")
-        #expect(try self.mpd("<MPD/>").contentStart == nil)
+                == "<?xml version='1.0'?><d:MPD a='>'><d:BaseURL>/https/c/z/?a&amp;b</d:BaseURL>\n<d:Period/></d:MPD>")
+        let empty = try self.mpd("<MPD/>")
+        var none = PlaylistEditor(empty.bytes)
+        #expect(failure { try none.insertBaseURL("/", in: empty) }?.code == .misplacedEdit)
     }
 
     @Test(
@@ -139,14 +173,50 @@ import Testing
         #expect(failure { _ = try mpd(text) }?.code == code)
     }
 
-    @Test("Case 72: UTF-16 is refused; text in CDATA, or mixed with comments, is left alone")
+    @Test("Case 72: UTF-16 is refused; text in CDATA, or mixed with comments, is read and written as a whole")
     func otherTexts() throws {
         #expect(failure { _ = try MPD([0xFF, 0xFE, 0x3C, 0x00]) }?.code == .encoding)
         #expect(failure { _ = try MPD([0xFE, 0xFF, 0x00, 0x3C]) }?.code == .encoding)
-        for text in ["<![CDATA[https://b/]]>", "https://<!-- x -->b/", "https://b/<x/>"] {
+        for text in [
+            " <![CDATA[https://b/?x&y]]> ", "https://<!-- x -->b/?x<?p?>&amp;y", "<!-- --> https://b/?x&amp;y",
+        ] {
             let mpd = try mpd("<MPD><BaseURL>\(text)</BaseURL></MPD>")
-            #expect(mpd.links.map(\.obstacle) == [.splitText])
+            let link = try #require(mpd.links.first)
+            #expect(mpd.reference(of: link).text == "https://b/?x&y")
+            var editor = PlaylistEditor(mpd.bytes)
+            try editor.replace(link, with: "https://b/?x&y")
+            #expect(editor.isUnchanged)
+            try editor.replace(link, with: "/b?<&")
+            let edited = String(decoding: try editor.edited(), as: UTF8.self)
+            #expect(edited.trimmingPrefix("<MPD><BaseURL>").trimmingPrefix(" ").hasPrefix("/b?&lt;&amp;"), "\(edited)")
+            #expect(!edited.contains("CDATA") && !edited.contains("<!--"))
         }
+        #expect(failure { _ = try mpd("<MPD><BaseURL>https://b/<x/></BaseURL></MPD>") }?.code == .malformedXML)
+        #expect(try mpd("<MPD><Location>https://b/<x/></Location></MPD>").links.isEmpty)
+    }
+
+    @Test("Elements of other namespaces are not read; those of the root's prefix are")
+    func otherNamespaces() throws {
+        let text = """
+            <d:MPD xmlns:x="urn:y"><d:BaseURL>1</d:BaseURL><d:Event><x:BaseURL>https://2/</x:BaseURL>\
+            <BaseURL>https://3/</BaseURL></d:Event></d:MPD>
+            """
+        #expect(spans(.dash(try mpd(text))) == ["baseURL 1"])
+    }
+
+    @Test("MPDs to go on with are links: chained ones, fallbacks, and alternatives by either name")
+    func otherMPDs() throws {
+        let text = """
+            <MPD><SupplementalProperty schemeIdUri="urn:mpeg:dash:chaining:2016" value="https://a/ https://b/"/>\
+            <EssentialProperty schemeIdUri="urn:mpeg:dash:fallback:2016" value="https://c/"/>\
+            <EssentialProperty schemeIdUri="urn:other" value="https://d/"/><InitializationSet initialization="https://e/"/>\
+            <EventStream><Event><InsertPresentation uri="https://f/"/></Event></EventStream></MPD>
+            """
+        #expect(
+            spans(.dash(try mpd(text))) == [
+                "importedMPD https://a/", "importedMPD https://b/", "importedMPD https://c/", "map https://e/",
+                "importedMPD https://f/",
+            ])
     }
 
     @Test(

@@ -37,7 +37,7 @@ import Testing
         #expect(multivariant.renditions[1].kind == .closedCaptions && multivariant.renditions[1].link == nil)
         #expect(multivariant.sessionData.map(\.id) == ["d", "e"] && multivariant.sessionData[1].link == nil)
         #expect(multivariant.sessionKeys.count == 1 && multivariant.iFrameVariants.count == 1)
-        #expect(multivariant.imageVariants.count == 1 && multivariant.steeringLine != nil)
+        #expect(multivariant.imageVariants.count == 1 && multivariant.steeringLines.count == 1)
         #expect(
             spans(.hls(list)) == [
                 "rendition en.m3u8", "variant 720.m3u8", "variant low.m3u8", "iFrameVariant i.m3u8",

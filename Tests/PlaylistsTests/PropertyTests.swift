@@ -93,7 +93,7 @@ import Testing
         let edited = try Playlist(try editor.edited())
         let expected = playlist.links.map(\.kind)
         guard edited.links.map(\.kind) == expected,
-            edited.links.allSatisfy({ edited.reference(of: $0).text == new || $0.obstacle == .splitText })
+            edited.links.allSatisfy({ edited.reference(of: $0).text == new })
         else {
             Issue.record("Replaced: \(String(decoding: playlist.bytes, as: UTF8.self))")
             return

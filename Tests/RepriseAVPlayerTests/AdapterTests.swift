@@ -3,7 +3,7 @@
     import ByteRanges
     import Foundation
     import HTTPTypes
-    import Locks
+    import Primitives
     import Reprise
     import RepriseTesting
     import Testing
@@ -199,7 +199,7 @@
                 }
             }
 
-            @Test func aPrefetchIsJoinedByPlaybackAndCanBeCancelled() async throws {
+            @Test func aPrefetchIsJoinedByPlaybackAndCanBeCanceled() async throws {
                 let file = try ScriptResource.file(length: 3_000_000)
                 try await ScriptWorld.check([file]) { world in
                     let cache = try world.openCache()

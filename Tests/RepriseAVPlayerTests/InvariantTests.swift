@@ -1,7 +1,7 @@
 #if REPRISE_AVFOUNDATION_STAND_IN
     import AVFoundation
     import Foundation
-    import Locks
+    import Primitives
     import RepriseTesting
     import TestLimits
     import Testing
@@ -11,41 +11,12 @@
         import FoundationNetworking
     #endif
 
-    /// A loader with one defect.
-    private final class FaultyDelegate: NSObject, AVAssetResourceLoaderDelegate, Sendable {
-        let answer: @Sendable (AVAssetResourceLoadingRequest) -> Bool
-        let cancelled: @Sendable (AVAssetResourceLoadingRequest) -> Void
-
-        init(
-            cancelled: @escaping @Sendable (AVAssetResourceLoadingRequest) -> Void = { _ in },
-            answer: @escaping @Sendable (AVAssetResourceLoadingRequest) -> Bool
-        ) {
-            self.answer = answer
-            self.cancelled = cancelled
-        }
-
-        func resourceLoader(
-            _ resourceLoader: AVAssetResourceLoader,
-            shouldWaitForLoadingOfRequestedResource loadingRequest: AVAssetResourceLoadingRequest
-        ) -> Bool { answer(loadingRequest) }
-
-        func resourceLoader(
-            _ resourceLoader: AVAssetResourceLoader, didCancel loadingRequest: AVAssetResourceLoadingRequest
-        ) { cancelled(loadingRequest) }
-    }
-
     extension VirtualClockTests {
         /// Each rule of the scripts is broken once, and the violation is detected.
         @Suite struct InvariantTests {
             private static let length: Int64 = 4 << 20
 
-            private static func resource() throws -> ScriptResource {
-                try ScriptResource(
-                    .object([
-                        "mime": .text("audio/mpeg"), "uti": .text("public.mp3"), "ext": .text("mp3"),
-                        "head": .text("ID3"), "length": .int(length),
-                    ]), name: "A", "A")
-            }
+            private static let resource = ScriptResource.mp3("A", length: length)
 
             /// Sends requests to a faulty loader and returns the rules found broken.
             private func rules(
@@ -67,7 +38,7 @@
                 _ make: (ScriptWorld) -> FaultyDelegate, requests: Int = 1, allowed: [String]? = nil, length: Int = 2,
                 callbackLimit: Duration = .seconds(60), then: (ScriptWorld, ScriptRequest) async throws -> Void
             ) async throws -> Set<String> {
-                let resource = try Self.resource()
+                let resource = Self.resource
                 let violations = try await ScriptWorld.run(["A": resource], callbackLimit: callbackLimit) { world in
                     world.network.startScript()
                     try world.makeItem("A", resource: resource)
@@ -98,7 +69,6 @@
             }
 
             private static func right(_ request: AVAssetResourceLoadingRequest, _ range: Range<Int64> = 0..<2) {
-                guard let resource = try? resource() else { return }
                 request.dataRequest?.respond(with: Data(resource.bytes(range, version: 1)))
             }
 
@@ -321,7 +291,7 @@
 
             /// The real loader ignores unknown requests, and no other request suffers.
             @Test func nineAnUnknownCancellationIsIgnored() async throws {
-                let resource = try Self.resource()
+                let resource = Self.resource
                 let violations = try await ScriptWorld.run(["A": resource]) { world in
                     world.network.startScript()
                     try world.makeItem("A", resource: resource)

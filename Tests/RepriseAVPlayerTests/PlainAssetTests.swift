@@ -1,7 +1,7 @@
 #if canImport(AVFoundation)
     import AVFoundation
     import Foundation
-    import Locks
+    import Primitives
     import Reprise
     import RepriseTesting
     import TestLimits
@@ -123,7 +123,7 @@
         func send(_ request: OriginRequest) async throws -> OriginResponse {
             heard.yield(request.url.target)
             let (silence, continuation) = AsyncStream.makeStream(of: Never.self)
-            // Until the request is cancelled.
+            // Until the request is canceled.
             for await _ in silence {}
             continuation.finish()
             throw CancellationError()

@@ -1,6 +1,6 @@
 #if REPRISE_AVFOUNDATION_STAND_IN
     import Foundation
-    import Locks
+    import Primitives
     import Testing
 
     extension VirtualClockTests {

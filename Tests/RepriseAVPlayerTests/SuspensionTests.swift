@@ -1,7 +1,9 @@
+import Foundation
+
 #if REPRISE_AVFOUNDATION_STAND_IN
     import AVFoundation
     import Foundation
-    import Locks
+    import Primitives
     import Reprise
     import RepriseTesting
     import Testing

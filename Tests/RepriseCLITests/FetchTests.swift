@@ -215,6 +215,43 @@ import Testing
         }
     }
 
+    @Test("a body without end is given up at the limit of the cache")
+    func endless() async throws {
+        try await Site.run { site async throws in
+            site.publish("/small.mp4", length: 50_000)
+            try await Serving.run(site.directory) { serving async throws in
+                _ = try await serving.get(site.target("/small.mp4"))
+            }
+            site.origin.set(
+                TestOrigin.Resource(
+                    .pattern(seed: 1, length: 1000), mediaType: "audio/mpeg",
+                    personality: TestOrigin.Personality { $0.isEndless = true }), at: "/live")
+            let outcome = try await Command.run(
+                "fetch", site.directory, ["--limit", "3MB", site.origin.url("/live")])
+            #expect(outcome.exit == .status(74), "\(outcome)")
+            let message = "live cannot be stored as a whole: it does not fit the limit of the cache, which is 3.00 MB."
+            #expect(outcome.errors.contains(message), "\(outcome)")
+        }
+    }
+
+    @Test("bytes that replace lost ones are told as fetched")
+    func replaced() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: Self.length)
+            let url = site.origin.url("/film.mp4")
+            #expect(try await Command.run("fetch", site.directory, [url]).exit == .status(0))
+            let file = try #require(DiskUse.mediaFiles(of: site.directory.path).first)
+            try FileHandle(forWritingTo: URL(fileURLWithPath: file)).truncate(atOffset: UInt64(Self.length / 2))
+            let outcome = try await Command.run("fetch", site.directory, ["--json", url])
+            #expect(outcome.exit == .status(0), "\(outcome)")
+            let report = try #require(try Command.json(Report.self, outcome).last)
+            #expect(report.bytes == Self.length, "\(outcome.output)")
+            let fetched = await site.origin.settledSnapshot()["/film.mp4"].bodyBytesSent - Self.length
+            #expect(fetched >= Self.length / 2)
+            #expect(report.fromStore.map { Self.length - $0 } == fetched, "\(outcome.output)")
+        }
+    }
+
     @Test("an empty file is fetched, and said to be empty", arguments: ["/empty", "/empty.mp4"], [true, false])
     func emptyFile(path: String, isDeclared: Bool) async throws {
         try await Site.run { site async throws in

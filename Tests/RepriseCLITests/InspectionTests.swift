@@ -29,7 +29,7 @@ import Testing
                 list.output == """
                       2.00 MB  100 %  \(urls[1])
                       1.50 kB  100 %  \(urls[0])
-                    2 entries, 2.00 MB
+                    2 titles, 2.00 MB
 
                     """)
             let entries = try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"]))
@@ -84,14 +84,14 @@ import Testing
             #expect(try await Command.run("fetch", site.directory, urls).exit == .status(0))
             let one = try await Command.run("remove", site.directory, [urls[1]])
             #expect(one.exit == .status(0), "\(one)")
-            #expect(one.output == "Removed 1 entry, 1.50 kB.\n")
+            #expect(one.output == "Removed 1 file, 1.50 kB.\n")
             let rest = try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"]))
             #expect(rest.map(\.url).sorted() == [urls[0], urls[2]])
             let missing = try await Command.run("remove", site.directory, [urls[1]])
             #expect(missing.exit == .status(66), "\(missing)")
             #expect(missing.errors.contains(urls[1]))
             let all = try await Command.run("remove", site.directory, ["--all"])
-            #expect(all.output == "Removed 2 entries, 3.00 kB.\n")
+            #expect(all.output == "Removed 2 files, 3.00 kB.\n")
             #expect(try await Command.run("list", site.directory, ["--json"]).output == "")
             let media = FileManager.default.enumerator(atPath: site.directory.path(of: "media"))
             let files = (media?.allObjects as? [String] ?? []).filter { $0.contains("-") }

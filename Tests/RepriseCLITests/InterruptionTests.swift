@@ -151,8 +151,8 @@ import Testing
             site.publish("/film.mp4", length: 30_000)
             let cache = site.directory.path(of: "cache")
             try await Command.run(["fetch", "--cache-dir", cache, site.origin.url("/film.mp4")])
-            // A terminal that nothing reads and that is full: the bar waits for ever.
-            let terminal = try FullTerminal()
+            // The bar waits for ever.
+            let terminal = try StoppedTerminal()
             try? FileManager.default.removeItem(atPath: cache + "/lock")
             let child = try ChildProcess(
                 "/bin/sh",

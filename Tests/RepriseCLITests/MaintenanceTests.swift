@@ -216,7 +216,7 @@ import Testing
             #expect(site.origin.snapshot.requestCount == 0)
             let list = try await Command.run("list", site.directory)
             #expect(list.output.contains(/0 B    \? %  http:.*nothere\.mp4  \[pinned until \d{4}-/), "\(list.output)")
-            #expect(list.output.hasSuffix("\n0 entries, 0 B; of 1 more nothing is stored yet\n"), "\(list.output)")
+            #expect(list.output.hasSuffix("\n0 titles, 0 B; of 1 more nothing is stored yet\n"), "\(list.output)")
             let json = try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"]))
             #expect(json.map(\.url) == [url] && json.map(\.kept) == ["pinned"] && json.first?.keptUntil != nil)
             #expect(try await Command.run("unpin", site.directory, [url]).exit == .status(0))
@@ -284,7 +284,7 @@ import Testing
                 #expect(try await Command.run("pin", site.directory, [url]).exit == .status(0))
                 let remove = try await Command.run("remove", site.directory, names)
                 #expect(remove.exit == .status(0), "\(remove)")
-                #expect(remove.output == "Removed 0 entries, 0 B, and 1 pin.\n", "\(remove.output)")
+                #expect(remove.output == "Removed 0 files, 0 B, and 1 pin.\n", "\(remove.output)")
                 #expect(try await Command.run("list", site.directory, ["--json"]).output == "")
                 #expect(try await Command.run("unpin", site.directory, [url]).exit == .status(66))
             }

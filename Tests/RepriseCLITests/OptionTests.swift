@@ -1,3 +1,4 @@
+import Foundation
 import ArgumentParser
 import HTTPTypes
 import Reprise
@@ -150,12 +151,19 @@ import Testing
     }
 
     @Test func pruneLooksAtTheAge() async throws {
-        try await Site.run { site async throws in
-            site.publish("/a.mp4", length: 1000)
-            try await Command.run("fetch", site.directory, [site.origin.url("/a.mp4")])
-            let kept = try await Command.run("prune", site.directory, ["--older-than", "1h"])
+        let past = CacheClock(ContinuousClock()) { CacheClock.system.wallClock() - 86_400 }
+        try await Bench.run(configure: { $0.clock = past }) { bench async throws in
+            bench.publish("/a.mp4", length: 1000)
+            _ = try await bench.bytes("/a.mp4")
+            await bench.cache.close()
+            let kept = try await Command.run("prune", bench.directory, ["--older-than", "2d"])
             #expect(kept.exit == .status(0) && kept.output.hasPrefix("Freed 0 B"), "\(kept)")
-            let gone = try await Command.run("prune", site.directory, ["--older-than", "0s"])
+            // A unit without its number must not empty the cache.
+            for time in ["0s", "0h"] {
+                let refused = try await Command.run("prune", bench.directory, ["--older-than", time])
+                #expect(refused.exit == .status(64), "\(refused)")
+            }
+            let gone = try await Command.run("prune", bench.directory, ["--older-than", "12h"])
             #expect(gone.exit == .status(0) && gone.output.hasSuffix("; 0 B are left.\n"), "\(gone)")
         }
     }
@@ -171,7 +179,8 @@ import Testing
             // The same pin, as it is an hour later.
             let origin = ScriptedOrigin { _, _ in .init(404) }
             let cache = try await MediaCache.open(directory: site.directory.path, origin: origin)
-            try await cache.retain(cache.resource(for: site.origin.url("/a.mp4")), as: .pinned(until: 1))
+            try await cache.retain(
+                cache.resource(for: site.origin.url("/a.mp4")), as: .pinned(until: Date(timeIntervalSince1970: 1)))
             await cache.close()
             let gone = try await Command.run("prune", site.directory, ["--to", "0"])
             #expect(gone.output.hasSuffix("; 0 B are left.\n"), "\(gone)")

@@ -1,4 +1,5 @@
 import Foundation
+import Reprise
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -16,7 +17,67 @@ import Testing
         return site.origin.url("/film.mp4")
     }
 
-    @Test(arguments: ["fetch", "export"], OutputPlace.allCases)
+    @Test(
+        "the cache's own files are no outputs",
+        arguments: ["catalogue.sqlite", "lock", "index.reserve", "media/new", "media/ab/new", "link"])
+    func aFileOfTheCacheIsNoOutput(name: String) async throws {
+        try await Site.run { site async throws in
+            let url = Self.publish(site)
+            try await Command.run("fetch", site.directory, [url])
+            let (path, link) = (site.directory.path(of: name), site.directory.path(of: "link"))
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "catalogue.sqlite")
+            try FileManager.default.createDirectory(
+                atPath: site.directory.path(of: "media/ab"), withIntermediateDirectories: true)
+            // Also those of another cache.
+            let other = try TemporaryDirectory()
+            defer { other.remove() }
+            for (subcommand, cache) in [("fetch", site.directory), ("export", site.directory), ("fetch", other)] {
+                let outcome = try await Command.run(subcommand, cache, [url, "--force", "-o", path])
+                #expect(outcome.exit == .status(73), "\(outcome)")
+                #expect(outcome.errors.contains("a file of the cache itself"), "\(outcome)")
+            }
+            #expect(try await Command.run("verify", site.directory).exit == .status(0))
+            // Beside them there is room for others.
+            let output = site.directory.path(of: "film.mp4")
+            #expect(try await Command.run("export", site.directory, [url, "-o", output]).exit == .status(0))
+        }
+    }
+
+    @Test func aNameThatIsTooLongIsRefusedBeforeTheOriginIsAsked() async throws {
+        try await Site.run { site async throws in
+            let name = String(repeating: "x", count: 256)
+            let outcome = try await Command.run(
+                "fetch", site.directory, [Self.publish(site), "-o", site.directory.path(of: name)])
+            #expect(outcome.exit == .status(73), "\(outcome)")
+            #expect(site.origin.snapshot.requestCount == 0)
+        }
+    }
+
+    @Test("a stranger's file under the unfinished one's name is neither used nor removed")
+    func anUnfinishedFileThatWasReplaced() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let file = try OutputFile(path: directory.path(of: "film.mp4"), existing: .kept)
+        try file.write([1, 2, 3])
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        let part = try #require(names.first { $0.hasSuffix(".part") })
+        try FileManager.default.removeItem(atPath: directory.path(of: part))
+        try Data("stranger".utf8).write(to: URL(fileURLWithPath: directory.path(of: part)))
+        #expect(throws: OutputFile.Failure.self) { try file.finish() }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [part])
+    }
+
+    @Test func controlCharactersOfANameDoNotReachTheTerminal() async throws {
+        try await Site.run { site async throws in
+            let path = site.directory.path(of: "a\u{1B}[2Jb\n")
+            let outcome = try await Command.run("fetch", site.directory, [Self.publish(site), "-o", path])
+            #expect(outcome.exit == .status(0), "\(outcome)")
+            #expect(!(outcome.output + outcome.errors).contains("\u{1B}"), "\(outcome)")
+            #expect(FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    @Test(arguments: ["fetch", "export"], OutputPlace.available)
     func whatANameStandsForStaysWhatItIs(subcommand: String, kind: OutputPlace) async throws {
         try await Site.run { site async throws in
             let url = Self.publish(site)

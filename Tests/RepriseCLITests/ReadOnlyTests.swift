@@ -104,7 +104,7 @@ import Testing
             }
             #expect(site.origin.snapshot["/film.mp4"].requestCount == 1)
             let list = try await Command.run("list", site.directory, environment: key, prefix: prefix)
-            #expect(list.output.contains("1 entry, 300 kB"), "\(list)")
+            #expect(list.output.contains("1 title, 300 kB"), "\(list)")
             let remove = try await Command.run("remove", site.directory, ["--all"], environment: key, prefix: prefix)
             #expect(remove.exit == .status(74), "\(remove)")
             let isUnchanged = try Self.contents(site) == before

@@ -45,6 +45,16 @@ import Testing
         }
     }
 
+    @Test("help is a result, too", arguments: [["help"], ["--version"], ["serve", "--help"], ["help", "fetch"]])
+    func helpThatCannotBeWrittenIs74(arguments: [String]) async throws {
+        let path = try Command.path
+        let full = try await ChildProcess.run(
+            "/bin/sh", ["-c", "exec \"$0\" \"$@\" >&-", path] + arguments, environment: Command.environment())
+        #expect(full.exit == .status(74), "\(full)")
+        let shown = try await Command.run(arguments)
+        #expect(shown.exit == .status(0) && !shown.output.isEmpty, "\(shown)")
+    }
+
     @Test func aClosedOneIs74() async throws {
         try await Self.run("exec \"$0\" \"$@\" >&-") { outcome, command in
             #expect(outcome.exit == .status(74), "\(command): \(outcome)")

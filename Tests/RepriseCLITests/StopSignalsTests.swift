@@ -51,7 +51,7 @@ import Testing
         #expect(try await onThread { 2 } == 2)
     }
 
-    /// Returns when the task is cancelled.
+    /// Returns when the task is canceled.
     private static func cancellation() async {
         let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
         await withTaskCancellationHandler {

@@ -47,7 +47,7 @@ import Testing
             ["serve", "--allow-host", "http://foo"], ["serve", "--allow-host", "*.example.com"],
             ["serve", "--allow-host", "127.0.0.1:23001"], ["serve", "--allow-host", "[::1]"],
             ["serve", "--allow-host", "a b"], ["serve", "--allow-host", "."],
-            ["pin", "--for", "0s", "http://127.0.0.1/a"],
+            ["pin", "--for", "0s", "http://127.0.0.1/a"], ["show", "--drop-query-item", "a=b", "http://127.0.0.1/a"],
             ["serve", "--force-cache", ".example.com"],
             ["remove"], ["remove", "--all", "http://127.0.0.1/a"], ["show"], ["frobnicate"], ["list", "--frobnicate"],
         ])
@@ -61,7 +61,8 @@ import Testing
     @Test(
         arguments: [
             ("REPRISE_LIMIT", "lots"), ("REPRISE_PORT", "65536"), ("REPRISE_LOG_LEVEL", "loud"),
-            ("REPRISE_TOKEN", "a/b"), ("REPRISE_TOKEN", ""), ("REPRISE_ENCRYPT_KEY_FILE", ""),
+            ("REPRISE_TOKEN", "a/b"), ("REPRISE_TOKEN", "a b"), ("REPRISE_TOKEN", ".."), ("REPRISE_TOKEN", ""),
+            ("REPRISE_ENCRYPT_KEY_FILE", ""),
         ])
     func wrongSettingsInTheEnvironmentAre64AndNamed(name: String, value: String) async throws {
         let directory = try TemporaryDirectory()
@@ -120,6 +121,16 @@ import Testing
         }
     }
 
+    @Test func aKeyFileThatCannotBeReadHasItsReason() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        for (path, reason) in [(directory.path(of: "none"), "no such file"), (directory.path, "is a directory")] {
+            let outcome = try await Command.run("list", directory, ["--encrypt-key-file", path])
+            #expect(outcome.exit == .status(78), "\(outcome)")
+            #expect(outcome.errors.contains(reason), "\(outcome)")
+        }
+    }
+
     @Test func anEmptyVariableCountsAsUnset() async throws {
         let home = try TemporaryDirectory()
         let environment = [
@@ -131,6 +142,32 @@ import Testing
         #expect(list.output.hasPrefix("Nothing is stored in \(home.path)/"), "\(list.output)")
         let pin = try await Command.run(["pin", "http://127.0.0.1/a"], environment: environment)
         #expect(pin.exit == .status(0), "\(pin)")
+    }
+
+    @Test("what looks and removes takes no invalid URL either", arguments: ["show", "export", "remove", "unpin"])
+    func anInvalidURLIs64(subcommand: String) async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let more = subcommand == "export" ? ["-o", directory.path(of: "out")] : []
+        for url in ["http://user:pa55word@example.com/a", "https://", "http://exa mple/a"] {
+            let outcome = try await Command.run(subcommand, directory, [url] + more)
+            #expect(outcome.exit == .status(64), "\(outcome)")
+            #expect(!outcome.errors.contains("pa55word"), "\(outcome)")
+        }
+        let unknown = try await Command.run(subcommand, directory, ["https://example.com/a"] + more)
+        #expect(unknown.exit == .status(66), "\(unknown)")
+    }
+
+    @Test("a token goes through URLs as it is", arguments: ["a b", "ä", "a#b", "a%20b", "a?b", "a/b", ".", "..", ""])
+    func aTokenThatNoURLHolds(token: String) async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        for command in [["serve"], ["play", "https://example.com/a"]] {
+            let outcome = try await Command.run(
+                command[0], directory, ["--token=\(token)"] + command.dropFirst(), environment: ["PATH": "/nowhere"])
+            #expect(outcome.exit == .status(64), "\(outcome)")
+            if !token.isEmpty { #expect(outcome.errors.contains("--token takes letters"), "\(outcome)") }
+        }
     }
 
     @Test(arguments: ["ftp://example.com/a", "no-url", "http://", "http://user:pw@example.com/a"])

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RepriseHTTPClient
 
-@Suite("Back-pressure, cancelling and time", .limit(minutes: 1))
+@Suite("Back-pressure, canceling and time", .limit(minutes: 1))
 struct BackPressureTests {
     private let length: Int64 = 64 << 20
 
@@ -118,7 +118,7 @@ struct BackPressureTests {
         if capacity < 2 * total { print("skipped: the system's receive buffers are only \(capacity) bytes") }
     }
 
-    @Test func cancellingKeepsWhatTheSystemHasReceived() async throws {
+    @Test func cancelingKeepsWhatTheSystemHasReceived() async throws {
         let part = ByteBuffer(bytes: TestPattern.bytes(in: 0..<60_000, seed: 1))
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"
         try await ScriptedServer.run({ _, _ in [.send(head), .sendBytes(part)] }) { server in
@@ -137,7 +137,7 @@ struct BackPressureTests {
         }
     }
 
-    @Test func cancellingKeepsAtMostOneMebibyte() async throws {
+    @Test func cancelingKeepsAtMostOneMebibyte() async throws {
         let origin = try await started()
         try await withClient { client in
             let body = try await client.get(origin.url("/a")).body
@@ -153,7 +153,7 @@ struct BackPressureTests {
         await origin.stop()
     }
 
-    @Test func cancellingACompleteBodyKeepsTheConnection() async throws {
+    @Test func cancelingACompleteBodyKeepsTheConnection() async throws {
         let origin = try await started()
         try await withClient { client in
             let response = try await client.get(origin.url("/ping"))
@@ -165,7 +165,7 @@ struct BackPressureTests {
         await origin.stop()
     }
 
-    @Test func aCancelledTaskClosesTheConnectionAndIsNotACleanEnd() async throws {
+    @Test func aCanceledTaskClosesTheConnectionAndIsNotACleanEnd() async throws {
         let origin = try await started { $0.stallAfter = 100_000 }
         try await withClient { client in
             let body = try await client.get(origin.url("/a")).body
@@ -186,7 +186,7 @@ struct BackPressureTests {
         await origin.stop()
     }
 
-    @Test func aSendThatIsCancelledClosesTheConnection() async throws {
+    @Test func aSendThatIsCanceledClosesTheConnection() async throws {
         let origin = try await started()
         origin.holdHeads("/a")
         try await withClient { client in

@@ -184,7 +184,7 @@ struct NIOOriginTests {
         await origin.stop()
     }
 
-    @Test func aQueuedRequestCanBeCancelled() async throws {
+    @Test func aQueuedRequestCanBeCanceled() async throws {
         let origin = try await TestOrigin.start()
         origin.set(resource(10), at: "/a")
         origin.holdHeads("/a")

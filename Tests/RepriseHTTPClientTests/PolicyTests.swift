@@ -130,6 +130,17 @@ struct PolicyTests {
         }
     }
 
+    @Test("White space and bytes beyond ASCII in Location are percent-encoded, as browsers do")
+    func aLocationThatIsNoURI() throws {
+        let request = OriginRequest(url: try ResourceURL("https://a/d/x"))
+        for (location, target) in [
+            ("/lo c/l.m3u8", "https://a/lo%20c/l.m3u8"), ("/lo\u{e9}/%20?q=\t", "https://a/lo%C3%A9/%20?q=%09"),
+            ("y z", "https://a/d/y%20z"),
+        ] {
+            #expect(try Redirect.following(location, from: request).url.description == target)
+        }
+    }
+
     @Test(
         "The end of a body is determined by RFC 9112 §6.3",
         arguments: [

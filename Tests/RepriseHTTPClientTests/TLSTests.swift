@@ -97,7 +97,7 @@ struct TLSTests {
         }
     }
 
-    @Test func cancellingKeepsWhatTheSystemHasReceived() async throws {
+    @Test func cancelingKeepsWhatTheSystemHasReceived() async throws {
         let certificates = try certificates()
         let part = TestPattern.bytes(in: 0..<40_000, seed: 4)
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"

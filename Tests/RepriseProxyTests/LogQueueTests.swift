@@ -1,5 +1,5 @@
 import Dispatch
-import Locks
+import Primitives
 import Logging
 import TestLimits
 import Testing

@@ -1,3 +1,4 @@
+import HTTPTypes
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -57,6 +58,29 @@ import Testing
                 #expect(head.status == 200)
                 #expect(body.count == 1000)
             }
+        }
+    }
+
+    @Test("parts of a stored variant are those of the variant that the request selects (RFC 9111 §4.1)")
+    func partsOfAVariant() async throws {
+        try await ProxyBench.run { proxy async throws in
+            let rooms = ["red": UInt8(ascii: "r"), "blue": UInt8(ascii: "b")]
+            for (room, letter) in rooms {
+                // Without a validator, only a lookup can show that two parts are of one representation.
+                proxy.bench.origin.set(
+                    TestOrigin.Resource(
+                        .bytes(Array(repeating: letter, count: 1000)), mediaType: "video/mp4", etag: nil,
+                        lastModified: nil,
+                        personality: TestOrigin.Personality { $0.fields = [.vary: "X-Room"] }), at: "/a")
+                _ = try await proxy.get("/a", ["X-Room: \(room)"])
+            }
+            for (room, letter) in rooms {
+                let (head, body) = try await proxy.get("/a", ["X-Room: \(room)", "Range: bytes=500-509, 0-4"])
+                #expect(head.status == 206)
+                let expected = [10, 5].map { Array(repeating: letter, count: $0) }
+                #expect(try parts(head, body).map(\.bytes) == expected)
+            }
+            #expect(proxy.bench.origin.snapshot.requestCount == 2)
         }
     }
 

@@ -13,7 +13,7 @@ struct ProxyBench {
 
     /// Runs `body` with a new proxy, cache and origin.
     static func run(
-        sendBufferSize: Int? = nil, client: NIOOrigin = NIOOrigin(),
+        sendBufferSize: Int? = nil, client: NIOOrigin = .patient(),
         configureProxy: (inout ProxyConfiguration) -> Void = { _ in },
         configure: (inout MediaCache.Configuration) -> Void = { _ in }, _ body: (ProxyBench) async throws -> Void
     ) async throws {

@@ -142,7 +142,7 @@ import Testing
     func anOriginThatIsTooSlow() async throws {
         var configuration = NIOOrigin.Configuration()
         // Long enough for the other answers, even on a busy machine.
-        configuration.responseTimeout = .seconds(2)
+        configuration.responseTimeout = .seconds(5)
         try await ProxyBench.run(client: NIOOrigin(configuration: configuration)) { proxy async throws in
             proxy.bench.publish("/a", length: 300_000)
             #expect(try await proxy.get("/a", ["Range: bytes=0-99999"]).head.status == 206)
@@ -325,6 +325,18 @@ import Testing
             let client = try RawClient(port: proxy.server.port)
             try await client.send("GET \(proxy.target("/a")) HTTP/1.1\r\nHost: evil.example\r\n\r\n")
             #expect(try await client.head().status == 403)
+        }
+    }
+
+    @Test(
+        "a Host that is no host is refused, also with a token",
+        arguments: ["localhost\"><x", "a/b", "a b", "a@b", "\u{e9}"])
+    func noHost(host: String) async throws {
+        for token in [nil, "secret"] {
+            try await ProxyBench.run(configureProxy: { $0.token = token }) { proxy async throws in
+                let answer = try await proxy.server.raw(["GET / HTTP/1.1", "Host: \(host)", "Connection: close"])
+                #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+            }
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Reprise
 import RepriseProxy
@@ -62,7 +63,7 @@ import Testing
     private func run(_ body: (ProxyServer) async throws -> Void) async throws {
         let directory = try TemporaryDirectory()
         var configuration = MediaCache.Configuration()
-        configuration.clock = CacheClock(ContinuousClock()) { 784_111_777 }
+        configuration.clock = CacheClock(ContinuousClock()) { Date(timeIntervalSince1970: 784_111_777) }
         let clock = configuration.clock
         let cache = try await MediaCache.open(
             directory: directory.path, origin: Self.origin(), configuration: configuration)

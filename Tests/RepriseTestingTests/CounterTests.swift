@@ -110,8 +110,8 @@ struct CounterTests {
         }
     }
 
-    @Test("A wait ends when its task is cancelled")
-    func cancelledWait() async throws {
+    @Test("A wait ends when its task is canceled")
+    func canceledWait() async throws {
         try await withOrigin { origin in
             let wait = Task { await origin.waitUntil { $0.requestCount == 1000 } }
             wait.cancel()

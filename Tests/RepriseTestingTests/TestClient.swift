@@ -1,6 +1,6 @@
 import NIOCore
 import NIOPosix
-import Locks
+import Primitives
 
 @testable import RepriseTesting
 

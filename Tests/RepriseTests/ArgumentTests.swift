@@ -40,7 +40,7 @@ import Testing
             for range in Self.impossible {
                 let error = await #expect(throws: RepriseError.self) { try await resource.read(range) }
                 #expect(error?.code == .invalidArgument, "\(range)")
-                #expect(resource.storedRegion(range) == nil)
+                #expect(resource.storedInMemory()?.region(range) == nil)
             }
             for amount in [.range(-5..<5), .range(.min ..< .max), .range(-5 ..< -1)] as [PrefetchAmount] {
                 let error = await #expect(throws: RepriseError.self) { try await resource.prefetch(amount) }
@@ -140,7 +140,7 @@ import Testing
             read.cancel()
             await bench.cache.becomeIdle()
             #expect(bytes == Self.pattern(0..<80_000))
-            #expect(resource.storedRanges == [0..<80_000])
+            #expect(await resource.storedProgress().ranges == [0..<80_000])
         }
     }
 
@@ -207,5 +207,15 @@ import Testing
             }
             #expect(bench.origin.snapshot.requestCount == 1)
         }
+    }
+
+    @Test(
+        "what may be a password is not repeated",
+        arguments: [
+            "http://us:GEHEIM%40h/x", "http://us:GEHEIM%40h:80/x", "http://us:GEH/EIM@h/x", "http://us:GEH#IM@h/",
+        ])
+    func passwords(url: String) {
+        let error = #expect(throws: RepriseError.self) { try ResourceURL(url) }
+        #expect(error?.code == .invalidURL && error?.message.contains("GEH") == false, "\(error as Any)")
     }
 }

@@ -71,7 +71,7 @@ import Testing
                 { try await cache.remove(url) }, { try await cache.remove(film) }, { try await cache.removeAll() },
             ] {
                 _ = try await film.data()
-                try await cache.retain(film, as: .pinned())
+                try await cache.retain(film, as: .pinned)
                 #expect(try await remove() == Int64(Self.length))
                 #expect(await !cache.isCached(url))
                 #expect(try await cache.entries().isEmpty)

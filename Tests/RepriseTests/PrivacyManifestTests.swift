@@ -43,7 +43,7 @@ struct PrivacyManifestTests {
     @Test func itNamesTheCategoriesThatTheEngineUsesAndNoOther() throws {
         let declared = try #require(try Self.manifest()["NSPrivacyAccessedAPITypes"] as? [[String: Any]])
         let names = declared.compactMap { $0["NSPrivacyAccessedAPIType"] as? String }
-        let used = try Self.categories(usedBy: ["Reprise", "CFiles", "Locks", "ByteRanges", "HTTPSemantics"])
+        let used = try Self.categories(usedBy: ["Reprise", "CFiles", "Primitives", "ByteRanges", "HTTPSemantics"])
         #expect(Set(names) == used)
         #expect(used.count == 2)
         for category in declared {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Cancellation and shutdown of the URLSession client", .limit(minutes: 1))
 struct LifetimeTests {
-    @Test func cancellingKeepsWhatIsBuffered() async throws {
+    @Test func cancelingKeepsWhatIsBuffered() async throws {
         try await withOrigin { origin, client in
             origin.set(resource(1_000_000), at: "/a")
             origin.hold("/a", at: 100_000)
@@ -22,7 +22,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test func cancellingWakesAConsumerThatWaits() async throws {
+    @Test func cancelingWakesAConsumerThatWaits() async throws {
         try await withOrigin { origin, client in
             origin.set(resource(1_000_000), at: "/a")
             origin.hold("/a", at: 100_000)
@@ -35,7 +35,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test func aCancelledTaskGetsWhatIsBufferedAndThenTheCancellation() async throws {
+    @Test func aCanceledTaskGetsWhatIsBufferedAndThenTheCancellation() async throws {
         try await withOrigin { origin, client in
             origin.set(resource(1_000_000), at: "/a")
             origin.hold("/a", at: 100_000)
@@ -55,7 +55,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test func aCancelledSendEndsItsTransfer() async throws {
+    @Test func aCanceledSendEndsItsTransfer() async throws {
         try await withOrigin { origin, client in
             origin.set(resource(1_000), at: "/a")
             origin.holdHeads("/a")
@@ -67,7 +67,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test func aTaskThatIsCancelledAlreadySendsNothing() async throws {
+    @Test func aTaskThatIsCanceledAlreadySendsNothing() async throws {
         try await withOrigin { origin, client in
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
@@ -77,7 +77,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test func cancellingAtAnyMomentOfARedirectIsSafe() async throws {
+    @Test func cancelingAtAnyMomentOfARedirectIsSafe() async throws {
         try await withOrigin { origin, client in
             origin.set(resource(1_000), at: "/target")
             origin.set(resource(10) { $0.redirect = "/target" }, at: "/from")

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import HTTPTypes
-import Locks
+import Primitives
 import Reprise
 import RepriseTesting
 import TestLimits
@@ -41,7 +41,7 @@ struct SuspendedTransferTests {
         let transfer = Transfer(
             task, for: OriginRequest(url: try ResourceURL("https://example.com/a")), queue: queue,
             timeouts: .init(response: .seconds(30), idle: .seconds(30)), bounds: bounds,
-            clock: CacheClock(clock) { 0 })
+            clock: CacheClock(clock) { Date(timeIntervalSince1970: 0) })
         let url = try #require(URL(string: "https://example.com/a"))
         let fields = ["Content-Length": "1000000", "ETag": "\"v1\""]
         let response = try #require(

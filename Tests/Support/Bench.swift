@@ -24,7 +24,7 @@ public final class Bench: Sendable {
 
     /// Runs `body` with a new cache and takes everything down afterwards.
     public static func run(
-        sendBufferSize: Int? = nil, isStoring: Bool = true, client: NIOOrigin = NIOOrigin(),
+        sendBufferSize: Int? = nil, isStoring: Bool = true, client: NIOOrigin = .patient(),
         configure: (inout MediaCache.Configuration) -> Void = { _ in },
         _ body: (Bench) async throws -> Void
     ) async throws {
@@ -101,5 +101,18 @@ extension MediaRead {
         var count: Int64 = 0
         while let piece = try await next() { count += Int64(piece.count) }
         return count
+    }
+}
+
+extension NIOOrigin {
+    /// A client without a time limit that a busy machine could exceed; `change` sets those that a test is about.
+    public static func patient(_ change: (inout Configuration) -> Void = { _ in }) -> NIOOrigin {
+        var configuration = Configuration()
+        configuration.connectTimeout = .seconds(600)
+        configuration.responseTimeout = .seconds(600)
+        configuration.idleTimeout = .seconds(600)
+        configuration.queueTimeout = .seconds(600)
+        change(&configuration)
+        return NIOOrigin(configuration: configuration)
     }
 }

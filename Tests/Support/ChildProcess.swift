@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Locks
+import Primitives
 
 // Apple's other systems start no programs.
 #if os(macOS) || os(Linux)
@@ -101,7 +101,7 @@ import Locks
 
         /// Waits for the end of the program and of its output.
         ///
-        /// Kills it if the task is cancelled.
+        /// Kills it if the task is canceled.
         public func outcome() async -> Outcome {
             await withTaskCancellationHandler {
                 let exit = await withCheckedContinuation { continuation in

@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 public import Reprise
 
 /// All events of a cache from now on.

@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 package import Reprise
 
 #if canImport(Darwin)
@@ -34,6 +34,7 @@ package final class FaultyDisk: FileSystem {
         var openError: Int32?
         var namesError: Int32?
         var removeError: Int32?
+        var statusError: Int32?
         var readError: (@Sendable (Int64) -> Int32?)?
         var keepsJournal = false
         var reporter: [Write] = []
@@ -60,6 +61,9 @@ package final class FaultyDisk: FileSystem {
 
     /// Makes every removal of a data file fail with this `errno`; `nil` for none.
     package func setRemoveError(_ error: Int32?) { state.withLock { $0.removeError = error } }
+
+    /// Makes every look at the sizes of a data file fail with this `errno`; `nil` for none.
+    package func setStatusError(_ error: Int32?) { state.withLock { $0.statusError = error } }
 
     /// Sets the error of each read of a data file by its offset; `nil` for none.
     package func setReadError(_ error: (@Sendable (Int64) -> Int32?)?) { state.withLock { $0.readError = error } }
@@ -140,7 +144,10 @@ package final class FaultyDisk: FileSystem {
         if directory.contains("/media"), let error = state.withLock({ $0.namesError }) { throw SystemError(error) }
         return try real.names(in: directory)
     }
-    package func status(of path: String) throws(SystemError) -> FileStatus { try real.status(of: path) }
+    package func status(of path: String) throws(SystemError) -> FileStatus {
+        if path.contains("/media/"), let error = state.withLock({ $0.statusError }) { throw SystemError(error) }
+        return try real.status(of: path)
+    }
     package func freeBytes(at path: String) throws(SystemError) -> Int64 {
         if let bytes = state.withLock({ $0.freeBytes }) { return bytes() }
         return try real.freeBytes(at: path)

@@ -1,5 +1,5 @@
 public import HTTPTypes
-import Locks
+import Primitives
 public import Reprise
 import RepriseTesting
 import TestLimits

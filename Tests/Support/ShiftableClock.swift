@@ -1,3 +1,4 @@
+public import Foundation
 public import Reprise
 import RepriseTesting
 
@@ -12,7 +13,7 @@ public final class ShiftableClock: Clock {
     private let manual = ManualClock()
     private let base = ContinuousClock()
     private let beginning = ContinuousClock.now
-    private let epoch = CacheClock.system.wallClock().rounded()
+    private let epoch = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded())
 
     /// Creates a clock that starts with the current time.
     public init() {}
@@ -22,8 +23,8 @@ public final class ShiftableClock: Clock {
 
     private var offset: Duration { manual.now.offset }
 
-    /// Seconds since 1970.
-    public var wallClock: Double { epoch + offset / .seconds(1) }
+    /// The time of day, as shifted.
+    public var wallClock: Date { epoch + offset / .seconds(1) }
 
     /// The clock in the engine's form.
     public var cacheClock: CacheClock { CacheClock(self) { self.wallClock } }

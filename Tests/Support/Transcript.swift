@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Locks
+import Primitives
 
 /// The output of a program on a pipe, kept from its first byte.
 public final class Transcript: Sendable {

@@ -15,12 +15,16 @@ package struct MediaType: Equatable {
     /// Whether this is audio, video, or bytes of no declared kind, which many servers use for media; false for a
     /// playlist.
     package var isMedia: Bool {
-        if Self.playlists.contains(essence) { return false }
+        if isPlaylist { return false }
         return essence.hasPrefix("audio/") || essence.hasPrefix("video/") || Self.containers.contains(essence)
     }
 
+    /// Whether this is a list of media files.
+    package var isPlaylist: Bool { Self.playlists.contains(essence) }
+
     private static let playlists: Set<String> = [
-        "audio/mpegurl", "audio/x-mpegurl", "audio/x-scpls", "video/vnd.mpegurl",
+        "application/dash+xml", "application/mpegurl", "application/vnd.apple.mpegurl", "application/x-mpegurl",
+        "audio/mpegurl", "audio/x-mpegurl", "audio/x-scpls", "video/vnd.mpeg.dash.mpd", "video/vnd.mpegurl",
     ]
     private static let containers: Set<String> = [
         "application/octet-stream", "application/mp4", "application/ogg", "application/x-matroska",

@@ -1,15 +1,5 @@
 public import HTTPTypes
 
-/// The result of a client's preconditions (RFC 9110 §13.2.2).
-public enum PreconditionResult: Sendable, Hashable {
-    /// Answer the request: with the selected range if `rangeApplies`, otherwise in full.
-    case proceed(rangeApplies: Bool)
-    /// Answer 304.
-    case notModified
-    /// Answer 412.
-    case preconditionFailed
-}
-
 /// Evaluates the preconditions of a client's request in the order of RFC 9110 §13.2.2.
 ///
 /// If-Match compares strongly, If-None-Match weakly; a tag condition overrides the date condition beside it. A tag

@@ -61,6 +61,8 @@ package struct MPD: Sendable {
     package internal(set) var contentStart: Int?
     /// The root's namespace prefix with its colon, which an inserted element needs; empty as a rule.
     package internal(set) var prefix = ""
+    /// `ContentSteering` elements, from their start tag to their end tag; none is inside another.
+    package internal(set) var steering: [Range<Int>] = []
     /// Every URI and pattern of URIs, in the order of the text.
     package internal(set) var links: [Link] = []
 
@@ -86,17 +88,8 @@ package struct MPD: Sendable {
         return LinkTarget(reference(of: link), base: base)
     }
 
-    /// The URI that a link is relative to, in a document that came from `documentURL` (§5.6.4).
-    ///
-    /// Goes through the `BaseURL` elements around the link, of alternatives the first.
-    package func base(of link: Link, documentURL: URIReference) -> URIReference {
-        var chain: [Link] = []
-        var next = link.base
-        // Each base stands before the links that are relative to it, so that the chain ends.
-        while let index = next, links.indices.contains(index) {
-            chain.append(links[index])
-            next = links[index].base.flatMap { $0 < index ? $0 : nil }
-        }
-        return chain.reversed().reduce(documentURL) { reference(of: $1).resolved(against: $0) }
+    /// The URI at the end of a way through `BaseURL` elements, in a document that came from `documentURL` (§5.6.4).
+    package func base(along path: BasePaths.Path, documentURL: URIReference) -> URIReference {
+        path.reduce(documentURL) { reference(of: links[$1]).resolved(against: $0) }
     }
 }

@@ -52,14 +52,29 @@ struct MPDBuilder {
         case (.contentProtection, .adaptationSet), (.contentProtection, .representation):
             withSet { $0.isProtected = true }
         case (.baseURL, _): serviceLocation = attributes.string("serviceLocation")
-        case (.clock, _): try addClocks(attributes, &text)
-        case (.alternative, _): try addLink(.importedMPD, attributes.attribute("url"), &text)
+        case (.clock, _):
+            if attributes.string("schemeIdUri")?.hasPrefix("urn:mpeg:dash:utc:http-") == true {
+                try addLinks(.clock, attributes, &text)
+            }
+        case (.property, _):
+            // MPDs to go on with, or to fall back to (§5.11.2, §5.11.3).
+            if let scheme = attributes.string("schemeIdUri"), Self.chainingSchemes.contains(scheme) {
+                try addLinks(.importedMPD, attributes, &text)
+            }
+        case (.alternative, _):
+            try addLink(.importedMPD, attributes.attribute("url") ?? attributes.attribute("uri"), &text)
+        case (.initializationSet, _): try addLink(.map, attributes.attribute("initialization"), &text)
         default: try segments.start(element, attributes, inside: parent, remote, &text)
         }
     }
 
-    /// An element ends; what a segment element says goes to the level around it.
-    mutating func end(_ element: MPDElement) {
+    /// An element ends, which stands at `place`; what a segment element says goes to the level around it.
+    mutating func end(_ element: MPDElement, at place: Range<Int>) {
+        if element == .contentSteering {
+            // An element ends after those that it contains.
+            while let last = mpd.steering.last, last.lowerBound > place.lowerBound { mpd.steering.removeLast() }
+            mpd.steering.append(place)
+        }
         guard let (information, owner) = segments.end(element) else { return }
         switch owner {
         case .period: withPeriod { $0.segments = information }
@@ -125,14 +140,15 @@ struct MPDBuilder {
             frameRate: attributes.string("frameRate"), audioSamplingRate: attributes.string("audioSamplingRate"))
     }
 
-    /// URLs of clocks, separated by spaces; other schemes hold a time or the name of a server (§5.8.4.11).
-    private func addClocks(_ attributes: MPDAttributes, _ text: inout MPDText) throws(PlaylistError) {
-        guard let scheme = attributes.string("schemeIdUri"), scheme.hasPrefix("urn:mpeg:dash:utc:http-"),
-            let value = attributes.attribute("value")
-        else { return }
+    private static let chainingSchemes: Set<String> = ["urn:mpeg:dash:chaining:2016", "urn:mpeg:dash:fallback:2016"]
+
+    /// URLs in `@value`, separated by spaces; of clocks, other schemes hold a time or the name of a server
+    /// (§5.8.4.11).
+    private func addLinks(_ kind: LinkKind, _ attributes: MPDAttributes, _ text: inout MPDText) throws(PlaylistError) {
+        guard let value = attributes.attribute("value") else { return }
         let bytes = text.bytes
         for url in bytes[value.value].split(whereSeparator: \.isSpace) {
-            _ = try text.addLink(.clock, at: url.startIndex..<url.endIndex, in: .xmlAttribute(quote: value.quote))
+            _ = try text.addLink(kind, at: url.startIndex..<url.endIndex, in: .xmlAttribute(quote: value.quote))
         }
     }
 
@@ -144,6 +160,20 @@ struct MPDBuilder {
     }
 
     // MARK: - The open level
+
+    /// The levels around what stands in `element`, which stands in `parent` and in `outer`.
+    func scope(in element: MPDElement, inside parent: MPDElement?, of outer: LinkScope) -> LinkScope {
+        var scope = outer
+        let sets = mpd.periods.last?.adaptationSets
+        switch (element, parent) {
+        case (.period, .mpd): scope = LinkScope(period: mpd.periods.indices.last)
+        case (.adaptationSet, .period) where outer.period != nil: scope.adaptationSet = sets?.indices.last
+        case (.representation, .adaptationSet) where outer.adaptationSet != nil:
+            scope.representation = sets?.last?.representations.indices.last
+        default: break
+        }
+        return scope
+    }
 
     private mutating func withPeriod(_ body: (inout Period) -> Void) {
         guard !mpd.periods.isEmpty else { return }

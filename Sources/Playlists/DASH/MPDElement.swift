@@ -4,7 +4,9 @@ enum MPDElement: Hashable {
     case segmentTemplate, segmentList, segmentBase, segmentTimeline, run, segmentURL
     case initialization, representationIndex, bitstreamSwitching
     case baseURL, location, patchLocation, contentSteering, importedMPD
-    case clock, contentProtection
+    case clock, contentProtection, initializationSet
+    /// `SupplementalProperty` or `EssentialProperty`.
+    case property
     /// `InsertPresentation` and its kin: another MPD to play in between.
     case alternative
     case other
@@ -33,7 +35,9 @@ enum MPDElement: Hashable {
         ("AdaptationSet", .adaptationSet), ("Period", .period), ("MPD", .mpd), ("Patch", .patch),
         ("Location", .location), ("PatchLocation", .patchLocation), ("ContentSteering", .contentSteering),
         ("ImportedMPD", .importedMPD), ("UTCTiming", .clock), ("ContentProtection", .contentProtection),
-        ("InsertPresentation", .alternative), ("ReplacePresentation", .alternative),
+        ("SupplementalProperty", .property), ("EssentialProperty", .property),
+        ("InitializationSet", .initializationSet), ("InsertPresentation", .alternative),
+        ("ReplacePresentation", .alternative),
         ("OverwritePresentation", .alternative),
     ]
 }

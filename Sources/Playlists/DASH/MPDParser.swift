@@ -3,14 +3,10 @@ struct MPDParser {
     private struct OpenElement {
         let element: MPDElement
         let name: Range<Int>
-        /// The `BaseURL` of the levels around it.
-        let outerBase: Int?
-        /// Its own first `BaseURL`, once one is read that is not empty.
-        var ownBase: Int?
-        /// Whether its first `BaseURL` is read.
-        var hasBase = false
-
-        var base: Int? { ownBase ?? outerBase }
+        /// Offset of its start tag.
+        let start: Int
+        /// The levels around what stands in it.
+        let scope: LinkScope
     }
 
     /// The text of an element that names something.
@@ -18,7 +14,8 @@ struct MPDParser {
         let kind: LinkKind
         let depth: Int
         var place: Range<Int>?
-        var isSplit = false
+        /// Whether there are CDATA sections, comments or instructions in it.
+        var hasSections = false
     }
 
     private var text: MPDText
@@ -27,6 +24,8 @@ struct MPDParser {
     private var open: [OpenElement] = []
     private var elementCount = 0
     private var hasRoot = false
+    /// Length of the namespace prefix of the root, with its colon.
+    private var rootPrefix: Range<Int> = 0..<0
     private var collected: Collected?
 
     init(_ bytes: [UInt8], limits: PlaylistLimits) throws(PlaylistError) {
@@ -62,10 +61,13 @@ struct MPDParser {
             throw PlaylistError(
                 .tooDeep, "Elements are nested deeper than \(text.limits.depth).", at: tag.whole.lowerBound)
         }
-        let element = MPDElement(text.bytes, XMLTag.localName(text.bytes, tag.name))
+        let element = element(of: tag)
         if open.isEmpty { try startRoot(element, tag) }
-        collected?.isSplit = true
-        text.base = open.last?.base
+        guard collected?.kind != .baseURL else {
+            throw PlaylistError(.malformedXML, "An element stands inside a BaseURL.", at: tag.whole.lowerBound)
+        }
+        collected = nil
+        text.scope = open.last?.scope ?? LinkScope()
         let attributes = try MPDAttributes(tag, in: text.bytes)
         try builder.start(element, attributes, inside: open.last?.element, &text)
         if let kind = element.textKind, !tag.isEmpty {
@@ -74,10 +76,22 @@ struct MPDParser {
             setText(element, link: nil)
         }
         if tag.isEmpty {
-            builder.end(element)
+            builder.end(element, at: tag.whole)
         } else {
-            open.append(OpenElement(element: element, name: tag.name, outerBase: open.last?.base))
+            open.append(
+                OpenElement(
+                    element: element, name: tag.name, start: tag.whole.lowerBound,
+                    scope: builder.scope(in: element, inside: open.last?.element, of: text.scope)))
         }
+    }
+
+    /// The element that a tag begins; elements of other namespaces than the root's are none of an MPD.
+    private func element(of tag: XMLTag) -> MPDElement {
+        let local = XMLTag.localName(text.bytes, tag.name)
+        let prefix = tag.name.lowerBound..<local.lowerBound
+        let isForeign = !open.isEmpty && !text.bytes[prefix].elementsEqual(text.bytes[rootPrefix])
+        // A patch has a namespace of its own, and elements of the MPD in it.
+        return isForeign && open.first?.element != .patch ? .other : MPDElement(text.bytes, local)
     }
 
     private mutating func startRoot(_ element: MPDElement, _ tag: XMLTag) throws(PlaylistError) {
@@ -85,9 +99,9 @@ struct MPDParser {
             throw PlaylistError(.notAPlaylist, "The root element is not MPD.", at: tag.whole.lowerBound)
         }
         hasRoot = true
-        let local = XMLTag.localName(text.bytes, tag.name)
+        rootPrefix = tag.name.lowerBound..<XMLTag.localName(text.bytes, tag.name).lowerBound
         builder.startRoot(
-            element, prefix: text.bytes.text(tag.name.lowerBound..<local.lowerBound),
+            element, prefix: text.bytes.text(rootPrefix),
             contentStart: tag.isEmpty ? nil : tag.whole.upperBound)
     }
 
@@ -99,32 +113,28 @@ struct MPDParser {
         }
         if let collected, collected.depth == open.count {
             self.collected = nil
-            let obstacle: PlaylistError.Code? = collected.isSplit ? .splitText : nil
-            // A base is relative to the levels around its own; the first of several alternatives counts.
-            text.base = open.last?.outerBase
+            text.scope = open.last?.scope ?? LinkScope()
             let link = try collected.place.map { place throws(PlaylistError) in
-                try text.addLink(collected.kind, at: place, in: .xmlText, obstacle: obstacle)
+                try text.addLink(collected.kind, at: place, in: collected.hasSections ? .xmlSections : .xmlText)
             }
             setText(last.element, link: link ?? nil)
         }
-        builder.end(last.element)
+        builder.end(last.element, at: last.start..<tokens.position)
     }
 
-    /// The text of an element in the innermost open one is known; of alternative bases the first counts.
+    /// The text of an element in the innermost open one is known.
     private mutating func setText(_ element: MPDElement, link: Int?) {
         builder.setText(element, link: link, inside: open.last?.element)
-        guard element == .baseURL, let level = open.indices.last, !open[level].hasBase else { return }
-        open[level].hasBase = true
-        open[level].ownBase = link
     }
 
-    /// A piece of text; one that consists of several is no link that can be edited.
+    /// A piece of text.
     private mutating func read(_ place: Range<Int>, isSection: Bool) throws(PlaylistError) {
         if open.isEmpty, !isSection, !text.bytes[place].allSatisfy(\.isSpace) {
             throw PlaylistError(.malformedXML, "There is text outside of the root element.", at: place.lowerBound)
         }
         guard let collected else { return }
-        self.collected?.isSplit = collected.isSplit || isSection
+        // What stands between two pieces is an instruction.
+        self.collected?.hasSections = collected.hasSections || isSection || collected.place != nil
         self.collected?.place = (collected.place?.lowerBound ?? place.lowerBound)..<place.upperBound
     }
 }

@@ -3,14 +3,14 @@ struct MPDText {
     let bytes: [UInt8]
     let limits: PlaylistLimits
     private(set) var links: [Link] = []
-    /// Index of the `BaseURL` that holds where the next link stands.
-    var base: Int?
+    /// Where the next link stands.
+    var scope = LinkScope()
 
     init(_ bytes: [UInt8], limits: PlaylistLimits) { (self.bytes, self.limits) = (bytes, limits) }
 
     /// Adds a link and returns its index; `nil` if nothing but white space is there.
     mutating func addLink(
-        _ kind: LinkKind, at place: Range<Int>, in context: LinkContext, obstacle: PlaylistError.Code? = nil
+        _ kind: LinkKind, at place: Range<Int>, in context: LinkContext
     ) throws(PlaylistError) -> Int? {
         let place = trimmed(place)
         guard !place.isEmpty else { return nil }
@@ -18,10 +18,15 @@ struct MPDText {
             throw PlaylistError(.tooManyLinks, "There are more than \(limits.links) links.", at: place.lowerBound)
         }
         var link = Link(kind, at: place, in: context)
-        link.obstacle = obstacle
-        link.base = kind.ignoresBaseURL ? nil : base
-        if bytes[place].contains(UInt8(ascii: "&")) { link.decoded = XMLText(bytes, place).value }
-        if obstacle == nil, link.value(in: bytes).contains(where: \.isControl) { link.obstacle = .controlCharacter }
+        link.scope = scope
+        if context == .xmlSections {
+            let content = XMLText.content(bytes, place)
+            guard !content.isEmpty else { return nil }
+            link.decoded = content
+        } else if bytes[place].contains(UInt8(ascii: "&")) {
+            link.decoded = XMLText(bytes, place).value
+        }
+        if link.value(in: bytes).contains(where: \.isControl) { link.obstacle = .controlCharacter }
         links.append(link)
         return links.count - 1
     }

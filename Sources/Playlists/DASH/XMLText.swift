@@ -20,6 +20,39 @@ struct XMLText {
         }
     }
 
+    /// The content of an element that has CDATA sections, comments or instructions, without white space at both ends
+    /// (XML 1.0 §2.5, §2.7).
+    static func content(_ bytes: [UInt8], _ place: Range<Int>) -> [UInt8] {
+        var content: [UInt8] = []
+        var index = place.lowerBound
+        while index < place.upperBound {
+            if let (inner, end) = section(bytes, index..<place.upperBound) {
+                content += bytes[inner]
+                index = end
+            } else {
+                let next = bytes[(index + 1)..<place.upperBound].firstIndex(of: UInt8(ascii: "<")) ?? place.upperBound
+                content += XMLText(bytes, index..<next).value
+                index = next
+            }
+        }
+        return Array(content.trimmingPrefix(while: \.isSpace).reversed().trimmingPrefix(while: \.isSpace).reversed())
+    }
+
+    /// What the section or comment at the start of `place` contributes, and where it ends.
+    private static func section(_ bytes: [UInt8], _ place: Range<Int>) -> (inner: Range<Int>, end: Int)? {
+        if bytes.hasPrefix("<![CDATA[", at: place.lowerBound) {
+            let end = bytes.firstPlace(of: "]]>", in: place.lowerBound + 9..<place.upperBound) ?? place.upperBound
+            return (place.lowerBound + 9..<end, min(end + 3, place.upperBound))
+        }
+        for (start, close) in [("<!--", "-->"), ("<?", "?>")] as [(StaticString, StaticString)]
+        where bytes.hasPrefix(start, at: place.lowerBound) {
+            let inside = place.lowerBound + start.utf8CodeUnitCount..<place.upperBound
+            let end = bytes.firstPlace(of: close, in: inside) ?? place.upperBound
+            return (end..<end, min(end + close.utf8CodeUnitCount, place.upperBound))
+        }
+        return nil
+    }
+
     private mutating func append(_ byte: UInt8, from origin: Int) {
         value.append(byte)
         origins.append(origin)

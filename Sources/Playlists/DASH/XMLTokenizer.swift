@@ -16,7 +16,8 @@ struct XMLTokenizer {
 
     private let bytes: [UInt8]
     private let limits: PlaylistLimits
-    private var position = 0
+    /// Where the next token begins.
+    private(set) var position = 0
 
     /// Throws for encodings other than UTF-8, which a byte order mark or a NUL tells (XML 1.0 Appendix F).
     init(_ bytes: [UInt8], limits: PlaylistLimits) throws(PlaylistError) {

@@ -11,6 +11,7 @@ struct DefinitionReader {
         var attributes = AttributeReader(text.bytes, value)
         var (name, content): ([UInt8]?, [UInt8]?)
         var (imported, parameter): ([UInt8]?, [UInt8]?)
+        var parameterPlace = 0..<0
         while let attribute = attributes.next() {
             guard attribute.isQuoted else { continue }
             let bytes = Array(text.bytes[attribute.value])
@@ -18,7 +19,7 @@ struct DefinitionReader {
             case "NAME": name = bytes
             case "VALUE": content = bytes
             case "IMPORT": imported = bytes
-            case "QUERYPARAM": parameter = bytes
+            case "QUERYPARAM": (parameter, parameterPlace) = (bytes, attribute.whole)
             default: break
             }
         }
@@ -33,6 +34,7 @@ struct DefinitionReader {
             }
         case (nil, nil, nil, let parameter?):
             if let value = context.url?.queryValue(parameter), !value.isEmpty {
+                text.queryVariables.append(QueryVariable(place: parameterPlace, name: parameter, value: value))
                 define(parameter, value, &text)
             } else {
                 text.note(.undefinedVariable, "The URL has no such query parameter, or an empty one.")

@@ -39,6 +39,7 @@ struct HLSParser {
         playlist.multivariant = multivariant.playlist
         playlist.media = media.finish()
         playlist.variables = text.variables
+        playlist.queryVariables = text.queryVariables
         playlist.links = text.links
         playlist.problems = text.problems
         return playlist

@@ -37,6 +37,8 @@ package struct HLSPlaylist: Sendable {
     package internal(set) var start: Start?
     /// Variables after the last line, which media playlists import.
     package internal(set) var variables = Variables()
+    /// Variables whose values stand in the query of the URL.
+    package internal(set) var queryVariables: [QueryVariable] = []
     /// Every URI, in the order of the text.
     package internal(set) var links: [Link] = []
     /// What a multivariant playlist says; empty otherwise.

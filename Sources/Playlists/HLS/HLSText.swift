@@ -7,6 +7,8 @@ struct HLSText {
     /// Its number, from 1.
     var lineNumber = 0
     private(set) var links: [Link] = []
+    /// Variables of the URL's query.
+    var queryVariables: [QueryVariable] = []
     private(set) var problems: [PlaylistError] = []
     private var expander: VariableExpander
 

@@ -12,8 +12,8 @@ package struct MultivariantPlaylist: Sendable {
     package internal(set) var sessionKeys: [Key] = []
     /// `EXT-X-SESSION-DATA`.
     package internal(set) var sessionData: [SessionData] = []
-    /// The line of `EXT-X-CONTENT-STEERING`; `nil` without steering.
-    package internal(set) var steeringLine: Range<Int>?
+    /// The lines of `EXT-X-CONTENT-STEERING`, of which there should be one at most.
+    package internal(set) var steeringLines: [Range<Int>] = []
 
     /// One item of `EXT-X-SESSION-DATA` (rfc8216bis §4.4.6.4).
     package struct SessionData: Hashable, Sendable {

@@ -127,6 +127,6 @@ struct MultivariantReader {
             if text.bytes.matches(attribute.name, "SERVER-URI") { _ = try text.addLink(.steering, attribute) }
         }
         text.note(attributes)
-        playlist.steeringLine = text.line.whole
+        playlist.steeringLines.append(text.line.whole)
     }
 }

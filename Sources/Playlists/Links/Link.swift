@@ -12,8 +12,8 @@ package struct Link: Hashable, Sendable {
     ///
     /// Variables of HLS are expanded, references to characters of XML are decoded.
     package internal(set) var decoded: [UInt8]?
-    /// Index in ``MPD/links`` of the `BaseURL` that it is relative to; `nil` if it is relative to the playlist's URL.
-    package internal(set) var base: Int?
+    /// Where in an MPD it stands, which decides by which `BaseURL` elements it is resolved.
+    package internal(set) var scope = LinkScope()
     /// Why the link must stay as it is, although it names something to fetch.
     package internal(set) var obstacle: PlaylistError.Code?
 

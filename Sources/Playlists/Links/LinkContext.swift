@@ -8,4 +8,6 @@ package enum LinkContext: Hashable, Sendable {
     case xmlAttribute(quote: UInt8)
     /// In the text of an XML element.
     case xmlText
+    /// In the text of an XML element, with CDATA sections or comments in between.
+    case xmlSections
 }

@@ -3,17 +3,17 @@ package enum LinkKind: String, Hashable, Sendable, CaseIterable {
     // HLS, multivariant playlists.
     /// A variant's media playlist: the line after `EXT-X-STREAM-INF`.
     case variant
-    /// A rendition's media playlist: `EXT-X-MEDIA`.
+    /// A rendition's media playlist: `URI` of `EXT-X-MEDIA`.
     case rendition
-    /// A playlist of I-frames: `EXT-X-I-FRAME-STREAM-INF`.
+    /// A playlist of I-frames: `URI` of `EXT-X-I-FRAME-STREAM-INF`.
     case iFrameVariant
-    /// A playlist of thumbnails: `EXT-X-IMAGE-STREAM-INF`, which no draft describes.
+    /// A playlist of thumbnails: `URI` of `EXT-X-IMAGE-STREAM-INF`, which no draft describes.
     case imageVariant
-    /// Data of the session, JSON as a rule: `EXT-X-SESSION-DATA`.
+    /// Data of the session, JSON as a rule: `URI` of `EXT-X-SESSION-DATA`.
     case sessionData
-    /// A key to load early: `EXT-X-SESSION-KEY`.
+    /// A key to load early: `URI` of `EXT-X-SESSION-KEY`.
     case sessionKey
-    /// A steering manifest: `EXT-X-CONTENT-STEERING`, or `ContentSteering` of an MPD.
+    /// A steering manifest: `SERVER-URI` of `EXT-X-CONTENT-STEERING`, or `ContentSteering` of an MPD.
     case steering
 
     // HLS, media playlists.
@@ -21,15 +21,15 @@ package enum LinkKind: String, Hashable, Sendable, CaseIterable {
     case segment
     /// A tile of thumbnails: a segment of a list with `EXT-X-IMAGES-ONLY` or `EXT-X-TILES`.
     case image
-    /// Initialization section: `EXT-X-MAP`, or `Initialization@sourceURL` of an MPD.
+    /// Initialization section: `URI` of `EXT-X-MAP`, or `Initialization@sourceURL` of an MPD.
     case map
-    /// A decryption key: `EXT-X-KEY`.
+    /// A decryption key: `URI` of `EXT-X-KEY`.
     case key
-    /// A partial segment: `EXT-X-PART`.
+    /// A partial segment: `URI` of `EXT-X-PART`.
     case part
-    /// A part or map that the server does not have yet: `EXT-X-PRELOAD-HINT`.
+    /// A part or map that the server does not have yet: `URI` of `EXT-X-PRELOAD-HINT`.
     case preloadHint
-    /// Another rendition's playlist, which must stay a relative link: `EXT-X-RENDITION-REPORT`.
+    /// Another rendition's playlist, which must stay a relative link: `URI` of `EXT-X-RENDITION-REPORT`.
     case renditionReport
     /// A playlist to play in between, an absolute link: `X-ASSET-URI` of `EXT-X-DATERANGE`.
     case interstitialAsset
@@ -57,13 +57,13 @@ package enum LinkKind: String, Hashable, Sendable, CaseIterable {
     case patchLocation
     /// An element that lies elsewhere: `xlink:href`.
     case remoteElement
-    /// Another MPD: `ImportedMPD`, or `url` of an alternative presentation.
+    /// Another MPD: `ImportedMPD`, `url` or `uri` of an alternative presentation, or a chained MPD.
     case importedMPD
     /// A clock, which must never come from a cache: `UTCTiming@value`.
     case clock
 
     /// Whether it is relative to the URL of its playlist, whatever `BaseURL` says (ISO/IEC 23009-1 §5.6.4).
-    var ignoresBaseURL: Bool {
+    package var ignoresBaseURL: Bool {
         switch self {
         case .location, .patchLocation, .remoteElement, .importedMPD, .clock, .steering: true
         default: false

@@ -42,7 +42,31 @@ package struct PlaylistEditor: Sendable {
             try add(link.place, HLSEscape.escaped(new, isQuoted: link.context == .quotedString))
         case .xmlAttribute(let quote): try replaceXML(link, new, quote: quote)
         case .xmlText: try replaceXML(link, new, quote: nil)
+        case .xmlSections:
+            if new == link.decoded { return }
+            try add(link.place, XMLEscape.escaped(new[...], quote: nil))
         }
+    }
+
+    /// Writes a `BaseURL` of the whole presentation, which has none, in front of everything in it.
+    ///
+    /// Throws `misplacedEdit` if the root element is empty.
+    package mutating func insertBaseURL(_ uri: String, in mpd: MPD) throws(PlaylistError) {
+        guard let offset = mpd.contentStart else {
+            throw PlaylistError(.misplacedEdit, "There is no place for a BaseURL: the MPD is empty.")
+        }
+        let name = Array("\(mpd.prefix)BaseURL>".utf8)
+        let text = XMLEscape.escaped(Array(uri.utf8)[...], quote: nil)
+        try check(offset..<offset)
+        try add(offset..<offset, Array("<".utf8) + name + text + Array("</".utf8) + name)
+    }
+
+    /// Writes the value of a variable in place of the name of a query parameter, for a player that does not know the
+    /// query; leaves a value alone that no quoted string can hold.
+    package mutating func spellOut(_ variable: QueryVariable) throws(PlaylistError) {
+        guard let definition = variable.definition else { return }
+        try check(variable.place)
+        try add(variable.place, Array(definition.utf8))
     }
 
     /// Takes out a part of the text, such as whole lines.

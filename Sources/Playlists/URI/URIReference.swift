@@ -76,6 +76,19 @@ package struct URIReference: Hashable, Sendable, CustomStringConvertible {
         fragmentStart < bytes.count ? URIReference(bytes: Array(bytes[..<fragmentStart])) : self
     }
 
+    /// Whether it says of which host it is.
+    package var namesHost: Bool { authorityPlace != nil }
+
+    /// The same with `/` for an empty path (RFC 3986 §6.2.3).
+    package var withPath: URIReference {
+        guard pathPlace.isEmpty, authorityPlace != nil else { return self }
+        return URIReference(
+            visible: bytes[..<pathPlace.lowerBound] + [UInt8(ascii: "/")] + bytes[pathPlace.upperBound...])
+    }
+
+    /// The bytes before the query and the fragment.
+    package var withoutQuery: ArraySlice<UInt8> { bytes[..<queryStart] }
+
     /// Whether the scheme is `http` or `https`.
     var isHTTP: Bool {
         guard let schemeEnd, schemeEnd == 4 || schemeEnd == 5 else { return false }

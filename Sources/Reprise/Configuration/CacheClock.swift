@@ -1,3 +1,5 @@
+public import Foundation
+
 #if canImport(Darwin)
     import Darwin
 #else
@@ -10,7 +12,7 @@
 public struct CacheClock: Sendable {
     /// A monotonic clock.
     package struct Monotonic: Sendable {
-        /// Waits; throws `CancellationError` when the task is cancelled during the wait.
+        /// Waits; throws `CancellationError` when the task is canceled during the wait.
         package let sleep: @Sendable (Duration) async throws -> Void
         /// The time since the clock was made.
         package let elapsed: @Sendable () -> Duration
@@ -26,33 +28,41 @@ public struct CacheClock: Sendable {
     /// A clock that stops while the device sleeps, for waits in which a peer has to answer.
     package let awake: Monotonic
     /// The wall clock, in seconds since 1970.
-    public let wallClock: @Sendable () -> Double
+    package let now: @Sendable () -> Double
 
-    /// Waits; throws `CancellationError` when the task is cancelled during the wait.
+    /// The wall clock.
+    public var wallClock: @Sendable () -> Date { { [now] in Date(timeIntervalSince1970: now()) } }
+
+    /// Waits; throws `CancellationError` when the task is canceled during the wait.
     public var sleep: @Sendable (Duration) async throws -> Void { continuous.sleep }
     package var elapsed: @Sendable () -> Duration { continuous.elapsed }
-    var now: @Sendable () -> Double { wallClock }
 
     /// Creates a clock.
     ///
-    /// `wallClock` returns seconds since 1970.
-    public init<C: Clock>(_ clock: C, wallClock: @escaping @Sendable () -> Double) where C.Duration == Duration {
+    /// `clock` measures delays; `wallClock` says what time it is.
+    public init<C: Clock>(_ clock: C, wallClock: @escaping @Sendable () -> Date) where C.Duration == Duration {
         self.init(clock, suspending: clock, wallClock: wallClock)
     }
 
     /// Creates a clock that distinguishes time asleep from time awake.
     ///
-    /// `clock` keeps running while the device sleeps, as `ContinuousClock` does; `suspending` stops. `wallClock`
-    /// returns seconds since 1970.
-    public init<C: Clock, S: Clock>(_ clock: C, suspending: S, wallClock: @escaping @Sendable () -> Double)
+    /// `clock` keeps running while the device sleeps, as `ContinuousClock` does; `suspending` stops. `wallClock` says
+    /// what time it is.
+    public init<C: Clock, S: Clock>(_ clock: C, suspending: S, wallClock: @escaping @Sendable () -> Date)
     where C.Duration == Duration, S.Duration == Duration {
-        continuous = Monotonic(clock)
-        awake = Monotonic(suspending)
-        self.wallClock = wallClock
+        self.init(continuous: Monotonic(clock), awake: Monotonic(suspending)) { wallClock().timeIntervalSince1970 }
+    }
+
+    private init(continuous: Monotonic, awake: Monotonic, now: @escaping @Sendable () -> Double) {
+        self.continuous = continuous
+        self.awake = awake
+        self.now = now
     }
 
     /// The system's clocks.
-    public static let system = CacheClock(ContinuousClock(), suspending: SuspendingClock()) {
+    public static let system = CacheClock(
+        continuous: Monotonic(ContinuousClock()), awake: Monotonic(SuspendingClock())
+    ) {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9

@@ -26,10 +26,14 @@ extension MediaCache {
         /// `nil`, the default, for a quarter of the descriptors available to the process when the cache is opened,
         /// between 16 and 512.
         public var openFiles: Int?
+        /// Downloads that run at once (``MediaCache/downloads``), at least 1; 2 by default, because more would take
+        /// bandwidth from playback.
+        public var maximumDownloads = 2
         /// Encrypts everything that reveals what was watched; `nil`, the default, for a plain cache.
         ///
         /// A cache that holds entries can only be opened with the key it was made with, a plain one only without a key.
-        /// Otherwise ``MediaCache/open(directory:origin:configuration:)`` throws `keyUnavailable` and changes nothing.
+        /// Otherwise ``MediaCache/open(directory:origin:configuration:)-(String,_,_)`` throws `keyUnavailable` and
+        /// changes nothing.
         public var encryption: CacheEncryption?
         /// Whether a cache made with another key, or without one, is emptied and restarted with this key.
         ///
@@ -56,11 +60,21 @@ extension MediaCache {
         public var reuse = ReusePolicy()
         /// How failed fetches are retried.
         public var retry = RetryPolicy()
+        /// Says what requests need besides their own URL and fields: a fresh token, a URL with a new signature; `nil`,
+        /// the default, for nothing.
+        ///
+        /// Asked when a download begins, because request fields are not recorded, and once whenever an origin answers
+        /// a GET or HEAD with 401, 403 or 407, in the middle of a play or a download, too; the request is then
+        /// repeated. What it returns goes with all further requests for that resource, until it is refused in turn.
+        /// `nil` means that there is nothing better: the refusal stands. Stored bytes stay where the validator holds.
+        /// Called from any thread, for one resource once at a time. In a shared cache
+        /// (``ReusePolicy/isShared``), what is returned is the server's own, and answers are stored for all.
+        public var authorize: (@Sendable (AuthorizationRequest) async throws -> Authorization?)?
         /// The clocks; the system's by default.
         public var clock = CacheClock.system
 
         /// Which entries go first when room is needed.
-        package var evictionPolicy = EvictionPolicy.leastRecentlyUsed
+        package var evictionPolicy = EvictionPolicy.liveFirst
         /// The file system; tests replace it to make the disk fail.
         package var fileSystem: any FileSystem = SystemFileSystem()
         /// Called where a crash would leave the store between two states.
@@ -91,63 +105,6 @@ extension MediaCache {
             if limit != other.limit { return "limit" }
             if reuse.isShared != other.reuse.isShared { return "kind: private and shared" }
             return nil
-        }
-    }
-}
-
-/// How often and how soon a failed fetch resumes from the byte it had reached.
-public struct RetryPolicy: Sendable {
-    /// Attempts without progress before readers see the error; 5 by default.
-    public var attempts = 5
-    /// Upper bound of the first delay; doubles with each attempt.
-    ///
-    /// 250 ms by default. The delay drawn is anywhere between zero and the bound ("full jitter").
-    public var firstDelay = Duration.milliseconds(250)
-    /// Upper bound of every delay; 8 s by default.
-    public var maximumDelay = Duration.seconds(8)
-    /// Bytes that must arrive to reset the attempt count; 64 KiB by default.
-    public var progress: Int64 = 64 << 10
-    /// Retries when no response head arrives in time.
-    ///
-    /// 0 by default, because players don't wait that long. A body that stalls is resumed up to ``attempts`` times.
-    public var timeouts = 0
-    /// Retries after a response with status 500, 502, 503, 504 or 429, before it is passed on.
-    ///
-    /// 2 by default.
-    public var refusals = 2
-
-    /// The defaults.
-    public init() {}
-}
-
-/// Counts the attempts of one fetch.
-struct RetryBudget: Sendable {
-    private let policy: RetryPolicy
-    private var failures = 0
-    private var bytesAtFailure: Int64 = 0
-
-    init(_ policy: RetryPolicy) { self.policy = policy }
-
-    /// The delay before the next attempt after `error`, or `nil` when the budget is used up or a retry cannot help.
-    mutating func delay(after error: RepriseError, bytes: Int64) -> Duration? {
-        if bytes - bytesAtFailure >= policy.progress { failures = 0 }
-        bytesAtFailure = bytes
-        guard failures < Self.attempts(for: error, isUnderWay: bytes > 0, policy) else { return nil }
-        let bound = min(policy.maximumDelay, policy.firstDelay * (1 << min(failures, 16)))
-        failures += 1
-        if let wanted = error.refusal?.retryAfter, wanted > bound {
-            return wanted <= policy.maximumDelay ? wanted : nil
-        }
-        return bound * Double.random(in: 0...1)
-    }
-
-    private static func attempts(for error: RepriseError, isUnderWay: Bool, _ policy: RetryPolicy) -> Int {
-        switch error.code {
-        case .originUnreachable, .originBodyTruncated: policy.attempts
-        case .originTimedOut where error.cause is ConnectionQueueTimeout: policy.timeouts
-        case .originTimedOut: isUnderWay ? policy.attempts : policy.timeouts
-        case .originRefused: error.refusal?.isTransient == true ? policy.refusals : 0
-        default: 0
         }
     }
 }

@@ -1,7 +1,7 @@
 import ByteRanges
 import HTTPSemantics
 import HTTPTypes
-import Locks
+import Primitives
 
 /// What every part of one cache shares: where bytes come from, where they go, time, numbers; and the live resources.
 final class Engine: Sendable {
@@ -14,8 +14,12 @@ final class Engine: Sendable {
     let storeProblem: RepriseError?
     let timings = OriginTimings()
     let precedence: Precedence
+    /// `nil` if no program is asked.
+    let authorizer: Authorizer?
     let progress = ProgressBoard()
-    let removals = RemovalGate()
+    /// Keeps loads of a key out while its entry is being removed; a key is closed before another live resource for it
+    /// can be made.
+    let removals = Barrier<CacheKey>()
     /// Fetches that run, those of replaced and removed generations too.
     let fetchesUnderWay = Mutex(0)
 
@@ -42,6 +46,7 @@ final class Engine: Sendable {
         self.store = store
         self.reporter = reporter
         precedence = Precedence(clock: configuration.clock)
+        authorizer = configuration.authorize.map { Authorizer($0) }
     }
 
     /// The one live resource of `key`; `primary` is the resource that it is a variant of.
@@ -87,9 +92,12 @@ final class Engine: Sendable {
         }
     }
 
+    /// The live resource of `key` and its variants.
+    func family(of key: CacheKey) -> [LiveResource] { state.withLock { $0.resources.family(of: key) } }
+
     /// Makes the responses stored under `key`, with all its variants, stale for good (RFC 9111 §4.4).
     func invalidate(_ key: CacheKey) {
-        for resource in state.withLock({ $0.resources.family(of: key) }) { resource.invalidate() }
+        for resource in family(of: key) { resource.invalidate() }
         store?.recorder.noteInvalidation(of: key)
     }
 
@@ -111,7 +119,7 @@ final class Engine: Sendable {
         do {
             try await store?.close()
         } catch {
-            reporter.tell(.storeBypassed(nil, reason: error.description))
+            reporter.tell(.storeBypassed(nil, reason: error.explanation))
         }
         progress.finish()
         reporter.finish()
@@ -188,22 +196,46 @@ final class Engine: Sendable {
             request.fields[.ifModifiedSince] = condition?.lastModified?.description
         }
         request.fields[.acceptEncoding] = "identity"
-        guard !configuration.reuse.isOffline else { throw Self.notStored(request.url) }
+        guard request.source != nil || !configuration.reuse.isOffline else { throw Self.notStored(request.url) }
         let authority = request.url.authority
         guard let demand = interest.demand else { throw CancellationError() }
+        let requestTime = Int64(configuration.clock.now())
+        // Nothing that the network has to do with.
+        if let source = request.source { return (try await source.send(request), requestTime) }
         request.demand = demand
         request.interest = interest
         let number = precedence.sends(interest, to: authority)
         defer { precedence.answered(number, at: authority) }
-        let requestTime = Int64(configuration.clock.now())
         let start = configuration.clock.elapsed()
-        reporter.count { $0.originRequests += 1 }
-        var response = try await origin.send(request)
+        var response = try await sendAuthorized(&request)
         if response.url.scheme != request.url.scheme || response.url.authority != request.url.authority {
             // After a redirect: the cookies of another server would be taken for those of the one that was asked.
             response.head.headerFields[.setCookie] = nil
         }
         timings.noteFirstByte(configuration.clock.elapsed() - start, from: authority)
         return (response, requestTime)
+    }
+
+    /// Sends `request`, once more with another authorization if it is refused; changes it to what was sent.
+    private func sendAuthorized(_ request: inout OriginRequest) async throws -> OriginResponse {
+        reporter.count { $0.originRequests += 1 }
+        guard let authorizer, request.method == .get || request.method == .head else {
+            return try await origin.send(request)
+        }
+        let sent = authorizer.apply(to: request)
+        let response = try await origin.send(sent.request)
+        let renewal: OriginRequest?
+        do { renewal = try await authorizer.renewal(of: request, sentAs: sent, after: response) } catch {
+            response.body.cancel()
+            throw error
+        }
+        guard let renewal else {
+            request = sent.request
+            return response
+        }
+        response.body.cancel()
+        request = renewal
+        reporter.count { $0.originRequests += 1 }
+        return try await origin.send(renewal)
     }
 }

@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 
 #if canImport(Darwin)
     import Darwin
@@ -15,7 +15,7 @@ final class OpenCaches: Sendable {
     private struct Entry {
         weak var cache: MediaCache?
         /// Opens when the directory is unlocked.
-        var released: Latch?
+        var released: Promise<Void>?
         /// The opening or closing that is under way.
         var work: Task<Void, Never>?
     }
@@ -25,7 +25,7 @@ final class OpenCaches: Sendable {
         /// The cache is being opened or closed.
         case wait(Task<Void, Never>)
         /// The cache was released without ``MediaCache/close()`` and is closing by itself.
-        case leaving(Latch)
+        case leaving(Promise<Void>)
         case opening(Task<MediaCache, any Error>)
     }
 
@@ -41,7 +41,7 @@ final class OpenCaches: Sendable {
             switch find(path, open) {
             case .cache(let cache): return cache
             case .wait(let work): await work.value
-            case .leaving(let released): await released.wait()
+            case .leaving(let released): await released.value
             case .opening(let opening):
                 let cache = try await opening.value
                 start(cache)
@@ -57,7 +57,7 @@ final class OpenCaches: Sendable {
             if let entry = entries[path] {
                 if let cache = entry.cache, cache.enter() { return .cache(cache) }
                 if let work = entry.work { return .wait(work) }
-                if let released = entry.released, !released.isOpen { return .leaving(released) }
+                if let released = entry.released, !released.isFulfilled { return .leaving(released) }
             }
             let opening = Task { try await self.open(path, open) }
             entries[path] = Entry(work: Task { _ = await opening.result })

@@ -20,12 +20,12 @@ struct Arrival: Sendable {
 /// Lives on the disk executor, because it writes.
 struct FetchRun: Sendable {
     let id: FetchSchedule.FetchID
-    let core: LiveGeneration
+    let generation: LiveGeneration
     let request: OriginRequest
     /// How much its bytes are wanted.
     let interest: RequestInterest
 
-    var engine: Engine { core.engine }
+    var engine: Engine { generation.engine }
 
     /// How a try ended, other than by an error.
     private enum Outcome {
@@ -37,15 +37,16 @@ struct FetchRun: Sendable {
 
     /// Runs to the end of the fetch's range, beginning with `response` if the first one is here already.
     func run(_ response: FetchResponse?) async {
-        var budget = RetryBudget(engine.retryPolicy)
+        let clock = engine.configuration.clock
+        var budget = RetryBudget(engine.retryPolicy, patience: request.patience, from: clock.elapsed())
         var response = response
-        var writer = ChunkWriter(core: core, fetch: id)
-        if response == nil, let refusal = core.recentRefusal(of: request) {
-            core.end(id, reachedEnd: false, failure: refusal)
+        var writer = ChunkWriter(into: generation.bytes, for: id)
+        if response == nil, let refusal = generation.recentRefusal(of: request) {
+            generation.end(id, reachedEnd: false, failure: refusal)
             return
         }
-        let range = core.remainder(of: id) ?? 0..<0
-        engine.reporter.tell(.fetchStarted(core.key, range: range))
+        let range = generation.rest(of: id) ?? 0..<0
+        engine.reporter.tell(.fetchStarted(generation.key, range: range))
         while true {
             do {
                 let outcome = try await attempt(response, &writer)
@@ -62,57 +63,59 @@ struct FetchRun: Sendable {
             } catch {
                 finish(&writer)
                 let error = error as? RepriseError
-                if let isCancelled = core.endUnlessAwaited(id) {
+                if let isCancelled = generation.endUnlessAwaited(id) {
                     report(writer, failure: isCancelled ? nil : error)
                     return
                 }
                 // What comes a second time is no progress.
-                let progress = core.position(of: id).map { $0 - range.lowerBound } ?? 0
-                guard let error, !Task.isCancelled, let delay = budget.delay(after: error, bytes: progress) else {
-                    end(writer, reachedEnd: false, failure: core.isCancelled(id) ? nil : error)
+                let progress = generation.position(of: id).map { $0 - range.lowerBound } ?? 0
+                guard let error, !Task.isCancelled,
+                    let delay = budget.delay(after: error, bytes: progress, at: clock.elapsed())
+                else {
+                    end(writer, reachedEnd: false, failure: generation.isCancelled(id) ? nil : error)
                     return
                 }
-                engine.reporter.tell(.fetchRetried(core.key, after: delay, error: error))
-                try? await engine.configuration.clock.sleep(delay)
+                engine.reporter.tell(.fetchRetried(generation.key, after: delay, error: error))
+                try? await clock.sleep(delay)
                 response = nil
             }
         }
     }
 
     private func end(_ writer: ChunkWriter, reachedEnd: Bool, failure: RepriseError?) {
-        if let failure { core.noteRefusal(failure, of: core.askedRequest(of: id) ?? request) }
-        core.end(id, reachedEnd: reachedEnd, failure: failure)
+        if let failure { generation.noteRefusal(failure, of: generation.askedRequest(of: id) ?? request) }
+        generation.end(id, reachedEnd: reachedEnd, failure: failure)
         report(writer, failure: failure)
     }
 
     private func report(_ writer: ChunkWriter, failure: RepriseError?) {
-        core.store.recorder.note(core, bytes: 0)
-        engine.reporter.tell(.fetchEnded(core.key, bytes: writer.received, error: failure))
+        generation.store.recorder.note(generation, bytes: 0)
+        engine.reporter.tell(.fetchEnded(generation.key, bytes: writer.received, error: failure))
     }
 
     private func attempt(_ ready: FetchResponse?, _ writer: inout ChunkWriter) async throws -> Outcome {
         if let ready { return try await drain(ready, &writer) }
-        await engine.waitForTurn(interest, at: core.url.authority)
-        guard core.claim(id), let range = core.remainder(of: id) else { return .done(reachedEnd: false) }
-        let record = core.record
-        let request = engine.impersonal(core.request(for: id) ?? request, record.fields)
+        await engine.waitForTurn(interest, at: generation.url.authority)
+        guard generation.claim(id), let range = generation.rest(of: id) else { return .done(reachedEnd: false) }
+        let record = generation.record
+        let request = engine.impersonal(generation.request(for: id) ?? request, record.fields)
         let isRest = range.upperBound == .max || range.upperBound == record.completeLength
         let spec: RangeSpec? =
             record.rangesSupported == false ? nil : isRest ? .from(range.lowerBound) : .bounded(range)
         let ifRange = spec == nil ? nil : record.identity.validators.ifRangeValue
         let (response, requestTime) = try await engine.sendNow(
             request, range: spec, ifRange: ifRange, interest: interest)
-        // Cancelled while the request was under way: what has arrived already is stored all the same.
-        if !core.attach(response.body, to: id) { response.body.cancel() }
+        // Canceled while the request was under way: what has arrived already is stored all the same.
+        if !generation.attach(response.body, to: id) { response.body.cancel() }
         let sent = FetchRequest(range: spec, sentIfRange: ifRange != nil)
         let action = validate(
             sent, against: record.identity, policy: engine.configuration.generationPolicy, response: response.head,
             finalHost: response.url.authority, storage: engine.storage(for: request))
         if case .fill(let placement) = action {
-            core.learn(placement)
+            generation.learn(placement)
             // The newest response's fields stand for all parts that were joined (RFC 9111 §3.4).
-            core.freshen(response.head.headerFields, requestTime: requestTime, by: request)
-            core.noteSuccess()
+            generation.freshen(response.head.headerFields, requestTime: requestTime, by: request)
+            generation.noteSuccess()
             return try await drain(FetchResponse(response: response, placement: placement), &writer)
         }
         return try await decline(action, response, sent)
@@ -125,41 +128,50 @@ struct FetchRun: Sendable {
         if case .refusal = action {
             let refusal = try await OriginRefusal.collect(response)
             throw RepriseError(
-                .originRefused, "The origin answered \(response.head.status.code) for \(core.url.redacted).",
+                .originRefused, "The origin answered \(response.head.status.code) for \(generation.url.redacted).",
                 refusal: refusal)
         }
         response.body.cancel()
         switch action {
+        case .newGeneration(_, .noStrongValidator):
+            generation.replace(reason: GenerationChange.noStrongValidator.words, because: .unproven)
+            return .done(reachedEnd: false)
         case .newGeneration(_, let reason), .generationChanged(let reason):
-            core.replace(reason: String(describing: reason))
+            generation.replace(reason: reason.words)
             return .done(reachedEnd: false)
         case .unsatisfiable(let length):
-            if !core.learnEnd(length) { core.replace(reason: "The origin has fewer bytes than before.") }
+            if !generation.learnEnd(length) { generation.replace(reason: "The origin has fewer bytes than before.") }
+            return .done(reachedEnd: false)
+        case .retryWithoutRange:
+            // The origin refuses the range of a hole without saying that it has fewer bytes: the entry cannot be
+            // completed, and the next read fetches the whole.
+            generation.replace(reason: "The origin refuses the range of the missing bytes.")
             return .done(reachedEnd: false)
         case .passThrough(.unexpectedHTML):
             return .over(
                 RepriseError(
-                    .originMisbehaved, "The origin sent a page in place of \(core.url.redacted): is a log-in needed?"))
+                    .originMisbehaved,
+                    "The origin sent a page in place of \(generation.url.redacted): is a log-in needed?"))
         case .passThrough(.emptyBody):
             return .over(
-                RepriseError(.originMisbehaved, "The origin sent nothing in place of \(core.url.redacted)."))
+                RepriseError(.originMisbehaved, "The origin sent nothing in place of \(generation.url.redacted)."))
         case .passThrough(let reason) where isOfAnother(response, sent):
             // Readers get no byte of it, and the next read asks for it.
-            core.replace(reason: "Another representation, not to be stored: \(reason)")
+            generation.replace(reason: "The origin has another file. \(reason.words)")
             return .done(reachedEnd: false)
         case .passThrough(let reason):
             // It may be stored again later, as where nothing was stored yet.
-            core.closeStore(reason: String(describing: reason), for: LiveResource.Machine.bypassTime)
+            generation.closeStore(reason: reason.words, for: LiveResource.Machine.bypassTime)
             return .done(reachedEnd: false)
         default:
-            return .over(RepriseError(.originMisbehaved, "The origin's response cannot be used: \(action)."))
+            return .over(.unusable(action))
         }
     }
 
     /// Whether the response is of another representation for sure: its validators say so, or the origin sent the whole
     /// although If-Range allowed a part (RFC 9110 §13.1.5).
     private func isOfAnother(_ response: OriginResponse, _ sent: FetchRequest) -> Bool {
-        core.record.identity.contradicts(Validators(response.head.headerFields))
+        generation.record.identity.contradicts(Validators(response.head.headerFields))
             || sent.sentIfRange && response.head.status == .ok
     }
 
@@ -169,16 +181,22 @@ struct FetchRun: Sendable {
         var cursor = BodyCursor(start: source.placement.start, end: source.placement.end)
         var reading = Duration.zero
         var isGivenBack = false
-        let startBytes = writer.received
-        defer { engine.timings.noteRate(bytes: writer.received - startBytes, in: reading, from: core.url.authority) }
+        let (startBytes, authority) = (writer.received, generation.url.authority)
+        // A file that is imported says nothing about the network.
+        let isImported = request.source != nil
+        defer {
+            if !isImported {
+                engine.timings.noteRate(bytes: writer.received - startBytes, in: reading, from: authority)
+            }
+        }
         while true {
-            await engine.precedence.giveWay(interest, at: core.url.authority)
+            await engine.precedence.giveWay(interest, at: authority)
             let before = engine.configuration.clock.elapsed()
             guard let chunk = try await body.next() else { break }
             reading += engine.configuration.clock.elapsed() - before
             let range = try cursor.advance(by: chunk.count)
             if cursor.hasSurplus { body.cancel() }
-            engine.reporter.count { $0.bytesFetched += Int64(chunk.count) }
+            if !isImported { engine.reporter.count { $0.bytesFetched += Int64(chunk.count) } }
             writer.received += Int64(chunk.count)
             switch try await store(Arrival(chunk: chunk, range: range, source: source), &writer) {
             case .finished where writer.isHandedOver: return .done(reachedEnd: false)
@@ -191,21 +209,21 @@ struct FetchRun: Sendable {
             case .pause, .go: break
             }
         }
-        guard !core.isCancelled(id) else { return .done(reachedEnd: false) }
+        guard !generation.isCancelled(id) else { return .done(reachedEnd: false) }
         if isGivenBack { return .givenBack }
         if let end = source.placement.end, cursor.isShort {
             throw RepriseError(
                 .originBodyTruncated, "The origin ended the body after \(cursor.position) of \(end) bytes.",
                 range: cursor.position..<end)
         }
-        return .done(reachedEnd: source.placement.end == nil || cursor.position == core.record.completeLength)
+        return .done(reachedEnd: source.placement.end == nil || cursor.position == generation.record.completeLength)
     }
 
     /// Waits until readers want more, or the connection was given back.
     @discardableResult
-    private func waitForDemand() async -> LiveGeneration.Parking {
-        while core.verdict(id) == .pause {
-            if await core.parkFetch(id) == .givenBack { return .givenBack }
+    private func waitForDemand() async -> RunningFetches.Parking {
+        while generation.verdict(id) == .pause {
+            if await generation.parkFetch(id) == .givenBack { return .givenBack }
         }
         return .over
     }

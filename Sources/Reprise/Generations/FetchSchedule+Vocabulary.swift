@@ -71,6 +71,8 @@ extension FetchSchedule {
     enum Freeze: Sendable {
         /// The origin has another representation.
         case replaced
+        /// The stored bytes end, and no validator shows that the origin's response continues them.
+        case unproven
         /// The entry was removed.
         case removed
         /// The cache was closed.
@@ -82,11 +84,18 @@ extension FetchSchedule {
             return switch self {
             case .replaced:
                 RepriseError(
-                    .validatorChanged, "The file changed at the origin while it was being read. Open it again.",
+                    .validatorChanged, "The file changed at the origin while it was being read. Read it again.",
+                    range: range)
+            case .unproven:
+                RepriseError(
+                    .validatorChanged,
+                    "The rest cannot be joined to the part that has arrived: the origin names no validator (a strong ETag "
+                        + "or a Last-Modified date) that shows that both are the same. Read it again to fetch it from "
+                        + "its beginning.",
                     range: range)
             case .removed:
                 RepriseError(
-                    .validatorChanged, "The entry was removed from the cache while it was being read. Open it again.",
+                    .validatorChanged, "The entry was removed from the cache while it was being read. Read it again.",
                     range: range)
             case .closed: RepriseError(.closed, "The cache was closed while the file was being read.", range: range)
             }

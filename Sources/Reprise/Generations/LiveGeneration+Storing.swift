@@ -1,7 +1,4 @@
 import ByteRanges
-import Foundation
-import HTTPTypes
-import Locks
 
 /// Verifies stored bytes before they are delivered, and reacts to a failing disk.
 extension LiveGeneration {
@@ -9,86 +6,44 @@ extension LiveGeneration {
     ///
     /// `nil` if the bytes turned out to be wrong or missing. They are a hole then, and the reader has to ask again.
     func piece(
-        _ range: Range<Int64>, _ file: any OpenFile, _ lease: Lease?, for reader: FetchSchedule.ReaderID
+        _ range: Range<Int64>, _ file: any OpenFile, _ lease: Lease?, for reader: ReaderID
     ) async -> MediaPiece? {
-        guard let sealer else {
+        guard bytes.isSealed else {
             let region = StoredRegion(range: range, of: self, file, lease: lease)
-            if region.isPresent { return .stored(region) }
-            region.reportUnreadable()
+            if !region.isCutOff() { return .stored(region) }
             rewind(reader, to: range.lowerBound)
             return nil
         }
-        let bytes = await withTaskExecutorPreference(DiskExecutor.shared) { open(range, sealer) }
+        let (opened, fault) = await withTaskExecutorPreference(DiskExecutor.shared) { bytes.open(range) }
         withExtendedLifetime((lease, file)) {}
-        let reached = range.lowerBound + Int64(bytes.count)
+        if let fault { repair(fault) }
+        let reached = range.lowerBound + Int64(opened.count)
         if reached < range.upperBound { rewind(reader, to: reached) }
-        return bytes.isEmpty ? nil : .memory(OpenedBytes(bytes: bytes))
+        return opened.isEmpty ? nil : .memory(OpenedBytes(bytes: opened))
     }
 
-    /// Decrypts the chunks in `range` up to the first that fails to open, which becomes a hole.
-    private func open(_ range: Range<Int64>, _ sealer: ChunkSealer) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(Int(range.upperBound - range.lowerBound))
-        var position = range.lowerBound
-        while position < range.upperBound {
-            // Look in the tail first: bytes that left it are already in the ledger.
-            if let tail = tails.bytes(from: position, to: range.upperBound) {
-                bytes += tail
-            } else if let chunk = ledger.chunks(overlapping: position..<position + 1).first {
-                guard let sealed = try? file.read(at: chunk.start, count: Int(chunk.length)) else {
-                    markUnreadable(chunk.range)
-                    return bytes
-                }
-                guard let plain = sealer.open(sealed, chunk) else {
-                    refuse(chunk)
-                    return bytes
-                }
-                let lower = Int(position - chunk.start)
-                let upper = Int(min(range.upperBound, chunk.range.upperBound) - chunk.start)
-                bytes += plain[plain.startIndex + lower..<plain.startIndex + upper]
-            } else {
-                // Marked as stored without a record.
-                state.withLock { $0.machine.discard(position..<position + 1) }
-                return bytes
-            }
-            position = range.lowerBound + Int64(bytes.count)
+    /// Turns bytes that could not be opened into a hole.
+    private func repair(_ fault: StoredBytes.Fault) {
+        switch fault {
+        case .unreadable(let range): markUnreadable(range)
+        case .wrong(let chunk): refuse(chunk)
+        case .unrecorded(let position): makeHoles([position..<position + 1])
         }
-        return bytes
     }
 
     /// Checks the stored chunks in `range` against their checksums, off the cooperative pool; wrong ones become holes.
     func verify(_ range: Range<Int64>) async {
-        guard sealer == nil else {
-            // Decrypting verifies the bytes each time.
-            return state.withLock { $0.machine.markVerified(range) }
-        }
-        await withTaskExecutorPreference(DiskExecutor.shared) {
-            var wrong: [Chunk] = []
-            for chunk in ledger.chunks(overlapping: range) {
-                let bytes = try? file.read(at: chunk.start, count: Int(chunk.length))
-                let isRight = bytes.map { bytes in
-                    bytes.count == Int(chunk.length)
-                        && bytes.withUnsafeBytes { XXHash64.checksum(of: $0) } == chunk.checksum
-                }
-                if isRight == true {
-                    state.withLock { $0.machine.markVerified(chunk.range) }
-                } else {
-                    wrong.append(chunk)
-                }
-            }
-            discard(wrong)
-        }
+        // Opening sealed bytes verifies them each time.
+        guard !bytes.isSealed else { return markVerified(range) }
+        await withTaskExecutorPreference(DiskExecutor.shared) { discard(bytes.verify(range, isRight: markVerified)) }
     }
 
     /// Turns these wrong chunks into holes.
     func discard(_ wrong: [Chunk]) {
         guard !wrong.isEmpty else { return }
-        ledger.discard(wrong)
-        state.withLock { state in wrong.forEach { state.machine.discard($0.range) } }
-        for chunk in wrong {
-            uncount(Int64(chunk.length))
-            engine.reporter.tell(.verificationFailed(key, range: chunk.range))
-        }
+        bytes.discard(wrong)
+        makeHoles(wrong.map(\.range))
+        for chunk in wrong { engine.reporter.tell(.verificationFailed(key, range: chunk.range)) }
         store.recorder.note(self, bytes: 0)
         engine.progress.changed(key)
     }
@@ -97,13 +52,9 @@ extension LiveGeneration {
     ///
     /// If its replacement doesn't open either, the disk is losing bytes.
     private func refuse(_ chunk: Chunk) {
-        let isAgain = state.withLock { $0.disk.chunkFailed(at: chunk.start) }
+        let isAgain = noteFault { $0.chunkFailed(at: chunk.start) }
         discard([chunk])
-        if isAgain { leaveDiskAlone("\(file.path) does not keep what is written.") }
-    }
-
-    func rewind(_ reader: FetchSchedule.ReaderID, to position: Int64) {
-        state.withLock { $0.machine.rewind(reader, to: position) }
+        if isAgain { leaveDiskAlone("\(bytes.file.path) does not keep what is written.") }
     }
 
     /// Turns bytes that cannot be read from disk into a hole.
@@ -112,26 +63,31 @@ extension LiveGeneration {
     /// while.
     func markUnreadable(_ range: Range<Int64>) {
         let now = elapsed
-        let isAgain = state.withLock { $0.disk.readFailed(at: now) }
-        discard(ledger.chunks(overlapping: range))
+        let isAgain = noteFault { $0.readFailed(at: now) }
+        discard(bytes.chunks(overlapping: range))
         unpublish(range)
-        if isAgain { leaveDiskAlone("Cannot read \(file.path).") }
+        if isAgain { leaveDiskAlone("Cannot read \(bytes.file.path).") }
+    }
+
+    /// Turns all bytes beyond `end` into holes, because the data file ends there: others have cut it off.
+    ///
+    /// All at once: as soon as bytes are written behind a missing one, the file seems to have it.
+    func markCutOff(at end: Int64) {
+        guard let last = storedRanges.bounds?.upperBound, last > end else { return }
+        let lost = end..<last
+        let chunks = bytes.chunks(overlapping: lost)
+        let now = elapsed
+        let isAgain = noteFault { $0.readFailed(at: now) }
+        discard(chunks)
+        unpublish(lost)
+        if isAgain { leaveDiskAlone("\(bytes.file.path) is cut off again and again.") }
     }
 
     /// Withdraws bytes that readers were promised but that cannot be written.
     func unpublish(_ range: Range<Int64>) {
         guard !range.isEmpty else { return }
-        let stored = state.withLock { state in
-            let bytes = state.machine.stored.spans(in: range).reduce(0) { $0 + $1.upperBound - $1.lowerBound }
-            state.machine.discard(range)
-            return bytes
-        }
-        uncount(stored)
+        bytes.noteLost(makeHoles([range]))
         engine.progress.changed(key)
-    }
-
-    private func uncount(_ bytes: Int64) {
-        if allocation.noteStored(-bytes) { store.quota.release(Usage(stored: bytes)) }
     }
 
     // MARK: - A failing store
@@ -142,31 +98,11 @@ extension LiveGeneration {
         closeStore(reason: reason, for: Breaker.pause)
     }
 
-    /// Stops storing; readers bypass the store.
-    ///
-    /// New readers try the store again after `pause`, unless it is `nil`.
-    func closeStore(reason: String, for pause: Duration? = nil) {
-        let now = elapsed
-        perform(
-            state.withLock { state in
-                state.disk.storeClosed(for: pause, at: now)
-                return state.machine.closeStore()
-            })
-        engine.reporter.tell(.storeBypassed(key, reason: reason))
-    }
-
-    /// Reopens a store that failed some time ago.
-    func reopenStore(_ state: inout State) {
-        guard state.machine.isStoreClosed, store.breaker.reason == nil, state.disk.mayTryAgain(at: elapsed)
-        else { return }
-        state.machine.reopenStore()
-    }
-
     /// Frees the blocks of a removed entry, even if its descriptor is still held without being read.
     func emptyFileIfUnread() {
         // Frozen by now, so no new lease or reader can appear.
         guard isIdle else { return }
-        file.empty()
+        bytes.file.empty()
     }
 }
 
@@ -179,23 +115,4 @@ private struct OpenedBytes: ByteChunk {
     func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         try bytes.withUnsafeBytes(body)
     }
-}
-
-// MARK: - A failing origin
-
-extension LiveGeneration {
-    /// The origin's refusal of the same request a short time ago; a new fetch need not be tried.
-    func recentRefusal(of request: OriginRequest) -> RepriseError? {
-        let now = elapsed
-        return state.withLock { $0.origin.recentRefusal(of: request, at: now) }
-    }
-
-    /// Remembers a fetch that failed for good.
-    func noteRefusal(_ error: RepriseError, of request: OriginRequest) {
-        let now = elapsed
-        state.withLock { $0.origin.fetchFailed(error, sending: request, at: now) }
-    }
-
-    /// Resets the failure count: the origin answered a fetch as expected.
-    func noteSuccess() { state.withLock { $0.origin.fetchSucceeded() } }
 }

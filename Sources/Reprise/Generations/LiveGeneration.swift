@@ -1,92 +1,15 @@
 import ByteRanges
 import HTTPSemantics
-import HTTPTypes
-import Locks
+import Primitives
 
-/// A live generation: its machine under a lock, its file, its fetches.
+/// A live generation: its state under a lock, its bytes on disk, its fetches.
 ///
-/// Lock order: `state` before the leaves (ledger, quota, reporter, timings, recorder's pending). Continuations are
-/// resumed and tasks cancelled outside the lock.
+/// The state is changed in this file only. Other files ask (``ask(_:)``), or use the methods that change it here and
+/// perform the effects. Lock order: `state` before the leaves (ledger, quota, reporter, timings, recorder's pending).
+/// Continuations are resumed and tasks canceled outside the lock.
 final class LiveGeneration: Sendable {
-    struct FetchHandle {
-        /// How much its request is wanted.
-        let interest: RequestInterest
-        var task: Task<Void, Never>?
-        /// The request that it sends to the origin.
-        var request: OriginRequest?
-        /// The body that it reads; `nil` while it has no connection.
-        var body: (any OriginBody)?
-        var parked: CheckedContinuation<Parking, Never>?
-        /// When it was last parked, by the monotonic clock.
-        var parkedSince = Duration.zero
-        var parkingTimer: Task<Void, Never>?
-        var lingerTimer: Task<Void, Never>?
-        var isCancelled = false
-        var isResumed = false
-        /// Its body is a reader's now.
-        var isHandedOver = false
-
-        mutating func takeParked() -> CheckedContinuation<Parking, Never>? {
-            defer { parked = nil }
-            return parked
-        }
-    }
-
-    /// How the wait of a parked fetch ended.
-    enum Parking: Sendable {
-        /// Its readers want more, or it was canceled.
-        case over
-        /// Its readers wanted nothing for the whole ``MediaCache/Configuration/parkingTime``, so the transfer was
-        /// ended.
-        case givenBack
-    }
-
-    struct State {
-        var machine: FetchSchedule
-        var response: StoredResponse
-        var disk = DiskHealth()
-        var origin: OriginHealth
-        /// The request to send for each reader if the origin has to be asked.
-        var requests: [FetchSchedule.ReaderID: OriginRequest] = [:]
-        var parkedReaders: [FetchSchedule.ReaderID: CheckedContinuation<Void, Never>] = [:]
-        var handles: [FetchSchedule.FetchID: FetchHandle] = [:]
-        var isRemoved = false
-        /// Whether the index has a record of it.
-        var isRecorded = false
-        /// What is left of a response whose bytes found no room.
-        var remainder: Remainder?
-
-        mutating func information() -> ContentInformation {
-            response.information(completeLength: machine.completeLength, rangesSupported: machine.rangesSupported)
-        }
-
-        mutating func end(
-            _ id: FetchSchedule.FetchID, reachedEnd: Bool, failure: RepriseError?, isShared: Bool
-        ) -> [FetchSchedule.Effect] {
-            let handle = handles.removeValue(forKey: id)
-            handle?.lingerTimer?.cancel()
-            handle?.parkingTimer?.cancel()
-            return machine.end(id, reachedEnd: reachedEnd, failure: failure) { [requests] reader in
-                guard let failure, let asked = handle?.request, let own = requests[reader] else { return true }
-                return failure.concerns(own, asked: asked, isShared: isShared)
-            }
-        }
-
-        /// Chooses the request for a fetch: that of its owner or, if the owner has left, that of the reader who began
-        /// to wait last.
-        mutating func chooseRequest(for id: FetchSchedule.FetchID) -> OriginRequest? {
-            let owner = machine.fetches[id]?.owner.flatMap { requests[$0] }
-            let waiting = machine.readers.filter { $0.value.waitingOn == id }.keys.max { $0.number < $1.number }
-            let request = owner ?? waiting.flatMap { requests[$0] } ?? handles[id]?.request
-            handles[id]?.request = request
-            return request
-        }
-
-        /// The record with the machine's latest length and range support.
-        var currentRecord: GenerationRecord {
-            response.record(completeLength: machine.completeLength, rangesSupported: machine.rangesSupported)
-        }
-    }
+    typealias ReaderID = FetchSchedule.ReaderID
+    typealias FetchID = FetchSchedule.FetchID
 
     /// Decrypted bytes stay in memory until the client has taken them, and twice while they are written to its socket.
     private static let largestOpenedPiece: Int64 = 2 * Chunk.alignment
@@ -96,62 +19,51 @@ final class LiveGeneration: Sendable {
     let url: ResourceURL
     let engine: Engine
     let store: Store
-    let file: DataFile
-    let ledger: ChunkLedger
-    let allocation: Allocation
-    let punches = PunchGate()
-    /// `nil` in a plain cache.
-    let sealer: ChunkSealer?
-    /// Bytes of running fetches that are not sealed yet.
-    let tails = UnsealedTails()
-    let state: Mutex<State>
+    let bytes: StoredBytes
+    private let state: Mutex<GenerationState>
     /// Called when the origin has another representation.
-    let onReplaced: @Sendable (LiveGeneration, String) -> Void
+    private let onReplaced: @Sendable (LiveGeneration) -> Void
 
     init(
-        record: GenerationRecord, file: DataFile, ledger: ChunkLedger, engine: Engine, store: Store,
-        isConfirmed: Bool,
-        onReplaced: @escaping @Sendable (LiveGeneration, String) -> Void
+        record: GenerationRecord, bytes: StoredBytes, engine: Engine, store: Store, isConfirmed: Bool,
+        onReplaced: @escaping @Sendable (LiveGeneration) -> Void
     ) {
         id = record.id
         key = record.key
         url = record.url
         self.engine = engine
         self.store = store
-        self.file = file
-        self.ledger = ledger
+        self.bytes = bytes
         self.onReplaced = onReplaced
-        sealer = store.vault.map { vault in
-            vault.sealer(name: store.index.name(of: record.key), generation: record.id, salt: record.salt)
-        }
-        let stored = ledger.ranges
-        allocation = Allocation(stored)
-        var machine = FetchSchedule(
-            completeLength: record.completeLength, rangesSupported: record.rangesSupported, stored: stored)
-        if sealer != nil { machine.largestPiece = Self.largestOpenedPiece }
-        if store.problem != nil { _ = machine.closeStore() }
+        var schedule = FetchSchedule(
+            completeLength: record.completeLength, rangesSupported: record.rangesSupported, stored: bytes.ranges)
+        if bytes.isSealed { schedule.largestPiece = Self.largestOpenedPiece }
+        if store.problem != nil { _ = schedule.closeStore() }
         let policy = engine.configuration.reuse
         let response = StoredResponse(
             record, policy: policy, isConfirmed: isConfirmed, at: engine.configuration.clock.elapsed())
         state = Mutex(
-            State(machine: machine, response: response, origin: OriginHealth(url: record.url, policy: policy)))
+            GenerationState(
+                schedule: schedule, response: response, origin: OriginHealth(url: record.url, policy: policy)))
     }
 
     var moment: Moment { engine.configuration.clock.moment }
     var elapsed: Duration { engine.configuration.clock.elapsed() }
     var generationPolicy: GenerationPolicy { engine.configuration.generationPolicy }
 
-    // MARK: - Stored response
+    /// Answers a question about the state, without changing it.
+    func ask<Answer>(_ question: (borrowing GenerationState) -> Answer) -> Answer { state.withLock { question($0) } }
 
-    var record: GenerationRecord { state.withLock { $0.currentRecord } }
+    /// The metadata with the latest length and range support.
     var information: ContentInformation { state.withLock { $0.information() } }
-    var storedRanges: ByteRangeSet { state.withLock { $0.machine.stored } }
-    var isIdle: Bool { state.withLock { $0.machine.isIdle } && file.leases.isEmpty }
-    var isFrozen: Bool { state.withLock { $0.machine.isFrozen } }
+    /// The metadata and the stored bytes, at one moment.
+    var content: (information: ContentInformation, ranges: ByteRangeSet) {
+        state.withLock { ($0.information(), $0.schedule.stored) }
+    }
 
     // MARK: - Effects
 
-    func perform(_ effects: [FetchSchedule.Effect]) {
+    private func perform(_ effects: [FetchSchedule.Effect]) {
         for effect in effects { perform(effect) }
     }
 
@@ -159,60 +71,67 @@ final class LiveGeneration: Sendable {
         switch effect {
         case .start(let id, let range): start(id, range, response: nil)
         case .demand(let id):
-            let (interest, demand) = state.withLock { ($0.handles[id]?.interest, $0.machine.fetches[id]?.demand) }
+            let (interest, demand) = ask { ($0.running.interest(of: id), $0.schedule.fetches[id]?.demand) }
             interest?.change(to: demand)
-        case .resume(let id):
-            state.withLock { state in
-                state.handles[id]?.lingerTimer?.cancel()
-                state.handles[id]?.lingerTimer = nil
-                state.handles[id]?.isResumed = true
-                return state.handles[id]?.takeParked()
-            }?.resume(returning: .over)
+        case .resume(let id): state.withLock { $0.running.resume(id) }.perform()
         case .linger(let id):
             let (clock, linger) = (engine.configuration.clock, engine.configuration.linger)
             let timer = Task(executorPreference: DiskExecutor.shared) {
                 try? await clock.sleep(linger)
                 guard !Task.isCancelled else { return }
-                self.perform(self.state.withLock { $0.machine.lingerExpired(id) })
+                self.perform(self.state.withLock { $0.schedule.lingerExpired(id) })
             }
-            state.withLock { $0.handles[id]?.lingerTimer = timer }
-        case .cancel(let id):
-            let handle = state.withLock { state in
-                state.handles[id]?.isCancelled = true
-                let handle = state.handles[id]
-                state.handles[id]?.parked = nil
-                return handle
-            }
-            handle?.lingerTimer?.cancel()
-            // Until its head arrives, a sent request keeps running, unless it still waits for a connection or other
-            // requests wait for its connection: breaking it off would waste the work under way.
-            if handle?.isHandedOver != true { handle?.interest.change(to: nil) }
-            handle?.body?.cancel()
-            handle?.parked?.resume(returning: .over)
-        case .wake(let reader):
-            state.withLock { $0.parkedReaders.removeValue(forKey: reader) }?.resume()
+            state.withLock { $0.running.linger(id, until: timer) }
+        case .cancel(let id): state.withLock { $0.running.cancel(id) }?.perform()
+        case .wake(let reader): state.withLock { $0.wake(reader) }?.resume()
         }
     }
 
     private func start(
-        _ id: FetchSchedule.FetchID, _ range: Range<Int64>, response: FetchResponse?,
-        interest: RequestInterest? = nil
+        _ id: FetchID, _ range: Range<Int64>, response: FetchResponse?, interest: RequestInterest? = nil
     ) {
         state.withLock { state in
-            let owner = state.machine.fetches[id]?.owner
-            let request = owner.flatMap { state.requests[$0] } ?? OriginRequest(url: url)
-            let interest = interest ?? RequestInterest(state.machine.fetches[id]?.demand)
-            var handle = FetchHandle(interest: interest)
-            handle.request = request
-            handle.body = response?.response.body
-            let driver = FetchRun(id: id, core: self, request: request, interest: interest)
+            let request = state.ownRequest(for: id) ?? OriginRequest(url: url)
+            let interest = interest ?? RequestInterest(state.schedule.fetches[id]?.demand)
+            let run = FetchRun(id: id, generation: self, request: request, interest: interest)
             engine.fetchesUnderWay.withLock { $0 += 1 }
-            handle.task = Task(executorPreference: DiskExecutor.shared) {
-                await driver.run(response)
-                driver.engine.fetchesUnderWay.withLock { $0 -= 1 }
+            let task = Task(executorPreference: DiskExecutor.shared) {
+                await run.run(response)
+                await run.engine.holdLiveShare(after: self)
+                run.engine.fetchesUnderWay.withLock { $0 -= 1 }
             }
-            state.handles[id] = handle
+            state.running.add(id, task, request: request, interest: interest, body: response?.response.body)
         }
+    }
+
+    // MARK: - Readers
+
+    /// Begins a read of `spec`, or returns `nil` if this generation cannot serve it and a new response must.
+    func openReader(_ spec: RangeSpec?, request: OriginRequest) throws(RepriseError) -> OpenedReader? {
+        let (joinDistance, now) = (engine.timings.joinDistance(for: url.authority), elapsed)
+        let result: Result<OpenedReader?, RepriseError> = state.withLock { state in
+            guard !state.schedule.isFrozen else { return .success(nil) }
+            reopenStore(&state)
+            do throws(RepriseError) {
+                return .success(
+                    try state.openReader(spec, request, joinDistance: joinDistance, policy: generationPolicy, at: now))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let opened = try result.get()
+        if opened != nil {
+            engine.reporter.count { $0.reads += 1 }
+            store.recorder.noteUse(key)
+        }
+        return opened
+    }
+
+    /// Reopens a store that failed some time ago.
+    private func reopenStore(_ state: inout GenerationState) {
+        guard state.schedule.isStoreClosed, store.breaker.reason == nil, state.disk.mayTryAgain(at: elapsed)
+        else { return }
+        state.schedule.reopenStore()
     }
 
     /// Takes over the response that began this generation: the fetch fills from `placement.start` on behalf of the
@@ -221,58 +140,287 @@ final class LiveGeneration: Sendable {
     /// `interest` is that of the request that the response answers.
     func adopt(
         _ response: FetchResponse, spec: RangeSpec?, request: OriginRequest, interest: RequestInterest?
-    ) throws(RepriseError) -> OpenedReader? {
+    ) -> OpenedReader? {
         let placement = response.placement
-        let (opened, id) = state.withLock { state -> (OpenedReader?, FetchSchedule.FetchID) in
-            let extent = Self.extent(of: spec, completeLength: state.machine.completeLength)
-            var opened: OpenedReader?
-            if let extent {
-                let reader = state.machine.addReader(extent.start, extent.end, demand: request.demand)
-                state.requests[reader] = request
-                opened = OpenedReader(
-                    id: reader, start: extent.start, end: extent.end ?? state.machine.completeLength,
-                    information: state.information(), disposition: .unknown, isCollapsed: false)
-            }
-            return (opened, state.machine.adoptFetch(start: placement.start, limit: placement.end, owner: opened?.id))
-        }
+        let (opened, fetch) = state.withLock { $0.adopt(placement, for: spec, request) }
         engine.reporter.count { $0.reads += opened == nil ? 0 : 1 }
-        start(id, placement.start..<(placement.end ?? .max), response: response, interest: interest)
+        start(fetch, placement.start..<(placement.end ?? .max), response: response, interest: interest)
         return opened
     }
 
-    // MARK: - Recording
+    func removeReader(_ id: ReaderID) {
+        let (effects, parked, isLast) = state.withLock { state in
+            let (effects, parked) = state.removeReader(id)
+            return (effects, parked, state.schedule.readers.isEmpty)
+        }
+        if isLast { dropRemainder() }
+        store.recorder.noteUse(key)
+        perform(effects)
+        parked?.resume()
+    }
+
+    func rewind(_ reader: ReaderID, to position: Int64) {
+        state.withLock { $0.schedule.rewind(reader, to: position) }
+    }
+
+    /// What `reader` does next, with a lease on the piece that it gets.
+    func nextStep(of reader: ReaderID) -> (next: FetchSchedule.Next, lease: Lease?) {
+        let (next, effects, lease) = state.withLock { state in
+            let (next, effects) = state.schedule.next(reader, joinDistance: joinDistance(state))
+            // Under the lock under which extents are evicted: between choice and lease nothing may vanish.
+            guard case .piece(let range, _) = next else { return (next, effects, nil as Lease?) }
+            return (next, effects, bytes.file.leases.take(range))
+        }
+        perform(effects)
+        return (next, lease)
+    }
+
+    /// Waits until `reader` has to look again.
+    func wait(_ reader: ReaderID) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let mustWait = state.withLock { !Task.isCancelled && $0.park(reader, continuation) }
+                if !mustWait { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.wake(reader) }?.resume()
+        }
+    }
+
+    /// The beginning of `spec`, at most `count` bytes, if all of `spec` is stored and verified: the path on which
+    /// nothing waits.
+    ///
+    /// `isUsable` says that it may be used whatever its age.
+    func hit(_ spec: RangeSpec?, atMost count: Int64, isUsable: Bool) -> StoredHit? {
+        guard !bytes.isSealed else { return nil }
+        let moment = moment
+        let found = state.withLock { state -> StoredHit? in
+            // To open the file may wait for the disk.
+            guard let range = state.hit(spec, isUsable: isUsable, at: moment), let file = bytes.file.opened else {
+                return nil
+            }
+            state.response.noteUse(at: moment.elapsed)
+            let first = range.lowerBound..<range.lowerBound + min(count, range.upperBound - range.lowerBound)
+            return StoredHit(
+                region: StoredRegion(range: first, of: self, file), range: range, information: state.information())
+        }
+        return found.flatMap { $0.region.isCutOff() ? nil : $0 }
+    }
+
+    /// `range`, if it is stored and verified; `file` is the open data file.
+    func storedRegion(_ range: Range<Int64>, in file: any OpenFile) -> StoredRegion? {
+        let now = elapsed
+        let region = state.withLock { state -> StoredRegion? in
+            guard !range.isEmpty, state.schedule.verified.contains(range) else { return nil }
+            state.response.noteUse(at: now)
+            return StoredRegion(range: range, of: self, file)
+        }
+        return region.flatMap { $0.isCutOff() ? nil : $0 }
+    }
+
+    // MARK: - Fetches
+
+    /// How far behind the wanted byte a running fetch may be for a reader to wait for it.
+    ///
+    /// Where no other response may be joined, any distance: nothing else can bring the byte.
+    private func joinDistance(_ state: borrowing GenerationState) -> Int64 {
+        state.response.isJoinable(generationPolicy) ? engine.timings.joinDistance(for: url.authority) : .max
+    }
+
+    /// Whether the request of a fetch should be sent now that its turn has come: see
+    /// ``FetchSchedule/claim(_:joinDistance:)``.
+    func claim(_ id: FetchID) -> Bool {
+        state.withLock { state in
+            // One that is not sent after all takes over nothing from the others.
+            guard state.running.isWanted(id) else { return false }
+            return state.schedule.claim(id, joinDistance: joinDistance(state))
+        }
+    }
+
+    /// The request that the fetch sends to the origin now; `nil` when it is over.
+    func request(for id: FetchID) -> OriginRequest? { state.withLock { $0.chooseRequest(for: id) } }
+
+    /// The fetch reads from `body` now.
+    ///
+    /// False when it was canceled in the meantime.
+    func attach(_ body: any OriginBody, to id: FetchID) -> Bool {
+        state.withLock { state in
+            state.schedule.responseArrived(id)
+            return state.running.attach(body, to: id)
+        }
+    }
+
+    func learn(_ placement: BodyPlacement) {
+        state.withLock {
+            $0.schedule.learn(completeLength: placement.completeLength, rangesSupported: placement.rangesSupported)
+        }
+    }
+
+    /// A request beyond the end told the length, which was not known; false if the stored bytes contradict it.
+    func learnEnd(_ length: Int64?) -> Bool { state.withLock { $0.schedule.learnEnd(length) } }
+
+    func advance(_ id: FetchID, by count: Int64) -> FetchSchedule.Verdict {
+        let (verdict, effects) = state.withLock { state in
+            state.running.goesOn(id)
+            return state.schedule.advance(id, by: count)
+        }
+        perform(effects)
+        engine.progress.changed(key)
+        return verdict
+    }
+
+    func verdict(_ id: FetchID) -> FetchSchedule.Verdict {
+        let (verdict, effects) = state.withLock { state in
+            state.running.goesOn(id)
+            return state.schedule.verdict(id)
+        }
+        perform(effects)
+        return verdict
+    }
+
+    /// Waits until readers want more of the fetch, or it is canceled, or its connection was given back.
+    ///
+    /// That happens once it has been parked for the whole parking time: its transfer is canceled, and a request for the
+    /// rest takes its place when readers want more. Only where such a request can continue the generation.
+    func parkFetch(_ id: FetchID) async -> RunningFetches.Parking {
+        await withCheckedContinuation { continuation in
+            let parked = state.withLock { state in
+                let parked = state.running.park(id, continuation, at: elapsed)
+                if case .needsTimer = parked { state.running.setParkingTimer(makeParkingTimer(id), of: id) }
+                return parked
+            }
+            if case .refused = parked { continuation.resume(returning: .over) }
+        }
+    }
+
+    /// One timer for many short stops: it looks how long the last one has been lasting.
+    private func makeParkingTimer(_ id: FetchID) -> Task<Void, Never> {
+        let (clock, limit) = (engine.configuration.clock, engine.configuration.parkingTime)
+        return Task(executorPreference: DiskExecutor.shared) { [weak self] in
+            var rest: Duration? = limit
+            while let time = rest, (try? await clock.sleep(time)) != nil { rest = self?.checkParking(id, limit) }
+        }
+    }
+
+    private func checkParking(_ id: FetchID, _ limit: Duration) -> Duration? {
+        let (rest, release) = state.withLock { state in
+            state.checkParking(id, limit: limit, policy: generationPolicy, at: elapsed)
+        }
+        release?.perform()
+        return rest
+    }
+
+    /// Ends a fetch whose request failed, and returns whether it had been canceled; `nil` if a reader waits for its
+    /// bytes, and a retry is due.
+    func endUnlessAwaited(_ id: FetchID) -> Bool? {
+        guard let outcome = state.withLock({ $0.endUnlessAwaited(id) }) else { return nil }
+        perform(outcome.effects)
+        return outcome.isCancelled
+    }
+
+    func end(_ id: FetchID, reachedEnd: Bool, failure: RepriseError?) {
+        let isShared = engine.configuration.reuse.isShared
+        perform(state.withLock { $0.end(id, reachedEnd: reachedEnd, failure: failure, isShared: isShared) })
+        engine.progress.changed(key)
+    }
+
+    /// Remembers a fetch that failed for good.
+    func noteRefusal(_ error: RepriseError, of request: OriginRequest) {
+        let now = elapsed
+        state.withLock { $0.origin.fetchFailed(error, sending: request, at: now) }
+    }
+
+    /// Resets the failure count: the origin answered a fetch as expected.
+    func noteSuccess() { state.withLock { $0.origin.fetchSucceeded() } }
+
+    /// Leaves what is left of a response to the reader that comes to it first; false where that reader's own request
+    /// does as well, or there is no reader.
+    func handOver(_ remainder: Remainder, of id: FetchID) -> Bool {
+        state.withLock { $0.handOver(remainder, of: id, generationPolicy) }
+    }
+
+    /// The rest of a response that brings the byte at `position`, for one reader.
+    func takeRemainder(at position: Int64) -> Remainder? { state.withLock { $0.takeRemainder(at: position) } }
+
+    /// No reader comes for it any more.
+    private func dropRemainder() { state.withLock { $0.takeRemainder(at: nil) }?.response.body.cancel() }
+
+    // MARK: - The stored response
+
+    /// Changes the stored response.
+    func changeResponse<Outcome>(_ change: (inout StoredResponse) -> Outcome) -> Outcome {
+        state.withLock { change(&$0.response) }
+    }
+
+    // MARK: - Bytes
+
+    /// Stored bytes were read and are right.
+    func markVerified(_ range: Range<Int64>) { state.withLock { $0.schedule.markVerified(range) } }
+
+    /// Turns these ranges into holes; returns how many stored bytes they had.
+    @discardableResult
+    func makeHoles(_ ranges: [Range<Int64>]) -> Int64 { state.withLock { $0.schedule.discard(ranges) } }
+
+    /// A fault of the disk; true if it is the second one, so that nothing more should be written for a while.
+    func noteFault(_ note: (inout DiskHealth) -> Bool) -> Bool { state.withLock { note(&$0.disk) } }
+
+    /// Stops storing; readers bypass the store.
+    ///
+    /// New readers try the store again after `pause`, unless it is `nil`.
+    func closeStore(reason: String, for pause: Duration? = nil) {
+        let now = elapsed
+        perform(
+            state.withLock { state in
+                state.disk.storeClosed(for: pause, at: now)
+                return state.schedule.closeStore()
+            })
+        engine.reporter.tell(.storeBypassed(key, reason: reason))
+    }
+
+    /// Takes the extents out that are best evicted to free about `count` bytes; nothing reads or writes there until
+    /// ``StoredBytes/endPunching(_:)``.
+    func takeExtents(freeing count: Int64) -> [Range<Int64>] {
+        state.withLock { state in
+            let victims = state.schedule.extents(freeing: count, leased: bytes.file.leases.ranges)
+            // Leases are taken and holes found under the same lock, so nothing reads or writes there now.
+            state.schedule.evict(victims)
+            bytes.beginPunching(victims)
+            return victims
+        }
+    }
+
+    // MARK: - Recording, removal
+
+    func markRecorded() { state.withLock { $0.isRecorded = true } }
 
     /// Stops recording and accepts no new readers, because the entry is removed.
     func markRemoved(because reason: FetchSchedule.Freeze = .removed) {
         perform(
             state.withLock { state in
                 state.isRemoved = true
-                return state.machine.freeze(because: reason)
+                return state.schedule.freeze(because: reason)
             })
         dropRemainder()
         // The file's name goes, so its readers could not open it again.
-        if !isIdle { file.hold() }
+        if !isIdle { bytes.file.hold() }
         engine.progress.changed(key)
     }
 
-    /// Whether the index has a record of it.
-    var isRecorded: Bool { state.withLock { $0.isRecorded } }
-
-    func markRecorded() { state.withLock { $0.isRecorded = true } }
-
-    /// Discards a generation that the index has no record of, because the index cannot be written and others wait for
-    /// it too.
-    ///
-    /// A file without any record is removed.
-    func dropUnrecorded() {
-        if !isRecorded { replace(reason: "The index could not be written.") }
+    /// The origin has another representation: readers end at their first hole, new reads ask the origin.
+    func replace(reason: String, because cause: FetchSchedule.Freeze = .replaced) {
+        perform(state.withLock { $0.schedule.freeze(because: cause) })
+        // Another process would take the stored bytes for fresh, and meet the same response at the same hole.
+        invalidate()
+        engine.reporter.tell(.generationReplaced(key, reason: reason))
+        onReplaced(self)
     }
 
-    /// The changes that the index lacks.
-    func takeUnrecorded() -> Index.Batch.Generation? {
-        guard let record = state.withLock({ $0.isRemoved ? nil : $0.currentRecord }) else { return nil }
-        return Index.Batch.Generation(
-            record: record, usage: Usage(allocated: allocation.usage.allocated, stored: ledger.byteCount),
-            blocks: ledger.takeUnrecorded())
+    /// The cache closes: fetches end, keeping what arrived; readers end at their next hole.
+    func stopFetches() async {
+        let (effects, tasks) = state.withLock { ($0.schedule.freeze(because: .closed), $0.running.tasks) }
+        perform(effects)
+        dropRemainder()
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
     }
 }

@@ -33,14 +33,28 @@ struct StoredResponse: Sendable {
 
     /// Whether it was stored or validated in a play that is still going on.
     func isInPlay(at elapsed: Duration) -> Bool {
-        guard !policy.isShared, let confirmed, record.isMedia else { return false }
+        guard !policy.isShared, let confirmed, staysInPlay else { return false }
         return elapsed - lastUsed < policy.playWindow && elapsed - confirmed < ReusePolicy.longestPlay
     }
 
-    /// Whether a request without directives may be answered from it, because it is fresh or media in play.
+    /// Whether it is used throughout a play: media, and a playlist that has ended if its origin gives it no lifetime.
+    private var staysInPlay: Bool {
+        guard let role = record.role, role.kind == .playlist else { return record.isMedia }
+        return role.term == .media && !freshness.hasExplicitLifetime && !freshness.forbidsStale
+    }
+
+    /// Whether it never changes, so that asking would tell nothing new, whatever lifetime the origin gives.
+    ///
+    /// A segment of a playlist that has ended is such a response, unless its origin wants to be asked each time.
+    private var isSettled: Bool {
+        guard !policy.isShared, !record.isInvalidated, let role = record.role else { return false }
+        return role.kind == .segment && role.term == .permanent && !freshness.forbidsStale && freshness.lifetime > 0
+    }
+
+    /// Whether a request without directives may be answered from it, because it is fresh, media in play, or settled.
     func isUsable(at moment: Moment) -> Bool {
         let isFresh = !record.isInvalidated && moment.date < freshness.freshUntil.secondsSince1970
-        return isFresh || isInPlay(at: moment.elapsed)
+        return isFresh || isInPlay(at: moment.elapsed) || isSettled
     }
 
     /// Whether it may answer a request with these directives without asking the origin.
@@ -48,18 +62,23 @@ struct StoredResponse: Sendable {
         if record.isInvalidated { return .validate(.stale) }
         return freshness.reuse(
             for: directives, now: HTTPDate(secondsSince1970: moment.date),
-            obeysRequest: policy.isShared || !record.isMedia, isConfirmed: isInPlay(at: moment.elapsed))
+            obeysRequest: policy.isShared || !record.isMedia,
+            isConfirmed: isInPlay(at: moment.elapsed) || isSettled)
     }
 
     /// Whether it may be served although validating it failed with `error` (RFC 9111 §4.2.4, RFC 5861 §4).
     func mayServeStale(instead error: RepriseError, at moment: Moment) -> Bool {
         if record.isInvalidated { return false }
         let date = HTTPDate(secondsSince1970: moment.date)
+        if case .limited(_, let usable?) = record.role?.term, .seconds(freshness.currentAge(now: date)) > usable {
+            // An old live playlist would make a player wait for segments that are long gone.
+            return false
+        }
         switch error.code {
         case .networkUnavailable, .originUnreachable, .originNotFound, .originTimedOut:
             return freshness.mayServeStale(because: .disconnected, now: date)
         case .originRefused where error.refusal.map { [500, 502, 503, 504].contains($0.head.status.code) } == true:
-            let isLenient = !policy.isShared && record.isMedia && !freshness.forbidsStale
+            let isLenient = !policy.isShared && (record.isMedia || record.role != nil) && !freshness.forbidsStale
             return isLenient || freshness.mayServeStale(because: .error, now: date)
         default: return false
         }
@@ -96,6 +115,15 @@ struct StoredResponse: Sendable {
         confirmed = moment.elapsed
         lastUsed = moment.elapsed
         recordChanged()
+    }
+
+    /// Takes the part in a stream that a playlist gives it; false if it has it already.
+    mutating func assign(_ role: StreamRole) -> Bool {
+        record.formerRole = nil
+        guard record.role != role else { return false }
+        record.role = role
+        recordChanged()
+        return true
     }
 
     /// Marks it as stale, so that it is not used without asking the origin (RFC 9111 §4.4).

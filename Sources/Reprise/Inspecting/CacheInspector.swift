@@ -1,4 +1,5 @@
 public import ByteRanges
+public import Foundation
 
 /// Reads a cache directory without opening the cache, even while another process, such as a running proxy, has it open.
 ///
@@ -9,16 +10,35 @@ public struct CacheInspector: Sendable {
 
     /// Opens the index of the cache in `directory`; a directory without an index counts as an empty cache.
     ///
-    /// Throws ``RepriseError``: `storageUnavailable` when the index is damaged or of another format, `keyUnavailable`
-    /// when `encryption` does not match the key the cache was made with.
+    /// Throws ``RepriseError``: `storageUnavailable` when the index is damaged, of another format, or missing although
+    /// there are media, `keyUnavailable` when `encryption` does not match the key the cache was made with.
     public init(directory: String, encryption: CacheEncryption? = nil) throws(RepriseError) {
         self.directory = directory
         let vault = try encryption.map { encryption throws(RepriseError) in Vault(key: try encryption.provider.key()) }
         index = try Index.open(readOnly: directory, vault: vault)
+        if index == nil, let reason = Index.loss(in: directory, SystemFileSystem()) {
+            throw RepriseError(
+                .storageUnavailable,
+                "The index of the cache in \(directory) cannot be used: \(reason). Without it, its media are useless. The "
+                    + "next command that writes removes them, unless you put a copy of \(Index.fileName) there first.")
+        }
+    }
+
+    /// Opens the index of the cache in the directory at `directory`, a file URL.
+    ///
+    /// As ``init(directory:encryption:)-(String,_)``; throws `invalidArgument` for what is no file URL.
+    public init(directory: URL, encryption: CacheEncryption? = nil) throws(RepriseError) {
+        guard directory.isFileURL else {
+            throw RepriseError(.invalidArgument, "Only a file URL can be a cache's directory.")
+        }
+        try self.init(directory: directory.path, encryption: encryption)
     }
 
     /// The stored entries, most recently used first.
     public func entries() throws(RepriseError) -> [CacheEntry] { try index?.entries() ?? [] }
+
+    /// The titles of which something is stored or that were named, the most recently used first.
+    public func titles() throws(RepriseError) -> [Title] { try index?.titles() ?? [] }
 
     /// A pinned or downloading entry of which nothing is stored yet.
     package struct AwaitedEntry: Sendable {
@@ -56,9 +76,15 @@ public struct CacheInspector: Sendable {
         guard let index, let stored = try index.generation(for: entry.key) else {
             throw RepriseError(.notStored, "Nothing is stored for \(entry.url.redacted).")
         }
-        let path = Store.path(
-            in: directory, name: index.name(of: entry.key), generation: stored.record.id)
-        let file = try DataFile(path: path, create: false, in: SystemFileSystem())
+        let name = DataFileName(hash: index.name(of: entry.key), generation: stored.record.id)
+        let file: DataFile
+        do throws(RepriseError) {
+            file = try DataFile(path: name.path(in: directory), create: false, in: SystemFileSystem())
+        } catch {
+            guard error.isMissingFile else { throw error }
+            throw RepriseError(
+                .notStored, "Of \(entry.url.redacted) nothing is stored any more: its file is gone. Fetch it again.")
+        }
         let proof = ChunkProof(stored.record, index)
         var position: Int64 = 0
         for chunk in stored.chunks.values.joined().sorted(by: { $0.start < $1.start }) {

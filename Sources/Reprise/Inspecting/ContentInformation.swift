@@ -1,3 +1,4 @@
+public import Foundation
 public import HTTPSemantics
 public import HTTPTypes
 
@@ -20,8 +21,9 @@ public struct ContentInformation: Sendable {
     /// The URL that answered after redirects, to which relative links of the representation refer; `nil` without
     /// redirects, and where it is unknown.
     public var finalURL: ResourceURL?
-    /// When the response arrived, in seconds since 1970; `nil` for a response that is not stored.
-    public var responseTime: Int64?
+    /// When the response arrived, or was last confirmed; `nil` for a response that is not stored, or that must be
+    /// validated before it is used again.
+    public var responseTime: Date?
 
     /// How long the stored response may be used without asking the origin; `nil` for a response that is not stored.
     public var freshness: Freshness?
@@ -29,7 +31,14 @@ public struct ContentInformation: Sendable {
     /// Whether this is, or may be, audio or video; false for a playlist.
     public var isMedia: Bool
 
+    /// What a playlist says about it.
+    package var role: StreamRole?
+    /// The role of the response that it replaces, until it gets one of its own.
+    package var formerRole: StreamRole?
+
     init(_ record: GenerationRecord, _ freshness: Freshness? = nil) {
+        role = record.role
+        formerRole = record.formerRole
         self.freshness = freshness
         isMedia = record.isMedia
         completeLength = record.completeLength
@@ -38,7 +47,8 @@ public struct ContentInformation: Sendable {
         validators = Validators(record.fields)
         fields = record.fields
         generation = String(UInt64(bitPattern: record.id), radix: 16)
-        responseTime = record.responseTime
+        responseTime =
+            record.isInvalidated ? nil : Date(timeIntervalSince1970: Double(record.responseTime))
         finalURL = record.finalURL
     }
 
@@ -55,38 +65,4 @@ public struct ContentInformation: Sendable {
         validators = Validators(fields)
         generation = ""
     }
-}
-
-/// A stored entry of the cache.
-public struct CacheEntry: Sendable {
-    /// The key.
-    public let key: CacheKey
-    /// The URL that filled the entry first.
-    public let url: ResourceURL
-    /// The metadata of the representation.
-    public let information: ContentInformation
-    /// Bytes of media on disk.
-    public let storedBytes: Int64
-    /// Bytes that the media occupy on disk, in the file system's blocks, as `du` shows.
-    public let allocatedBytes: Int64
-    /// Last use, in seconds since 1970.
-    public let lastUsed: Double
-    /// How long it stays.
-    public let retention: Retention
-
-    /// The partition that the entry belongs to; `nil` for none.
-    public var partition: String? { key.partition }
-
-    init(record: GenerationRecord, usage: Usage, lastUsed: Double, retention: Retention) {
-        key = record.key
-        url = record.url
-        information = ContentInformation(record)
-        storedBytes = usage.stored
-        allocatedBytes = usage.allocated
-        self.lastUsed = lastUsed
-        self.retention = retention
-    }
-
-    /// Whether every byte is stored.
-    public var isComplete: Bool { information.completeLength == storedBytes }
 }

@@ -1,23 +1,4 @@
-import ByteRanges
-
-/// The result of ``MediaCache/verify(_:)``.
-public struct VerificationReport: Sendable {
-    /// Entries checked.
-    public var entries = 0
-    /// Bytes of media that were read and matched.
-    public var soundBytes: Int64 = 0
-    /// Stored ranges that did not match, by key; they are holes now and will be fetched again.
-    public var damaged: [(key: CacheKey, range: Range<Int64>)] = []
-    /// Entries whose file is gone; they are removed from the index.
-    public var missing: [CacheKey] = []
-    /// Entries whose file could not be opened this time; they are left as they are.
-    public var unreadable: [CacheKey] = []
-    /// Records that could not be read or belong to no entry; they are removed with their files.
-    public var damagedRecords = 0
-
-    /// Whether nothing was damaged, missing or unreadable.
-    public var isSound: Bool { damaged.isEmpty && missing.isEmpty && unreadable.isEmpty && damagedRecords == 0 }
-}
+import Primitives
 
 extension MediaCache {
     /// Reads all stored bytes and compares them with their checksums or tags; bytes that don't match become holes.
@@ -34,6 +15,14 @@ extension MediaCache {
         for entry in entries {
             try Task.checkCancellation()
             tally = try await verify(entry, store, tally)
+        }
+        let lost = store.lost.withLock { lost in
+            defer { lost = [] }
+            return lost
+        }
+        for key in Set(lost).subtracting(tally.report.missing) {
+            tally.report.missing.append(key)
+            if !entries.contains(where: { $0.key == key }) { tally.report.entries += 1 }
         }
         try Task.checkCancellation()
         tally.report.damagedRecords = try await removeDamagedRecords(store)
@@ -113,27 +102,12 @@ private struct VerificationTally: Sendable {
     }
 
     mutating func note(_ key: CacheKey, _ chunk: Chunk, isSound: Bool) {
-        if isSound { report.soundBytes += chunk.count } else { report.damaged.append((key, chunk.range)) }
+        if isSound {
+            report.soundBytes += chunk.count
+        } else {
+            report.damaged.append(.init(key: key, range: chunk.range))
+        }
         read += chunk.count
         progress(read, total)
-    }
-}
-
-/// Checks stored chunks against their records.
-struct ChunkProof: Sendable {
-    private let sealer: ChunkSealer?
-
-    init(_ record: GenerationRecord, _ index: Index) {
-        sealer = index.codec.vault.map { vault in
-            vault.sealer(name: index.name(of: record.key), generation: record.id, salt: record.salt)
-        }
-    }
-
-    /// The plain bytes of `chunk`; `nil` unless they match its record.
-    func bytes(of chunk: Chunk, in file: DataFile) -> [UInt8]? {
-        guard let bytes = try? file.read(at: chunk.start, count: Int(chunk.length)), bytes.count == Int(chunk.length)
-        else { return nil }
-        if let sealer { return sealer.open(bytes, chunk).map { [UInt8]($0) } }
-        return bytes.withUnsafeBytes { XXHash64.checksum(of: $0) } == chunk.checksum ? bytes : nil
     }
 }

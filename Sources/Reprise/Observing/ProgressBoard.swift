@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 
 /// Signals listeners when the stored bytes of a resource have changed.
 ///

@@ -1,4 +1,6 @@
-/// Decides how long requests to a failing origin are suppressed when its response does not say so.
+/// Decides how long requests to a failing origin are suppressed when its response has no lifetime.
+///
+/// ``RetryBudget`` reads `Retry-After`.
 enum Backoff {
     /// Longest pause after a failure, so that an origin that has recovered is asked again a second later.
     private static let longest = Duration.seconds(1)

@@ -9,8 +9,8 @@ public struct OriginRefusal: Sendable {
     public let head: HTTPResponse
     /// The body, cut after ``maximumBody`` bytes.
     public let body: [UInt8]
-    /// Seconds since the origin generated it, if it was kept from an earlier request; `nil` if it has just arrived.
-    public internal(set) var age: Int64?
+    /// Time since the origin generated it, if it was kept from an earlier request; `nil` if it has just arrived.
+    public internal(set) var age: Duration?
 
     /// Maximum number of bytes kept of an error page: 1 MiB.
     public static let maximumBody = 1 << 20
@@ -19,7 +19,7 @@ public struct OriginRefusal: Sendable {
     var isTransient: Bool { [429, 500, 502, 503, 504].contains(head.status.code) }
 
     /// `Retry-After` as a duration of at most a day, if the origin sent one in seconds (RFC 9110 §10.2.3).
-    var retryAfter: Duration? {
+    package var retryAfter: Duration? {
         guard let value = head.headerFields[.retryAfter], let seconds = CacheControl.seconds(value) else { return nil }
         return .seconds(min(seconds, 86_400))
     }

@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 
 /// The cost of a new request, by origin: time to first byte and rate, as moving averages.
 ///
@@ -25,7 +25,7 @@ final class OriginTimings: Sendable {
     private let timings = Mutex<[String: Timing]>([:])
 
     /// How many bytes before the wanted one a running fetch may be for a reader to wait for it.
-    func patience(for host: String) -> Int64 {
+    func joinDistance(for host: String) -> Int64 {
         timings.withLock { timings in
             guard let timing = timings[host], let delay = timing.firstByte, let rate = timing.bytesPerSecond else {
                 return Self.unmeasured

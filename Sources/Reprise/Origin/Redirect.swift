@@ -22,7 +22,7 @@ package enum Redirect {
         let origin = request.url
         let target: ResourceURL
         do {
-            target = try origin.resolving(location)
+            target = try origin.resolving(visible(location))
         } catch {
             throw RepriseError(
                 .originRedirectRefused, "\(origin.authority) redirects to something that cannot be fetched.",
@@ -40,6 +40,17 @@ package enum Redirect {
             next.fields = HTTPFields(request.fields.filter { isHarmless($0.name) })
         }
         return next
+    }
+
+    /// `location` with white space and bytes beyond ASCII percent-encoded, which stand in it although no URI has them;
+    /// clients repair that.
+    private static func visible(_ location: String) -> String {
+        guard location.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F }) else { return location }
+        return location.utf8.map { byte in
+            byte <= 0x20 || byte >= 0x7F
+                ? (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+                : String(UnicodeScalar(byte))
+        }.joined()
     }
 
     /// Fields that reveal nothing about the user; only these are sent on to another host or port.

@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 
 /// How much a request under way is wanted: by which class of demand, or no longer at all.
 ///

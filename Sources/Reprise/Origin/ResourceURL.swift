@@ -139,16 +139,23 @@ public struct ResourceURL: Hashable, Sendable, CustomStringConvertible {
             host = authority[..<(colon ?? authority.endIndex)]
             portText = colon.map { authority[authority.index(after: $0)...] }
             guard !host.isEmpty, host.count <= 255, host.utf8.allSatisfy(isHostByte) else {
-                throw RepriseError(.invalidURL, "\"\(host.prefix(64))\" is not a host name.")
+                throw RepriseError(.invalidURL, "\(quoted(host)) is not a host name.")
             }
         }
         guard let portText, !portText.isEmpty else { return (host.lowercased(), nil) }
         guard portText.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = Int(portText),
             (1...65_535).contains(port)
         else {
-            throw RepriseError(.invalidURL, "\"\(portText.prefix(16))\" is not a port; ports are 1 to 65535.")
+            // What follows a colon may be a password with a slash in it.
+            throw RepriseError(
+                .invalidURL, "What follows the colon after the host is not a port; ports are 1 to 65535.")
         }
         return (host.lowercased(), port)
+    }
+
+    /// `host` in quotation marks, unless it may hold a user name and a password.
+    private static func quoted(_ host: Substring) -> String {
+        host.contains { $0 == ":" || $0 == "%" } ? "What stands before the path" : "\"\(host.prefix(64))\""
     }
 
     private static func isHostByte(_ byte: UInt8) -> Bool {

@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 
 /// A body that bypasses the store, cut to the wanted range.
 ///

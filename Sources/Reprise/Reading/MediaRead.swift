@@ -1,6 +1,6 @@
 public import HTTPSemantics
 public import HTTPTypes
-import Locks
+import Primitives
 
 /// The bytes of one read, in order, pulled by one consumer; if several share the read, each piece goes to one of them.
 ///
@@ -115,9 +115,9 @@ public final class MediaRead: AsyncSequence, Sendable {
         information = ContentInformation(
             response: response.head, completeLength: length, rangesSupported: placement.rangesSupported,
             finalURL: response.url)
-        guard let extent = LiveGeneration.extent(of: spec, completeLength: length) else {
+        guard let extent = ReadExtent(spec, completeLength: length) else {
             response.body.cancel()
-            throw LiveGeneration.notSatisfiable(length ?? 0)
+            throw ReadExtent.notSatisfiable(length ?? 0)
         }
         start = extent.start
         end = extent.end ?? length

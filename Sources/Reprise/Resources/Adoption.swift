@@ -1,6 +1,6 @@
 import HTTPSemantics
 import HTTPTypes
-import Locks
+import Primitives
 
 /// Turns a response that has arrived into a generation, or into a read that bypasses the store.
 struct Adoption: Sendable {
@@ -27,9 +27,9 @@ struct Adoption: Sendable {
         let generation: LiveGeneration
         do throws(RepriseError) {
             generation = try GenerationLoader(resource: home, store: store)
-                .begin(judged, at: placement, from: wanted.origin.url)
+                .begin(judged, at: placement, for: wanted, replacing: replaced)
         } catch {
-            engine.reporter.tell(.storeBypassed(resource.key, reason: error.description))
+            engine.reporter.tell(.storeBypassed(resource.key, reason: error.explanation))
             return try bypass()
         }
         if let replaced { await resource.retire(replaced, from: store) }
@@ -41,11 +41,11 @@ struct Adoption: Sendable {
             store.removeFile(name: store.index.name(of: home.key), generation: generation.id)
             return try bypass()
         }
-        let opened = try generation.adopt(
+        let opened = generation.adopt(
             FetchResponse(response: judged.response, placement: placement), spec: spec(in: placement),
             request: wanted.origin, interest: wanted.interest)
         store.recorder.noteUse(home.key)
-        guard let opened else { throw LiveGeneration.notSatisfiable(placement.completeLength ?? 0) }
+        guard let opened else { throw ReadExtent.notSatisfiable(placement.completeLength ?? 0) }
         let how = Confirmation(
             reason: replaced == nil ? resource.primary == nil ? .uriMiss : .varyMiss : .stale,
             status: judged.response.head.status.code)
@@ -103,7 +103,7 @@ struct Adoption: Sendable {
     private func spec(in placement: BodyPlacement) -> RangeSpec? {
         guard let range = wanted.range, placement.start > 0 || placement.end != placement.completeLength,
             let end = placement.end,
-            let extent = LiveGeneration.extent(of: range, completeLength: placement.completeLength)
+            let extent = ReadExtent(range, completeLength: placement.completeLength)
         else { return wanted.range }
         let part = placement.start..<end
         return part.contains(extent.start) ? range : .bounded(part)

@@ -94,7 +94,7 @@ struct CachedRefusal: Sendable {
             : request.url == self.request.url && request.hasCredentials(of: self.request)
         guard isTimely, isMeant else { return nil }
         var refusal = refusal
-        refusal.age = age
+        refusal.age = .seconds(age)
         return refusal
     }
 }

@@ -17,5 +17,5 @@ protocol CurrentGeneration: AnyObject, Sendable {
 }
 
 extension LiveGeneration: CurrentGeneration {
-    var hasUnrecorded: Bool { ledger.hasUnrecorded }
+    var hasUnrecorded: Bool { bytes.hasUnrecorded }
 }

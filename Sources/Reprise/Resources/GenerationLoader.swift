@@ -1,6 +1,6 @@
 import HTTPSemantics
 import HTTPTypes
-import Locks
+import Primitives
 
 /// Makes the generations of one resource: from the index, or for a response that begins one.
 struct GenerationLoader: Sendable {
@@ -21,8 +21,10 @@ struct GenerationLoader: Sendable {
 
     /// Makes a new generation for a response that has arrived.
     func begin(
-        _ judged: JudgedResponse, at placement: BodyPlacement, from url: ResourceURL
+        _ judged: JudgedResponse, at placement: BodyPlacement, for wanted: ReadRequest,
+        replacing replaced: LiveGeneration?
     ) throws(RepriseError) -> LiveGeneration {
+        let url = wanted.origin.url
         let head = judged.response.head
         var fields = head.headerFields.storable(isShared: resource.policy.isShared)
         if head.status == .partialContent { fields[.contentRange] = nil }
@@ -32,7 +34,9 @@ struct GenerationLoader: Sendable {
             finalHost: judged.response.url.authority,
             finalURL: judged.response.url == url ? nil : judged.response.url, requestTime: judged.requestTime,
             responseTime: engine.configuration.clock.moment.date,
-            salt: store.vault == nil ? [] : Vault.makeSalt())
+            salt: store.vault == nil ? [] : Vault.makeSalt(),
+            role: wanted.role ?? replaced?.record.role?.provisional, formerRole: replaced?.record.role,
+            titles: wanted.titles)
         let file = try store.file(record, create: true)
         return make(record, file: file, ledger: ChunkLedger(), isConfirmed: true)
     }
@@ -40,9 +44,13 @@ struct GenerationLoader: Sendable {
     private func make(
         _ record: GenerationRecord, file: DataFile, ledger: ChunkLedger, isConfirmed: Bool
     ) -> LiveGeneration {
-        LiveGeneration(
-            record: record, file: file, ledger: ledger, engine: engine, store: store, isConfirmed: isConfirmed
-        ) { [weak resource] old, _ in
+        let sealer = store.vault.map { vault in
+            vault.sealer(name: store.index.name(of: key), generation: record.id, salt: record.salt)
+        }
+        return LiveGeneration(
+            record: record, bytes: StoredBytes(file: file, ledger: ledger, sealer: sealer, quota: store.quota),
+            engine: engine, store: store, isConfirmed: isConfirmed
+        ) { [weak resource] old in
             resource?.forget(old)
         }
     }
@@ -50,7 +58,7 @@ struct GenerationLoader: Sendable {
     /// The request fields that select among the responses; `nil` if none do, or the index cannot be read.
     private func recordedVary() -> Vary? {
         do { return try store.index.vary(of: key) } catch {
-            engine.reporter.tell(.storeBypassed(key, reason: error.description))
+            engine.reporter.tell(.storeBypassed(key, reason: error.explanation))
             return nil
         }
     }
@@ -76,7 +84,7 @@ struct GenerationLoader: Sendable {
             store.quota.correct(from: stored.usage, to: usage)
             return (stored.record, file, ledger)
         } catch {
-            engine.reporter.tell(.storeBypassed(key, reason: error.description))
+            engine.reporter.tell(.storeBypassed(key, reason: error.explanation))
             return nil
         }
     }

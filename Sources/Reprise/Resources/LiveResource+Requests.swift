@@ -31,7 +31,7 @@ extension LiveResource {
                 .notStored, "The origin must not be asked, so \(request.method.rawValue) cannot be sent.")
         }
         let (response, _) = try await engine.send(request, range: nil)
-        let isSafe = [HTTPRequest.Method.options, .trace].contains(request.method)
+        let isSafe = [HTTPRequest.Method.get, .head, .options, .trace].contains(request.method)
         if !isSafe, 200..<400 ~= response.head.status.code {
             engine.invalidate(key)
             for name in [HTTPField.Name.location, .contentLocation] {
@@ -70,7 +70,7 @@ extension LiveResource {
         case .refusal: throw OriginQuestion.refused(try await OriginRefusal.collect(response), request.url)
         case .newGeneration(_, let reason), .generationChanged(let reason):
             // The next read asks for the current representation.
-            generation.replace(reason: String(describing: reason))
+            generation.replace(reason: reason.words)
             fallthrough
         default:
             response.body.cancel()

@@ -1,5 +1,5 @@
 import HTTPSemantics
-import Locks
+import Primitives
 
 /// A live resource: the machine that says what is known of it, under a lock, and the effects of what it decides.
 ///
@@ -44,6 +44,9 @@ final class LiveResource: Sendable {
     var isDetached: Bool { machine.withLock { $0.isDetached } }
     var isIdle: Bool { machine.withLock { $0.isIdle } }
 
+    /// Number of readers that wait for the head of a response.
+    var waitingReaders: Int { machine.withLock { $0.lookup?.waiters ?? 0 } }
+
     /// The generation in memory that answers `request`.
     func liveGeneration(for request: OriginRequest) -> LiveGeneration? {
         guard let vary else { return liveGeneration }
@@ -77,19 +80,11 @@ final class LiveResource: Sendable {
     /// the origin.
     ///
     /// Never waits.
-    func storedRegion(_ spec: RangeSpec?, atMost count: Int64, directives: CacheControl?) -> StoredHit? {
+    func hit(_ spec: RangeSpec?, atMost count: Int64, for directives: CacheControl?) -> StoredHit? {
         guard let generation = machine.withLock({ $0.hit() }) else { return nil }
         if let directives, generation.reuse(for: directives) != .serve { return nil }
         let isAlwaysUsable = policy.isOffline || engine.configuration.generationPolicy == .immutable
-        return generation.storedRegion(spec, atMost: count, isUsable: directives != nil || isAlwaysUsable)
-    }
-
-    /// The metadata, if a request with these directives may be answered without asking the origin.
-    func usableInformation(_ directives: CacheControl) -> ContentInformation? {
-        guard let generation = liveGeneration, !generation.isFrozen, generation.reuse(for: directives) == .serve else {
-            return nil
-        }
-        return generation.information
+        return generation.hit(spec, atMost: count, isUsable: directives != nil || isAlwaysUsable)
     }
 
     /// The generation that answers `request`, loaded from the index if necessary; does not ask the origin.
@@ -200,10 +195,10 @@ final class LiveResource: Sendable {
             do {
                 _ = try await store.recorder.remove(generation: generation.id)
             } catch {
-                engine.reporter.tell(.storeBypassed(key, reason: error.description))
+                engine.reporter.tell(.storeBypassed(key, reason: error.explanation))
             }
         }
-        store.quota.release(generation.allocation.close())
+        store.quota.release(generation.bytes.close())
         store.removeFile(name: store.index.name(of: key), generation: generation.id)
         generation.emptyFileIfUnread()
     }
@@ -211,14 +206,14 @@ final class LiveResource: Sendable {
     /// Removes the generation that `choose` takes out of the machine; it cannot be loaded again during the removal.
     private func retireLater(_ choose: (inout Machine) -> LiveGeneration?) {
         // Before the machine forgets it: the next read must not find its record.
-        engine.removals.begin(key)
+        engine.removals.close(key)
         guard let generation = machine.withLock({ choose(&$0) }), let store = engine.store else {
-            engine.removals.end(key)
+            engine.removals.open(key)
             return
         }
         Task(executorPreference: DiskExecutor.shared) {
             await self.retire(generation, from: store)
-            self.engine.removals.end(self.key)
+            self.engine.removals.open(self.key)
         }
     }
 }

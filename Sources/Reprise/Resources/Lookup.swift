@@ -1,5 +1,5 @@
 import HTTPSemantics
-import Locks
+import Primitives
 
 /// How a stored response came to be used after the origin was asked.
 struct Confirmation: Sendable {
@@ -23,14 +23,7 @@ final class Lookup: Sendable {
         case confirmed(LiveGeneration, Confirmation)
     }
 
-    private struct Waiter {
-        let request: OriginRequest
-        let continuation: CheckedContinuation<Found, any Error>
-    }
-
     private struct State {
-        var result: Result<Found, RepriseError>?
-        var waiters: [UInt64: Waiter] = [:]
         /// The demand classes of the readers that need it, by place; the leader has the first place.
         var demands: [UInt64: Demand]
         var next: UInt64 = leader + 1
@@ -41,6 +34,7 @@ final class Lookup: Sendable {
     /// The request to the origin.
     private let request: OriginRequest
     private let isShared: Bool
+    private let result = Promise<Result<Found, RepriseError>>()
     private let state: Mutex<State>
     /// How much the response is wanted; a request that was not sent yet is withdrawn when the last waiter leaves.
     let interest: RequestInterest
@@ -55,6 +49,9 @@ final class Lookup: Sendable {
 
     /// Whether the origin is asked the same as by `other`.
     func asksTheSame(as other: OriginRequest) -> Bool { request.asksTheSame(as: other) }
+
+    /// Number of readers that wait for it.
+    var waiters: Int { state.withLock { $0.demands.count } }
 
     /// Returns when the lookup is over; throws its error if that applies to a reader who would have sent `request`.
     func wait(_ request: OriginRequest) async throws -> Found {
@@ -72,8 +69,8 @@ final class Lookup: Sendable {
 
     /// Passes the highest demand on; once the lookup is over, the interest belongs to the fetch that has the response.
     private func noteDemand() {
-        let (isOver, demand) = state.withLock { ($0.result != nil, $0.demands.values.max()) }
-        if !isOver { interest.change(to: demand) }
+        let demand = state.withLock { $0.demands.values.max() }
+        if !result.isFulfilled { interest.change(to: demand) }
     }
 
     private func wait(at id: UInt64, _ request: OriginRequest) async throws -> Found {
@@ -81,29 +78,10 @@ final class Lookup: Sendable {
             state.withLock { $0.demands[id] = nil }
             noteDemand()
         }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Found, any Error>) in
-                let result: Result<Found, any Error>? = state.withLock { state in
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    if let result = state.result { return outcome(result, for: request) }
-                    state.waiters[id] = Waiter(request: request, continuation: continuation)
-                    return nil
-                }
-                if let result { continuation.resume(with: result) }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume(throwing: CancellationError())
-        }
+        return try outcome(try await result.wait(), for: request).get()
     }
 
-    func finish(_ result: Result<Found, RepriseError>) {
-        let waiters = state.withLock { state in
-            state.result = result
-            defer { state.waiters = [:] }
-            return state.waiters
-        }
-        for waiter in waiters.values { waiter.continuation.resume(with: outcome(result, for: waiter.request)) }
-    }
+    func finish(_ result: Result<Found, RepriseError>) { self.result.fulfill(result) }
 
     private func outcome(
         _ result: Result<Found, RepriseError>, for other: OriginRequest

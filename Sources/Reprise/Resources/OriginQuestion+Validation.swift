@@ -22,7 +22,7 @@ extension OriginQuestion {
             }
             return try await retrying { try await ask(about: generation, because: reason) }
         } catch let error as RepriseError where generation.mayServeStale(instead: error) {
-            engine.reporter.tell(.servedStale(resource.key, reason: error.description))
+            engine.reporter.tell(.servedStale(resource.key, reason: error.explanation))
             return .confirmed(Confirmation(reason: reason, status: error.refusal?.head.status.code))
         }
     }

@@ -65,14 +65,15 @@ struct OriginQuestion: Sendable {
 
     /// Runs `body`, and again after a delay if that can help.
     func retrying<T>(_ body: () async throws -> T) async throws -> T {
-        var budget = RetryBudget(engine.retryPolicy)
+        let clock = engine.configuration.clock
+        var budget = RetryBudget(engine.retryPolicy, patience: wanted.origin.patience, from: clock.elapsed())
         while true {
             do {
                 return try await body()
             } catch let error as RepriseError {
-                guard let delay = budget.delay(after: error, bytes: 0) else { throw error }
+                guard let delay = budget.delay(after: error, bytes: 0, at: clock.elapsed()) else { throw error }
                 engine.reporter.tell(.fetchRetried(resource.key, after: delay, error: error))
-                try await engine.configuration.clock.sleep(delay)
+                try await clock.sleep(delay)
             }
         }
     }
@@ -98,7 +99,7 @@ struct OriginQuestion: Sendable {
                 refusal: refusal)
         default:
             response.body.cancel()
-            return RepriseError(.originMisbehaved, "The origin's response cannot be used: \(action).")
+            return .unusable(action)
         }
     }
 

@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 
 /// Who goes first at each origin.
 ///
@@ -63,7 +63,7 @@ final class Precedence: Sendable {
 
     /// Returns when what is wanted with that interest may ask or pull.
     ///
-    /// At once if it is wanted to be played, or not at all any more, and when the task is cancelled.
+    /// At once if it is wanted to be played, or not at all any more, and when the task is canceled.
     func giveWay(_ interest: RequestInterest, at authority: String) async {
         guard let demand = interest.demand, demand < .playing,
             state.withLock({ $0.table.isOutranked(demand, at: authority) })
@@ -121,7 +121,7 @@ final class Precedence: Sendable {
 
     // MARK: - Waiting
 
-    /// Waits until no reader of a higher class waits, or the interest changes, or the task is cancelled.
+    /// Waits until no reader of a higher class waits, or the interest changes, or the task is canceled.
     private func yield(_ interest: RequestInterest, _ demand: Demand, at authority: String) async {
         let number = state.withLock { $0.makeNumber() }
         let observer = interest.observe { [weak self] in self?.resume(number) }
@@ -147,7 +147,7 @@ final class Precedence: Sendable {
         state.withLock { $0.yielders.removeValue(forKey: number) }?.continuation.resume()
     }
 
-    /// Waits for `time`, less if the interest changes or the task is cancelled.
+    /// Waits for `time`, less if the interest changes or the task is canceled.
     private func pause(_ time: Duration, _ interest: RequestInterest, while demand: Demand) async {
         let timer = Task(executorPreference: DiskExecutor.shared) { [clock] in try? await clock.sleep(time) }
         let observer = interest.observe { timer.cancel() }

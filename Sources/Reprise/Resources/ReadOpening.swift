@@ -171,7 +171,8 @@ struct ReadOpening: Sendable {
                 case .gone: resource.forget(generation)
                 }
             } catch {
-                resource.engine.reporter.tell(.servedStale(resource.key, reason: "\(error)"))
+                let reason = RepriseError.words(of: error) ?? "\(error)"
+                resource.engine.reporter.tell(.servedStale(resource.key, reason: reason))
             }
         }
     }

@@ -11,4 +11,8 @@ struct ReadRequest: Sendable {
     var storesOnlyWhole = false
     /// How much the response to its first request is wanted; other readers may wait for that response too.
     var interest: RequestInterest?
+    /// What a playlist says about the resource, for a response that is stored.
+    var role: StreamRole?
+    /// The titles that the resource is a file of, for a response that is stored.
+    var titles: [TitleReference] = []
 }

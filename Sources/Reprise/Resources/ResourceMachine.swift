@@ -30,7 +30,7 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
     private let policy: ReusePolicy
     private var knowledge = Knowledge.notLoaded
     /// The lookup under way.
-    private var lookup: Lookup?
+    private(set) var lookup: Lookup?
     /// Whether a background validation is under way.
     private var isRevalidating = false
     /// It was read since the table last checked.
@@ -260,5 +260,7 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
 
 extension ReadRequest {
     /// Whether the origin may be asked for it.
-    func mayAsk(_ policy: ReusePolicy) -> Bool { !policy.isOffline && !directives.onlyIfCached }
+    func mayAsk(_ policy: ReusePolicy) -> Bool {
+        origin.source != nil || !policy.isOffline && !directives.onlyIfCached
+    }
 }

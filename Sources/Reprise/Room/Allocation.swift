@@ -1,5 +1,5 @@
 import ByteRanges
-import Locks
+import Primitives
 
 /// Disk usage of one generation: which blocks of its file hold something, so that each is charged once, and how many
 /// bytes of media.

@@ -1,3 +1,5 @@
+import Primitives
+
 /// Reserves room on disk and evicts entries.
 extension Engine {
     /// Reserves room for `bytes`, evicting as needed.
@@ -10,6 +12,12 @@ extension Engine {
     /// freed.
     func makeRoom(_ bytes: Int64, atLeast least: Int64, in store: Store) async {
         await store.evictor.makeRoom(bytes, atLeast: least, hands(store))
+    }
+
+    /// Holds live streams to their share of the store after `generation` has grown, if it belongs to one.
+    func holdLiveShare(after generation: LiveGeneration) async {
+        guard generation.record.role?.isLive == true else { return }
+        await generation.store.evictor.holdLiveShare(hands(generation.store))
     }
 
     func hands(_ store: Store) -> Evictor.EvictionTarget {
@@ -36,6 +44,7 @@ extension Engine {
     ///
     /// Returns the bytes of media that were freed, and the files that could not be removed.
     func remove(_ keys: [CacheKey], _ store: Store) async throws(RepriseError) -> (freed: Int64, left: [LeftFile]) {
+        if let problem = store.problem { throw problem }
         // Each key only once, or its usage would be released twice: a variant may be named beside the key it belongs
         // to.
         let all = Set(keys + (try await store.recorder.release(keys)))
@@ -50,10 +59,11 @@ extension Engine {
     ) async throws(RepriseError) -> (
         removed: [(candidate: Index.Candidate, usage: Usage)], inUse: [Index.Candidate], left: [LeftFile]
     ) {
+        if let problem = store.problem { throw problem }
         // Before they leave the table: a new live resource would load entries that are about to be removed.
         let keys = candidates.compactMap(\.key)
-        for key in keys { removals.begin(key) }
-        defer { for key in keys { removals.end(key) } }
+        for key in keys { removals.close(key) }
+        defer { for key in keys { removals.open(key) } }
         var inUse: [Index.Candidate] = []
         var taken: [(candidate: Index.Candidate, live: LiveGeneration?)] = []
         for candidate in candidates {
@@ -83,13 +93,15 @@ extension Engine {
             }
             for generation in removal.generations where generation.name == candidate.name && generation.id != live?.id {
                 note(
-                    generation.usage, store.removeFile(name: generation.name, generation: generation.id, isUnread: true)
-                )
+                    generation.usage,
+                    store.removeFile(
+                        name: generation.name, generation: generation.id, isUnread: true,
+                        recorded: generation.usage.allocated))
             }
             if let live {
-                let usage = live.allocation.close()
+                let usage = live.bytes.close()
                 live.emptyFileIfUnread()
-                note(usage, store.removeFile(name: candidate.name, generation: live.id))
+                note(usage, store.removeFile(name: candidate.name, generation: live.id, recorded: usage.allocated))
             }
             removed.append((candidate, freed))
         }

@@ -1,14 +1,17 @@
+import Primitives
+
 /// Makes room by evicting whole entries in the order of an ``EvictionPolicy``, then extents of entries in use; never
 /// leased or retained bytes.
 ///
-/// An actor, so that only one search runs at a time, however many fetches need room.
+/// Only one search runs at a time, however many fetches need room.
 actor Evictor {
     private let policy: EvictionPolicy
     private let index: Index
     private let recorder: Recorder
     private let quota: Quota
     private let clock: CacheClock
-    private var last: Task<Bool, Never>?
+    /// The searches: an actor is reentrant, so that another one could start at each await.
+    private let searches = SerialQueue(on: DiskExecutor.shared)
 
     init(_ policy: EvictionPolicy, index: Index, recorder: Recorder, quota: Quota, clock: CacheClock) {
         self.policy = policy
@@ -46,21 +49,19 @@ actor Evictor {
     ///
     /// False when nothing more can be evicted.
     func reserve(_ bytes: Int64, _ hands: EvictionTarget) async -> Bool {
-        // An actor is reentrant: without this, another search could start at each await.
-        let previous = last
-        let task = Task(executorPreference: DiskExecutor.shared) {
-            _ = await previous?.value
-            return await self.search(bytes, hands)
-        }
-        last = task
-        return await task.value
+        await searches.add { await self.search(bytes, hands) }.value
+    }
+
+    /// Lets the index know what was used last, and which pins have expired.
+    private func freshen() async {
+        await recorder.flush()
+        _ = try? await index.releaseExpired(before: clock.now())
     }
 
     private func search(_ bytes: Int64, _ hands: EvictionTarget) async -> Bool {
         if quota.reserve(bytes) { return true }
         guard bytes <= quota.limit else { return false }
-        await recorder.flush()
-        _ = try? await index.releaseExpired(before: clock.now())
+        await freshen()
         // If eviction cannot free enough, evict nothing.
         guard quota.shortage(bytes) <= evictableBytes else { return false }
         var inUse: [Index.Candidate] = []
@@ -89,6 +90,31 @@ actor Evictor {
         return quota.reserve(bytes)
     }
 
+    /// The part of the limit that live streams may occupy: an eighth.
+    private static let liveShare: Int64 = 8
+
+    /// Evicts entries of live streams, the least recently used first, while they occupy more than their share.
+    func holdLiveShare(_ hands: EvictionTarget) async {
+        let most = quota.limit / Self.liveShare
+        guard quota.usage.allocated > most else { return }
+        await freshen()
+        var excess = ((try? index.liveBytes()) ?? 0) - most
+        var inUse = 0
+        while excess > 0,
+            let page = try? index.candidates(by: policy, limit: Self.page, offset: inUse, onlyLive: true), !page.isEmpty
+        {
+            var group: [Index.Candidate] = []
+            for candidate in page where excess > 0 {
+                group.append(candidate)
+                excess -= candidate.allocated
+            }
+            let outcome = await hands.remove(group)
+            if outcome.isVain { return }
+            inUse += outcome.inUse.count
+            excess += outcome.inUse.reduce(0) { $0 + $1.allocated }
+        }
+    }
+
     /// Bytes that are neither pinned nor downloads: the most that eviction can free.
     private var evictableBytes: Int64 {
         max(0, quota.usage.allocated - ((try? index.retainedUsage())?.allocated ?? 0))
@@ -97,7 +123,7 @@ actor Evictor {
     /// Evicts about `bytes` regardless of the limit, because the disk is full; evicts nothing if `least` cannot be
     /// freed.
     func makeRoom(_ bytes: Int64, atLeast least: Int64, _ hands: EvictionTarget) async {
-        await recorder.flush()
+        await freshen()
         guard evictableBytes >= least else { return }
         let target = quota.usage.allocated - bytes
         var inUse = 0
@@ -117,8 +143,7 @@ actor Evictor {
     @discardableResult
     func prune(before date: Double?, size: Int64?, _ hands: EvictionTarget) async -> [LeftFile] {
         var left: [LeftFile] = []
-        await recorder.flush()
-        _ = try? await index.releaseExpired(before: clock.now())
+        await freshen()
         var inUse = 0
         while !Task.isCancelled, size.map({ quota.usage.allocated > $0 }) ?? true,
             let page = try? index.candidates(

@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 
 /// The ranges of a data file that are being read; their blocks must not be freed.
 ///

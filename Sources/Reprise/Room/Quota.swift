@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 
 /// Disk usage against the limit: room is reserved before each write, not reclaimed after it.
 ///

@@ -14,8 +14,10 @@ public struct KeyFile: CacheKeyProvider {
     ///
     /// Throws ``RepriseError`` with code `keyUnavailable` if the file cannot be read or does not hold a key.
     public func key() throws(RepriseError) -> SymmetricKey {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw RepriseError(.keyUnavailable, "The key file \(path) cannot be read.")
+        let data: Data
+        do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
+            let reason = Self.isDirectory(path) ? "it is a directory" : Self.words(for: error)
+            throw RepriseError(.keyUnavailable, "The key file \(path) cannot be read: \(reason).")
         }
         guard let key = Self.key(data) else {
             throw RepriseError(
@@ -23,6 +25,19 @@ public struct KeyFile: CacheKeyProvider {
                 "The key file \(path) must hold 32 bytes or 64 hexadecimal digits, as from: openssl rand -hex 32")
         }
         return key
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        var isDirectory: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory.boolValue
+    }
+
+    private static func words(for error: any Error) -> String {
+        switch (error as? CocoaError)?.code {
+        case .fileReadNoSuchFile, .fileNoSuchFile: "there is no such file"
+        case .fileReadNoPermission: "this user may not read it"
+        default: "\((error as NSError).localizedDescription)"
+        }
     }
 
     /// The key in `text`, which must be 64 hexadecimal digits; `nil` otherwise.

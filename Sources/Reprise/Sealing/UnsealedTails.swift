@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 
 /// The last bytes of each running fetch of an encrypted cache, up to 64 KiB: readers see them at once, the disk only
 /// complete and sealed.

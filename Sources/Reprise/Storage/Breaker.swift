@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 
 /// Stops writing for a minute after a disk failure, so that a broken disk is not tried for every chunk.
 ///
@@ -43,7 +43,7 @@ final class Breaker: Sendable {
         let cause =
             error?.isLackOfRoom == true
             ? "The disk is full. Free some of it, or choose a directory on another disk."
-            : "The disk failed less than a minute ago\(error?.cause.map { ": \(RepriseError.words(of: $0))" } ?? "")."
+            : "The disk failed less than a minute ago\(error?.cause.flatMap { RepriseError.words(of: $0) }.map { ": \($0)" } ?? "")."
         state.withLock { state in
             state.until = clock.elapsed() + Self.pause
             state.cause = cause

@@ -17,6 +17,7 @@ enum DirectoryClaim {
         let path = directory + "/" + Index.fileName
         try checkIsPlain(path)
         let index = try traces(path, fileSystem)
+        if !index.exists { try checkCompanions(path, fileSystem) }
         if let format = index.format, format > Index.formatVersion { throw Index.isNewer(format) }
         let isUnknown = index.exists && !index.isIndex
         guard lock == .number || isUnknown else { return }
@@ -25,6 +26,25 @@ enum DirectoryClaim {
         let hasOthers = hasDataFiles(directory, fileSystem) || hasMark(directory, fileSystem)
         if lock == .number, !index.isIndex, !hasOthers { throw DirectoryLock.isForeign(directory) }
         if isUnknown, lock != .marked, !hasOthers { throw isForeign(path) }
+    }
+
+    /// Whether there is the index of a cache in `directory`.
+    static func hasIndex(_ directory: String, _ fileSystem: any FileSystem) -> Bool {
+        (try? IndexTraces(directory + "/" + Index.fileName, fileSystem))?.isIndex == true
+    }
+
+    /// Throws if a file lies where SQLite keeps its own beside an index, and is none of these: SQLite would replace it.
+    private static func checkCompanions(_ path: String, _ fileSystem: any FileSystem) throws(RepriseError) {
+        let beginnings: [(suffix: String, magic: [[UInt8]])] = [
+            ("-wal", [[0x37, 0x7F, 0x06, 0x82], [0x37, 0x7F, 0x06, 0x83]]), ("-shm", [[0x18, 0xE2, 0x2D, 0x00]]),
+            ("-journal", [[0xD9, 0xD5, 0x05, 0xF9], [0, 0, 0, 0]]),
+        ]
+        for (suffix, magic) in beginnings {
+            guard let file = try? fileSystem.open(readOnly: path + suffix) else { continue }
+            var bytes = [UInt8](repeating: 0, count: 4)
+            let count = bytes.withUnsafeMutableBytes { pread(file.descriptor, $0.baseAddress, $0.count, 0) }
+            if count > 0, !magic.contains(bytes) { throw isForeign(path + suffix) }
+        }
     }
 
     /// What the file at `path` says about itself; nothing if it cannot be read, because opening it says why.
@@ -37,11 +57,13 @@ enum DirectoryClaim {
         }
     }
 
-    /// Throws if there is something other than a file at `path`, such as a pipe, which would never be opened.
+    /// Throws if there is something other than a file at `path`.
+    ///
+    /// A pipe would never be opened, and a link leads to the file of another program.
     private static func checkIsPlain(_ path: String) throws(RepriseError) {
         var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
-        throw isForeign(path)
+        guard lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1 else { throw isForeign(path) }
     }
 
     private static func isForeign(_ path: String) -> RepriseError {

@@ -1,5 +1,5 @@
 import HTTPSemantics
-import Locks
+import Primitives
 
 /// Writes changes from memory to the index in batches: every second, or sooner after 64 MiB of media.
 ///
@@ -25,6 +25,7 @@ actor Recorder {
         var lastUsed: [CacheKey: Double] = [:]
         var variants: [CacheKey: Index.Variant] = [:]
         var invalidated: Set<CacheKey> = []
+        var members: [TitleReference: Set<CacheKey>] = [:]
         var bytes: Int64 = 0
         var isScheduled = false
         var isUrgent = false
@@ -38,8 +39,8 @@ actor Recorder {
     private let reporter: Reporter
     private let breaker: Breaker
     private let clock: CacheClock
-    /// Whether nothing can be written; notes are then discarded.
-    private let isReadOnly: Bool
+    /// Why nothing can be written, if so: notes are then discarded, and changes throw it.
+    private let problem: RepriseError?
     private let delay: Duration
     private let reached: (@Sendable (CrashPoint) -> Void)?
     /// Called after each transaction.
@@ -51,11 +52,11 @@ actor Recorder {
     private var isClosed = false
     /// Sleeps until last uses have to be written.
     private let useFlush = Mutex<Task<Void, Never>?>(nil)
-    /// The last write in the queue.
-    private var last: Task<Void, Never>?
+    /// The writes: across its awaits, an actor alone does not keep the order.
+    private let writes = SerialQueue(on: DiskExecutor.shared)
 
     init(
-        index: Index, reporter: Reporter, breaker: Breaker, clock: CacheClock, isReadOnly: Bool = false,
+        index: Index, reporter: Reporter, breaker: Breaker, clock: CacheClock, problem: RepriseError? = nil,
         delay: Duration = Recorder.batchDelay,
         reached: (@Sendable (CrashPoint) -> Void)? = nil, onWritten: @escaping @Sendable () -> Void = {}
     ) {
@@ -63,7 +64,7 @@ actor Recorder {
         self.reporter = reporter
         self.breaker = breaker
         self.clock = clock
-        self.isReadOnly = isReadOnly
+        self.problem = problem
         self.delay = delay
         self.reached = reached
         self.onWritten = onWritten
@@ -82,7 +83,7 @@ actor Recorder {
     ///
     /// Recorded with the next batch, within a minute.
     nonisolated func noteUse(_ key: CacheKey) {
-        guard !isReadOnly else { return }
+        guard problem == nil else { return }
         let now = clock.now()
         let isFirst = pending.withLock { pending in
             pending.lastUsed[key] = now
@@ -114,8 +115,16 @@ actor Recorder {
         }
     }
 
+    /// Notes that `keys` are files of `title`, if they are stored.
+    nonisolated func note(_ keys: [CacheKey], in title: TitleReference) {
+        schedule { pending in
+            pending.members[title, default: []].formUnion(keys)
+            return false
+        }
+    }
+
     private nonisolated func schedule(_ change: (inout Pending) -> Bool) {
-        guard !isReadOnly else { return }
+        guard problem == nil else { return }
         let start: Duration? = pending.withLock { pending in
             let isUrgent = change(&pending)
             if isUrgent, !pending.isUrgent {
@@ -144,7 +153,7 @@ actor Recorder {
         guard !isClosed else { return false }
         isClosed = true
         useFlush.withLock { $0 }?.cancel()
-        _ = await enqueue { await self.writeBatch() }
+        _ = await writes.add { await self.writeBatch() }.value
         return true
     }
 
@@ -154,70 +163,68 @@ actor Recorder {
     @discardableResult
     func flush() async -> Bool {
         guard !isClosed else { return false }
-        return await enqueue { await self.writeBatch() }
+        return await writes.add { await self.writeBatch() }.value
     }
 
     /// Removes all entries with these names; retained ones only if `force` is true.
     func remove(_ names: [String], force: Bool) async throws(RepriseError) -> Index.Removal {
         defer { onWritten() }
-        return try await enqueue {
-            await Self.result { () async throws(RepriseError) in try await self.index.remove(names, force: force) }
-        }.get()
+        return try await perform { index async throws(RepriseError) in try await index.remove(names, force: force) }
     }
 
     /// Removes the variants and the retention of `keys`; returns the keys of the variants.
     func release(_ keys: [CacheKey]) async throws(RepriseError) -> [CacheKey] {
         await flush()
-        return try await enqueue {
-            await Self.result { () async throws(RepriseError) in try await self.index.release(keys) }
-        }.get()
+        return try await perform { index async throws(RepriseError) in try await index.release(keys) }
     }
 
-    /// Writes `generation`, which is not in memory as a core.
+    /// Writes `generation`, which is not live.
     func write(_ generation: Index.Batch.Generation) async throws(RepriseError) {
-        try await enqueue {
-            await Self.result { () async throws(RepriseError) in
-                try await self.index.write(Index.Batch(generations: [generation]))
-            }
-        }.get()
+        try await perform { index async throws(RepriseError) in
+            try await index.write(Index.Batch(generations: [generation]))
+        }
     }
 
     /// Records the retention of `key`.
-    func retain(_ retention: Retention, key: CacheKey, url: ResourceURL) async throws(RepriseError) {
-        try await enqueue {
-            await Self.result { () async throws(RepriseError) in
-                try await self.index.retain(retention, key: key, url: url)
-            }
-        }.get()
+    func retain(_ retention: Retention, _ resource: MediaResource) async throws(RepriseError) {
+        let retained = Index.Retained(key: resource.key, url: resource.url, retention: retention)
+        try await perform { [policy = resource.networkPolicy] index async throws(RepriseError) in
+            try await index.retain(retained, networkPolicy: policy)
+        }
+    }
+
+    /// Changes what is recorded of downloads.
+    func change(_ work: @escaping @Sendable (Index) async throws(RepriseError) -> Void) async throws(RepriseError) {
+        try await perform(work)
+    }
+
+    /// Records the name and the tag of a title.
+    func name(_ title: TitleReference, name: String?, tag: String?) async throws(RepriseError) {
+        try await perform { index async throws(RepriseError) in try await index.name(title, name: name, tag: tag) }
+    }
+
+    /// Removes the records of titles; returns the keys of those of their files that belong to no other title.
+    func removeTitles(_ keys: [CacheKey]) async throws(RepriseError) -> [CacheKey] {
+        try await perform { index async throws(RepriseError) in try await index.removeTitles(keys) }
     }
 
     /// Removes one generation; returns its recorded usage.
     func remove(generation: Int64) async throws(RepriseError) -> Usage {
-        try await enqueue {
-            await Self.result { () async throws(RepriseError) in try await self.index.remove(generation: generation)
-            }
-        }.get()
+        try await perform { index async throws(RepriseError) in try await index.remove(generation: generation) }
     }
 
-    /// Runs `work` when everything enqueued before is done; an actor alone does not keep the order across its awaits.
-    private func enqueue<T: Sendable>(_ work: @escaping @Sendable () async -> T) async -> T {
-        let previous = last
-        let task = Task(executorPreference: DiskExecutor.shared) {
-            await previous?.value
-            return await work()
-        }
-        last = Task(executorPreference: DiskExecutor.shared) { _ = await task.value }
-        return await task.value
-    }
-
-    private static func result<T: Sendable>(
-        _ body: () async throws(RepriseError) -> T
-    ) async -> Result<T, RepriseError> {
-        do throws(RepriseError) { return .success(try await body()) } catch { return .failure(error) }
+    /// Runs `work` on the index when every earlier write has ended; throws why not if the index is only read.
+    private func perform<T: Sendable>(
+        _ work: @escaping @Sendable (Index) async throws(RepriseError) -> T
+    ) async throws(RepriseError) -> T {
+        if let problem { throw problem }
+        return try await writes.add { [index] () async -> Result<T, RepriseError> in
+            do throws(RepriseError) { return .success(try await work(index)) } catch { return .failure(error) }
+        }.value.get()
     }
 
     private nonisolated func writeBatch() async -> Bool {
-        guard !isReadOnly else { return true }
+        guard problem == nil else { return true }
         let taken = pending.withLock { pending in
             defer { pending = Pending(isUseScheduled: pending.isUseScheduled) }
             return pending
@@ -226,6 +233,7 @@ actor Recorder {
         batch.lastUsed = taken.lastUsed
         batch.variants = taken.variants
         batch.invalidated = taken.invalidated
+        batch.members = taken.members
         for generation in taken.generations.values {
             if let part = generation.takeUnrecorded() { batch.generations.append(part) }
         }
@@ -258,13 +266,14 @@ actor Recorder {
     /// Restores the notes of a failed batch for the next one; drops the oldest if there are too many.
     private nonisolated func keep(_ taken: Pending, _ batch: Index.Batch) {
         for part in batch.generations {
-            taken.generations[part.record.id]?.ledger.markUnrecorded(part.blocks.map(\.block))
+            taken.generations[part.record.id]?.bytes.markUnrecorded(part.blocks.map(\.block))
         }
         let isFirst = pending.withLock { pending in
             pending.generations.merge(taken.generations) { $1 }
             pending.lastUsed.merge(taken.lastUsed) { mine, _ in mine }
             pending.variants.merge(taken.variants) { mine, _ in mine }
             pending.invalidated.formUnion(taken.invalidated)
+            pending.members.merge(taken.members) { $0.union($1) }
             defer { pending.isScheduled = true }
             return !pending.isScheduled
         }
@@ -284,7 +293,6 @@ actor Recorder {
             for generation in dropped { pending.generations[generation.id] = nil }
         }
         for generation in dropped {
-            _ = generation.ledger.takeUnrecorded()
             generation.dropUnrecorded()
         }
         return Array(dropped)

@@ -43,7 +43,7 @@ extension Store {
     ///
     /// `stored` bytes of it are stored already, and `isKept` says whether they are protected from eviction.
     func obstacle(toStoring length: Int64?, stored: Int64 = 0, isKept: Bool = false) -> StorageObstacle? {
-        if let reason = breaker.reason { return .store(reason: reason) }
+        if let reason = breaker.reason ?? lossReason { return .store(reason: reason) }
         guard let length else { return nil }
         if length > entryLimit { return .largerThanEntryLimit(length: length, limit: entryLimit) }
         let limit = quota.limit

@@ -1,6 +1,6 @@
 import ByteRanges
 import HTTPSemantics
-import Locks
+import Primitives
 
 /// Background work: cleanup after a crash, and removal of old entries.
 extension Store {
@@ -19,7 +19,8 @@ extension Store {
                     try await reconcile(folder: "\(high)\(low)", isLive: isLive)
                 } catch {
                     // A folder that cannot be read now is not gone; the next opening tries again.
-                    reporter.tell(.storeBypassed(nil, reason: "The media cannot be looked through: \(error)."))
+                    let words = RepriseError.words(of: error) ?? "\(error)"
+                    reporter.tell(.storeBypassed(nil, reason: "The media cannot be looked through: \(words)."))
                     return
                 }
             }
@@ -43,9 +44,11 @@ extension Store {
             }
         }
         if isUnclean {
-            for (id, entry) in living where found.contains(id) && !isLive(entry.name) { chargeExcess(id, entry) }
+            for (id, entry) in living where found.contains(id) && !isLive(entry.name) { chargeExcess(of: entry) }
         }
         for (id, entry) in living where !found.contains(id) && !isLive(entry.name) {
+            // Before its record goes, so that a verification under way finds the one or the other.
+            if let key = try? index.key(ofGeneration: id) { lost.withLock { $0.append(key) } }
             if let usage = try? await recorder.remove(generation: id) { quota.release(usage) }
         }
     }
@@ -92,11 +95,12 @@ extension Store {
 
     /// Charges bytes that a file holds beyond its record after an unclean stop, until it is loaded and trimmed, or
     /// removed.
-    private func chargeExcess(_ id: Int64, _ entry: (name: String, usage: Usage)) {
-        guard let status = try? fileSystem.status(of: path(name: entry.name, generation: id)) else { return }
-        let excess = status.allocated - entry.usage.allocated
+    private func chargeExcess(of generation: GenerationRow) {
+        let path = path(name: generation.name, generation: generation.id)
+        guard let status = try? fileSystem.status(of: path) else { return }
+        let excess = status.allocated - generation.usage.allocated
         guard excess > 0 else { return }
-        self.excess.withLock { $0[id] = excess }
+        self.excess.withLock { $0[generation.id] = excess }
         quota.correct(from: Usage(), to: Usage(allocated: excess))
     }
 

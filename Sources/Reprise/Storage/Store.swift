@@ -1,6 +1,6 @@
 import Foundation
 import HTTPSemantics
-import Locks
+import Primitives
 
 /// The disk side of a cache: directory, lock, index, quota.
 final class Store: Sendable {
@@ -39,6 +39,9 @@ final class Store: Sendable {
     private static let largestExtent: Int64 = 32 << 20
     /// Bytes of files beyond their records, by generation.
     let excess = Mutex<[Int64: Int64]>([:])
+    /// Keys whose records were removed after the opening because their files were gone, until a verification names
+    /// them.
+    let lost = Mutex<[CacheKey]>([])
     /// Keys whose records are kept although their files could not be opened.
     let unopened = Mutex<Set<CacheKey>>([])
 
@@ -72,7 +75,7 @@ final class Store: Sendable {
         openFiles = OpenFiles(limit: configuration.openFiles ?? OpenFiles.defaultLimit)
         recorder = Recorder(
             index: index, reporter: reporter, breaker: breaker, clock: configuration.clock,
-            isReadOnly: opening.problem != nil, delay: configuration.recordDelay,
+            problem: opening.problem, delay: configuration.recordDelay,
             reached: configuration.reached,
             onWritten: { [quota, fileSystem] in
                 quota.setIndexBytes(Self.indexCharge(directory, fileSystem))
@@ -88,21 +91,14 @@ final class Store: Sendable {
     static func limit(_ bytes: Int64) -> Int64 { min(max(0, bytes), .largestPosition) }
 
     /// Opens when other caches may use the directory; `nil` if they may at any time.
-    var released: Latch? { lock?.released }
+    var released: Promise<Void>? { lock?.released }
 
     /// Reports to a test that the process is at `point`.
     func reach(_ point: CrashPoint) { reached?(point) }
 
     /// The path of a generation's data file.
-    ///
-    /// Made of the key's hash and a number; no part of a URL appears in a file name.
-    static func path(in directory: String, name: String, generation: Int64) -> String {
-        let number = String(UInt64(bitPattern: generation), radix: 16)
-        return "\(directory)/media/\(name.prefix(2))/\(name)-\(number)"
-    }
-
     func path(name: String, generation: Int64) -> String {
-        Self.path(in: directory, name: name, generation: generation)
+        DataFileName(hash: name, generation: generation).path(in: directory)
     }
 
     func path(_ record: GenerationRecord) -> String {
@@ -122,9 +118,9 @@ final class Store: Sendable {
     /// Removes a file whose record is gone.
     ///
     /// A file that cannot be removed is returned. It is emptied if nothing can be reading it (`isUnread`), its bytes
-    /// count until they are freed, and the next opening finds it as an orphan.
+    /// (`recorded` if they cannot be counted) count until they are freed, and the next opening finds it as an orphan.
     @discardableResult
-    func removeFile(name: String, generation: Int64, isUnread: Bool = false) -> LeftFile? {
+    func removeFile(name: String, generation: Int64, isUnread: Bool = false, recorded: Int64 = 0) -> LeftFile? {
         dischargeExcess(generation)
         defer { reach(.removed) }
         let path = path(name: name, generation: generation)
@@ -135,13 +131,16 @@ final class Store: Sendable {
             guard !error.isMissingFile else { return nil }
             // Its folder may forbid what the file itself does not.
             if isUnread { try? fileSystem.open(path, create: false).truncate(to: 0) }
-            return LeftFile(path: path, error: error, allocated: charge(path, of: generation))
+            return LeftFile(path: path, error: error, allocated: charge(path, of: generation, recorded: recorded))
         }
     }
 
-    /// Charges what the file at `path` occupies without a record; returns how much that is.
-    func charge(_ path: String, of generation: Int64) -> Int64 {
-        guard let allocated = try? fileSystem.status(of: path).allocated, allocated > 0 else { return 0 }
+    /// Charges what the file at `path` occupies without a record, or `recorded` if that cannot be seen.
+    ///
+    /// Returns the bytes that were charged.
+    func charge(_ path: String, of generation: Int64, recorded: Int64 = 0) -> Int64 {
+        let allocated = (try? fileSystem.status(of: path).allocated) ?? recorded
+        guard allocated > 0 else { return 0 }
         excess.withLock { $0[generation] = allocated }
         quota.correct(from: Usage(), to: Usage(allocated: allocated))
         return allocated
@@ -175,15 +174,27 @@ final class Store: Sendable {
 
     var tooLargeReason: String { "It is larger than \(entryLimit) bytes, the most that one entry may occupy." }
 
-    /// Why there is no room for `bytes`: the disk, the pins or the limit.
+    /// Why the directory cannot be used any more: it was removed, or its disk is gone; `nil` if it is there.
+    var lossReason: String? {
+        for path in [directory, "\(directory)/\(Index.fileName)"] {
+            do throws(SystemError) { _ = try fileSystem.status(of: path) } catch {
+                return "\(path) is gone, or cannot be looked into any more (\(error)). Nothing can be stored there."
+            }
+        }
+        return nil
+    }
+
+    /// Why there is no room for `bytes`: the directory, the disk, the pins or the limit.
     func noRoomReason(for bytes: Int64) -> String {
+        if let reason = lossReason { return reason }
         guard let (_, free, floor) = quota.diskShortage(bytes) else { return noRoomReason }
         let rest = floor > 0 ? "and \(floor) must stay free (minimumFree)" : "and \(bytes) are needed"
         return "The disk is almost full: \(free) bytes are free, \(rest). Eviction would not help enough."
     }
 
-    /// Says that the limit leaves no room, and names the pins if they are the cause.
+    /// Says that the limit leaves no room, and names the pins if they are the cause, or that the directory is gone.
     var noRoomReason: String {
+        if let reason = lossReason { return reason }
         let held = (try? index.retainedUsage())?.allocated ?? 0
         guard held > quota.limit / 2 else { return "The limit of \(quota.limit) bytes leaves no room." }
         return
@@ -195,7 +206,7 @@ final class Store: Sendable {
     ///
     /// `allocated` is what it occupies itself of what is protected from eviction.
     func obstacleToMore(besides allocated: Int64) -> StorageObstacle {
-        if let reason = breaker.reason { return .store(reason: reason) }
+        if let reason = breaker.reason ?? lossReason { return .store(reason: reason) }
         if quota.diskShortage(1) != nil { return .store(reason: noRoomReason(for: 1)) }
         if entryLimit < quota.limit { return .outgrownEntryLimit(limit: entryLimit) }
         let kept = (try? index.retainedUsage())?.allocated ?? 0
@@ -213,6 +224,7 @@ final class Store: Sendable {
         if !isUnclean || isSettled { try await index.endSession() }
         try await index.checkpoint()
         try index.close()
+        IndexReserve(directory, fileSystem).make()
     }
 
     /// The generations made since the opening; new ones are no longer noted.

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A cache directory as opened: its lock and its index, for writing or, if it cannot be written, for reading.
+/// A cache directory as opened: its lock and its index, for writing or, if it cannot be written or the disk
+/// is full, for reading.
 struct StoreOpening {
     /// `nil` if the directory can only be read and has no lock.
     let lock: DirectoryLock?
@@ -24,7 +25,7 @@ struct StoreOpening {
         do throws(RepriseError) {
             self = try Self(writing: directory, vault, configuration)
         } catch {
-            guard error.forbidsWriting else { throw error }
+            guard error.forbidsWriting || error.isLackOfRoom else { throw error }
             do throws(RepriseError) {
                 guard let opening = try Self(reading: directory, vault, configuration, error) else { throw error }
                 self = opening
@@ -76,10 +77,16 @@ struct StoreOpening {
         limit = nil
         limitBefore = nil
         reset = nil
-        problem = RepriseError(
-            .storageUnavailable,
-            "\(directory) is read-only: stored bytes are served, and nothing is added.",
-            cause: cause.cause)
+        problem =
+            cause.isLackOfRoom
+            ? RepriseError(
+                .storageFull,
+                "The disk of \(directory) is full, and the index needs room to be changed: stored bytes are served, and "
+                    + "nothing is added or removed. Free some of the disk.")
+            : RepriseError(
+                .storageUnavailable,
+                "\(directory) is read-only: stored bytes are served, and nothing is added.",
+                cause: cause.cause)
     }
 
     /// Excludes the directory from backups and, on systems with data protection, makes it readable from the first
@@ -98,48 +105,44 @@ struct StoreOpening {
         #endif
     }
 
-    /// Opens the index; if the disk is completely full, removes a data file first.
+    /// Opens the index; if the disk is completely full, in the room of the reserve.
     private static func openIndex(
         _ directory: String, _ vault: Vault?, _ configuration: MediaCache.Configuration
     ) throws(RepriseError) -> Index.Opening {
         let fileSystem = configuration.fileSystem
+        let reserve = IndexReserve(directory, fileSystem)
         func open() throws(RepriseError) -> Index.Opening {
             try Index.open(
                 directory: directory, vault: vault, fileSystem: fileSystem,
                 options: Index.Options(
-                    removeMedia: { _ = makeRoom(directory, fileSystem, .max) },
+                    removeMedia: { removeMedia(directory, fileSystem) },
+                    releaseReserve: { reserve.release() },
                     resetsWhenKeyDiffers: configuration.resetsWhenKeyDiffers,
                     willReset: { configuration.willReset?($0) },
                     limit: configuration.isLimitGiven ? configuration.limit : nil)
             ) { configuration.reached?($0) }
         }
         do throws(RepriseError) {
-            return try open()
+            let opening = try open()
+            reserve.make()
+            return opening
         } catch {
-            guard error.isLackOfRoom, makeRoom(directory, fileSystem) else { throw error }
+            guard error.isLackOfRoom, reserve.release() else { throw error }
             return try open()
         }
     }
 
-    /// Room that the index needs to be opened and to record the removal.
-    private static let roomForIndex: Int64 = 1 << 20
-
-    /// Removes data files, whose records are later found without a file; false if there are none.
-    private static func makeRoom(
-        _ directory: String, _ fileSystem: any FileSystem, _ wanted: Int64 = roomForIndex
-    ) -> Bool {
-        var freed: Int64 = 0
+    /// Removes all data files.
+    private static func removeMedia(_ directory: String, _ fileSystem: any FileSystem) {
         let root = directory + "/media"
         for folder in (try? fileSystem.names(in: root)) ?? [] {
-            for name in (try? fileSystem.names(in: "\(root)/\(folder)")) ?? [] where freed < wanted {
+            for name in (try? fileSystem.names(in: "\(root)/\(folder)")) ?? [] {
                 guard DataFileName(name, in: folder) != nil else { continue }
                 let path = "\(root)/\(folder)/\(name)"
-                let allocated = (try? fileSystem.status(of: path))?.allocated ?? 0
                 // Emptied first, because another process may have it open.
                 try? fileSystem.open(path, create: false).truncate(to: 0)
-                if (try? fileSystem.remove(path)) != nil { freed += allocated }
+                try? fileSystem.remove(path)
             }
         }
-        return freed > 0
     }
 }

@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 
 /// Background work while a cache is open: cleanup once, then removal of old entries every hour.
 final class Upkeep: Sendable {

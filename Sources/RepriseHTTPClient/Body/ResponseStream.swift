@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 import NIOCore
 import Reprise
 
@@ -8,27 +8,14 @@ import Reprise
 /// and the loop is woken outside the lock.
 final class ResponseStream: Sendable {
     private struct Guarded {
-        var machine: BodyMachine
+        var body: WindowedBody
         var waiter: CheckedContinuation<ByteBuffer?, any Error>?
-        var failure: RepriseError?
 
         /// Takes the waiter for a delivery, if there is one.
-        mutating func wake(_ delivery: BodyMachine.Delivery?) -> (() -> Void)? {
+        mutating func wake(_ delivery: BodyMachine<ByteBuffer>.Delivery?) -> (() -> Void)? {
             guard let delivery, let waiter else { return nil }
             self.waiter = nil
-            let result = result(of: delivery)
-            return { waiter.resume(with: result) }
-        }
-
-        func result(of delivery: BodyMachine.Delivery) -> Result<ByteBuffer?, any Error> {
-            switch delivery {
-            case .piece(let piece): .success(piece)
-            case .ending(.complete), .ending(.cancelled(byTask: false)): .success(nil)
-            case .ending(.cancelled(byTask: true)): .failure(CancellationError())
-            case .ending(.failed(let code)): .failure(failure ?? RepriseError(code, "The transfer failed."))
-            case .busy:
-                .failure(RepriseError(.invalidArgument, "A body has one consumer: another call of next() waits."))
-            }
+            return { waiter.resume(with: delivery.result) }
         }
     }
 
@@ -40,17 +27,23 @@ final class ResponseStream: Sendable {
     let framing: BodyFraming
     /// Whether the connection may carry another request afterwards.
     let keepsAlive: Bool
+    /// How long the origin may be silent, if that is longer than the client's own limit.
+    let patience: TimeAmount?
 
-    init(connection: Connection, slot: PoolSlot, framing: BodyFraming, keepsAlive: Bool, window: Int) {
+    init(
+        connection: Connection, slot: PoolSlot, framing: BodyFraming, keepsAlive: Bool, window: Int,
+        patience: TimeAmount?
+    ) {
+        self.patience = patience
         self.connection = connection
         self.slot = slot
         self.framing = framing
         self.keepsAlive = keepsAlive
-        self.guarded = Mutex(Guarded(machine: BodyMachine(window: window)))
+        self.guarded = Mutex(Guarded(body: WindowedBody(window: window)))
     }
 
     /// Number of bytes that have arrived and were not taken yet.
-    var bufferedBytes: Int { guarded.withLock { $0.machine.queue.byteCount } }
+    var bufferedBytes: Int { guarded.withLock { $0.body.machine.queue.byteCount } }
 
     // MARK: The consumer
 
@@ -68,19 +61,19 @@ final class ResponseStream: Sendable {
 
     /// Cancels the transfer; the loop then drains the bytes that the system holds and closes the connection.
     func cancel(byTask: Bool) {
-        guard guarded.withLock({ $0.machine.cancel(byTask: byTask) }) else { return }
+        guard guarded.withLock({ $0.body.cancel(byTask: byTask) }) else { return }
         connection.drain(self)
     }
 
     /// Ends the transfer without a consumer: closes the connection unless the body is complete.
     func abandon() {
-        guard guarded.withLock({ $0.machine.cancel(byTask: false) }) else { return }
+        guard guarded.withLock({ $0.body.cancel(byTask: false) }) else { return }
         connection.abandon(self)
     }
 
     private func takeBuffered() -> Result<ByteBuffer?, any Error>? {
         let taken = guarded.withLock { guarded in
-            guarded.machine.take().map { (guarded.result(of: $0.delivery), $0.wakesLoop) }
+            guarded.body.take().map { ($0.delivery.result, $0.wakesLoop) }
         }
         guard let (result, wakesLoop) = taken else { return nil }
         if wakesLoop { connection.wake(self) }
@@ -88,12 +81,12 @@ final class ResponseStream: Sendable {
     }
 
     private func wait(_ continuation: CheckedContinuation<ByteBuffer?, any Error>) -> Result<ByteBuffer?, any Error>? {
-        let now = NIODeadline.now()
+        let now = Duration.uptime
         let (result, wakesLoop) = guarded.withLock { guarded -> (Result<ByteBuffer?, any Error>?, Bool) in
             // Something may have arrived since takeBuffered() looked.
-            if let taken = guarded.machine.take() { return (guarded.result(of: taken.delivery), taken.wakesLoop) }
+            if let taken = guarded.body.take() { return (taken.delivery.result, taken.wakesLoop) }
             guarded.waiter = continuation
-            return (nil, guarded.machine.wait(now: now))
+            return (nil, guarded.body.wait(now: now))
         }
         if wakesLoop { connection.wake(self) }
         return result
@@ -104,20 +97,19 @@ final class ResponseStream: Sendable {
     /// Publishes the pieces of one read.
     ///
     /// Returns whether to read again.
-    func publish(_ pieces: inout PieceQueue) -> Bool {
+    func publish(_ pieces: inout BodyQueue<ByteBuffer>) -> Bool {
         let (resume, readsOn) = guarded.withLock { guarded in
-            (guarded.wake(guarded.machine.received(&pieces)), guarded.machine.readCompleted())
+            (guarded.wake(guarded.body.received(&pieces)), guarded.body.readCompleted())
         }
         resume?()
         return readsOn
     }
 
     /// Publishes the last pieces and the ending.
-    func finish(_ pieces: inout PieceQueue, _ ending: BodyMachine.Ending, failure: RepriseError? = nil) {
+    func finish(_ pieces: inout BodyQueue<ByteBuffer>, _ ending: BodyEnding) {
         let (first, second) = guarded.withLock { guarded in
-            guarded.failure = failure
-            let first = guarded.wake(guarded.machine.received(&pieces))
-            return (first, guarded.wake(guarded.machine.finished(ending)))
+            let first = guarded.wake(guarded.body.received(&pieces))
+            return (first, guarded.wake(guarded.body.finished(ending)))
         }
         first?()
         second?()
@@ -126,13 +118,18 @@ final class ResponseStream: Sendable {
     /// The current pace of the consumer, and its pace at the last call.
     func lookAtPace() -> (speed: BodyPace.Speed, before: BodyPace.Speed) {
         guarded.withLock { guarded in
-            let before = guarded.machine.pace.speed
-            return (guarded.machine.lookAtPace(), before)
+            let before = guarded.body.pace.speed
+            return (guarded.body.lookAtPace(), before)
         }
     }
 
-    func checkIdle(timeout: TimeAmount) -> BodyMachine.IdleCheck {
-        let now = NIODeadline.now()
-        return guarded.withLock { $0.machine.checkIdle(now: now, timeout: timeout) }
+    func checkIdle(timeout: Duration) -> BodyMachine<ByteBuffer>.IdleCheck {
+        let now = Duration.uptime
+        return guarded.withLock { $0.body.checkIdle(now: now, timeout: timeout) }
     }
+}
+
+extension Duration {
+    /// The time since the system was started.
+    fileprivate static var uptime: Duration { .nanoseconds(Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }
 }

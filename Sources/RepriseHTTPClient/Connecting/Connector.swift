@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 import NIOCore
 import NIOHTTP1
 import NIOPosix

@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 import NIOSSL
 import Reprise
 

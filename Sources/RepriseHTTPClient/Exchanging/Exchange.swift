@@ -19,12 +19,15 @@ final class Exchange: Sendable {
     let isReused: Bool
     let response: EventLoopPromise<Response>
     let onInterim: (@Sendable (HTTPResponse) -> Void)?
+    /// How long the origin may be silent, if that is longer than the client's own limits.
+    let patience: TimeAmount?
 
     init(
         request: HTTPRequestHead, body: ByteBuffer, connection: Connection, slot: PoolSlot, isReused: Bool,
-        onInterim: (@Sendable (HTTPResponse) -> Void)?
+        onInterim: (@Sendable (HTTPResponse) -> Void)?, patience: TimeAmount?
     ) {
         self.onInterim = onInterim
+        self.patience = patience
         self.request = request
         self.body = body
         self.connection = connection

@@ -30,7 +30,7 @@ final class ResponseHandler: ChannelInboundHandler {
     /// The results of one read so far.
     private struct Burst {
         var head: HTTPResponseHead?
-        var pieces = PieceQueue()
+        var pieces = BodyQueue<ByteBuffer>()
         var hasEnded = false
     }
 
@@ -74,8 +74,9 @@ final class ResponseHandler: ChannelInboundHandler {
             return
         }
         timer?.cancel()
-        let timeout = schedule(in: limits.responseTimeout) { handler in
-            handler.fail(Failures.timedOut("did not answer", handler.endpoint, handler.limits.responseTimeout))
+        let patience = max(limits.responseTimeout, exchange.patience ?? .zero)
+        let timeout = schedule(in: patience) { handler in
+            handler.fail(Failures.timedOut("did not answer", handler.endpoint, patience))
         }
         state = .awaitingHead(exchange, timer: timeout)
         watch.hasSeenBytes = false
@@ -184,7 +185,7 @@ final class ResponseHandler: ChannelInboundHandler {
         case .streaming(let stream):
             stream.slot.release(nil)
             let error = Failures.body(failure, endpoint)
-            stream.finish(&burst.pieces, .failed(error.code), failure: error)
+            stream.finish(&burst.pieces, .failed(error))
         case .closed: break
         }
         context.fireChannelInactive()
@@ -223,7 +224,7 @@ final class ResponseHandler: ChannelInboundHandler {
                 connection: exchange.connection, slot: exchange.slot,
                 framing: try BodyFraming(
                     method: exchange.request.method, status: response.status.code, headers: head.headers),
-                keepsAlive: head.keepsConnection, window: limits.window)
+                keepsAlive: head.keepsConnection, window: limits.window, patience: exchange.patience)
             timer.cancel()
             state = .streaming(stream)
             exchange.slot.headArrived(on: exchange.connection)
@@ -291,14 +292,15 @@ final class ResponseHandler: ChannelInboundHandler {
     }
 
     private func checkIdle(_ stream: ResponseStream) {
-        switch stream.checkIdle(timeout: limits.idleTimeout) {
+        let patience = max(limits.idleTimeout, stream.patience ?? .zero)
+        switch stream.checkIdle(timeout: .nanoseconds(patience.nanoseconds)) {
         case .disarm:
             idleCheck = nil
         case .timedOut:
             idleCheck = nil
-            fail(Failures.timedOut("sent nothing more", endpoint, limits.idleTimeout))
-        case .checkAgain(let deadline):
-            idleCheck = schedule(in: deadline - .now()) { handler in
+            fail(Failures.timedOut("sent nothing more", endpoint, patience))
+        case .checkAgain(let rest):
+            idleCheck = schedule(in: TimeAmount(rest)) { handler in
                 handler.idleCheck = nil
                 if case .streaming(let current) = handler.state, current === stream { handler.checkIdle(stream) }
             }

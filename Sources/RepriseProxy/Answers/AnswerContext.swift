@@ -7,7 +7,24 @@ import Reprise
 struct AnswerContext: Sendable {
     let request: MediaRequest
     let resource: MediaResource
+    /// How the file is treated because a playlist lists it.
+    let listed: ListedFile?
     let writer: ResponseWriter
+    /// When the player gives up, by the clock that measures delays; `nil` for players that wait.
+    private let deadline: Duration?
+
+    /// Time after which AVPlayer is told to ask again: it counts a segment whose head does not come within some three
+    /// seconds as failed, and three such segments end the playback.
+    private static let patience = Duration.seconds(2)
+
+    init(request: MediaRequest, resource: MediaResource, listed: ListedFile?, writer: ResponseWriter) {
+        (self.request, self.resource, self.listed, self.writer) = (request, resource, listed, writer)
+        if case .stored(let role) = listed, role.kind == .segment, request.head.isFromAVPlayer {
+            deadline = writer.service.configuration.clock.elapsed() + Self.patience
+        } else {
+            deadline = nil
+        }
+    }
 
     var head: ClientHead { request.head }
     var service: ProxyService { writer.service }
@@ -33,15 +50,20 @@ struct AnswerContext: Sendable {
 
     private func answerOnce(by plan: RequestPlan?) async throws -> Bool {
         switch head.method {
+        case .get where listed == .key: return try await KeyAnswer(context: self).send()
         case .get, .options:
-            try await MediaAnswer(context: self, plan: plan ?? self.plan(filter: filter), filter: filter).send()
-        case .head: try await HeadAnswer(context: self).send()
-        case .other(let name): try await ForwardAnswer(context: self).send(name)
+            if let live = LiveEdgeAnswer(self) { return try await live.send() }
+            return try await MediaAnswer(context: self, plan: plan ?? self.plan(filter: filter), filter: filter).send()
+        case .head: return try await HeadAnswer(context: self).send()
+        case .other(let name): return try await ForwardAnswer(context: self).send(name)
         }
     }
 
     /// The plan for the request with what is known now.
     func plan(filter: any BodyFilter) -> RequestPlan { RequestPlan(request, to: resource, filter: filter) }
+
+    /// The stored response that answers the request, if it is in memory.
+    var stored: StoredContent? { resource.storedInMemory(fields: head.originFields) }
 
     /// Begins a read for the request.
     func read(_ range: RangeSpec?) async throws -> MediaRead {
@@ -49,6 +71,24 @@ struct AnswerContext: Sendable {
         return try await resource.read(
             range, fields: head.originFields, directives: request.directives,
             onInterim: head.isHTTP11 && head.audience == .player ? pass : nil)
+    }
+
+    /// Runs `wait`, before anything is sent, for as long as the player is patient.
+    ///
+    /// The origin is not: a request that was sent goes on, so that the player's next one finds its response.
+    func promptly<T: Sendable>(_ wait: @escaping @Sendable () async throws -> T) async throws -> T {
+        guard let deadline else { return try await wait() }
+        let clock = service.configuration.clock
+        return try await withThrowingTaskGroup(of: T.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { try await wait() }
+            group.addTask {
+                try await clock.sleep(max(.zero, deadline - clock.elapsed()))
+                throw RepriseError(.originTimedOut, "The origin did not answer in time for the player.")
+            }
+            guard let result = try await group.next() else { throw CancellationError() }
+            return result
+        }
     }
 
     /// Sends a response without bytes of the representation.

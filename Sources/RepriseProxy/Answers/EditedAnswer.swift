@@ -6,7 +6,7 @@ import Reprise
 /// representation of its own.
 struct EditedAnswer {
     /// Number of bytes with which an editor is asked whether it accepts the body.
-    private static let beginning: Int64 = 64
+    private static let beginning: Int64 = 4096
 
     let context: AnswerContext
     let editor: any BodyEditor
@@ -29,7 +29,7 @@ struct EditedAnswer {
         return editor.accepts(Array(bytes.prefix(Int(Self.beginning))))
     }
 
-    /// Returns whether the connection can take another request; `nil`, with nothing sent, if the body is not edited.
+    /// Returns whether the connection can take another request; `nil`, with nothing sent, if the body is too large.
     ///
     /// Throws only while nothing has been sent. `begun` is used if it is a read of the whole, and ends in any case.
     func send(_ begun: MediaRead? = nil) async throws -> Bool? {
@@ -42,11 +42,23 @@ struct EditedAnswer {
         }
         defer { read.cancel() }
         guard read.isOfRepresentation, let bytes = try await gather(read) else { return nil }
+        let outcome = context.outcome(of: read)
         let body = GatheredBody(
-            bytes: bytes, information: read.information, url: context.resource.url,
-            prefix: context.service.configuration.pathPrefix, host: context.head.value("host"))
-        guard let text = try await editor.edit(body) else { return nil }
-        return try await send(EditedText(text, inPlaceOf: read.information), context.outcome(of: read))
+            bytes: bytes, information: read.information, resource: context.resource,
+            prefix: context.service.configuration.pathPrefix, host: context.head.value("host"),
+            isWithoutOrigin: context.service.cache.isOffline || outcome.isWithoutAnswer)
+        let cookies = outcome.isOwnAnswer ? context.cookies(read.information.fields) : []
+        var information = read.information
+        information.completeLength = Int64(bytes.count)
+        information.rangesSupported = true
+        var answer = MemoryAnswer(
+            context: context, bytes: bytes, information: information, status: outcome.status, cookies: cookies)
+        // A body that the editor leaves alone is sent from memory, too: reading it again could cost a request.
+        if let text = try await editor.edit(body) {
+            let edited = EditedText(text, inPlaceOf: read.information)
+            (answer.bytes, answer.information) = (edited.bytes, edited.information)
+        }
+        return try await answer.send()
     }
 
     /// All bytes of `read`; `nil` if they are too many.
@@ -58,38 +70,6 @@ struct EditedAnswer {
             bytes += more
         }
         return bytes
-    }
-
-    private func send(_ text: EditedText, _ outcome: CacheOutcome) async throws -> Bool {
-        let length = Int64(text.bytes.count)
-        switch RequestPlan(context.request, for: text.information) {
-        case .sendHead(let content, let information):
-            return try await context.send(content, of: information, status: outcome.status)
-        case .send(let spec?, _):
-            guard let range = spec.resolve(completeLength: length) else { return await refuseRange(length) }
-            let bytes = text.bytes[Int(range.lowerBound)..<Int(range.upperBound)]
-            return try await send(bytes, of: text, as: .part(range, of: length), outcome)
-        case .send(nil, _), .sendParts, .learn:
-            // Several ranges of a text may be answered with the whole (RFC 9110 §14.2).
-            return try await send(text.bytes[...], of: text, as: .whole(length: length), outcome)
-        }
-    }
-
-    private func send(
-        _ bytes: ArraySlice<UInt8>, of text: EditedText, as content: MediaResponse.Content, _ outcome: CacheOutcome
-    ) async throws -> Bool {
-        if case .part = content { context.log(206, outcome.status) } else { context.log(200, outcome.status) }
-        let cookies = outcome.isOwnAnswer ? context.cookies(text.information.fields) : []
-        let response = context.response(content, of: text.information, status: outcome.status, cookies: cookies)
-        var buffer = response.head(roomFor: bytes.count)
-        if !context.request.isHead { buffer.writeBytes(bytes) }
-        try await context.writer.write(buffer)
-        return response.framing.keepsAlive
-    }
-
-    private func refuseRange(_ length: Int64) async -> Bool {
-        let error = RepriseError(.rangeNotSatisfiable, "The range lies outside the \(length) bytes of the text.")
-        return await ErrorAnswer(context: context, error: error, completeLength: length).send()
     }
 }
 

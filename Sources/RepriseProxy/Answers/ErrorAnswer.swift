@@ -15,7 +15,7 @@ struct ErrorAnswer {
     func send() async -> Bool {
         context.service.log(
             .notice, "request failed",
-            ["url": "\(context.resource.url.redacted)", "error": "\(error.code): \(error.message)"])
+            ["url": "\(context.resource.url.redacted)", "code": "\(error.code)", "error": "\(error.explanation)"])
         do {
             try await context.writer.write(buffer)
             return context.head.keepsAlive
@@ -24,8 +24,25 @@ struct ErrorAnswer {
         }
     }
 
-    private var buffer: ByteBuffer {
+    /// Whether the origin failed for now, so that a player should ask again for a file that a playlist lists.
+    ///
+    /// Players take 404 for final and other errors for the end of the stream, but repeat a request after 503.
+    private var isWorthARepetition: Bool {
+        guard context.listed != nil else { return false }
         switch error.code {
+        case .originUnreachable, .originTimedOut, .networkUnavailable, .originBodyTruncated: return true
+        case .originRefused:
+            // An origin that says itself when to ask again is repeated.
+            guard let refusal = error.refusal else { return false }
+            return [500, 502, 503, 504].contains(refusal.head.status.code)
+                && (refusal.head.status != .serviceUnavailable || refusal.retryAfter == nil)
+        default: return false
+        }
+    }
+
+    private var buffer: ByteBuffer {
+        if isWorthARepetition { return text(503, retryAfter: 1) }
+        return switch error.code {
         case .originRefused: error.refusal.map { relay($0) } ?? text(502)
         case .rangeNotSatisfiable: notSatisfiable
         case .originTimedOut, .notStored: text(504)
@@ -37,10 +54,12 @@ struct ErrorAnswer {
         }
     }
 
-    private func text(_ status: Int) -> ByteBuffer {
+    private func text(_ status: Int, retryAfter seconds: Int? = nil) -> ByteBuffer {
         let isLocal = [.notStored, .closed, .invalidArgument].contains(error.code)
-        let cache = CacheStatus(isLocal ? .unanswered : .forwarded(missReason), detail: "\(error.code)")
-        return text(status, fields: [("Cache-Status", "\(cache)")])
+        let origin = CacheStatus.Handling.forwarded(missReason, status: error.refusal?.head.status.code)
+        let cache = CacheStatus(isLocal ? .unanswered : origin, detail: "\(error.code)")
+        let retry = seconds.map { [("Retry-After", "\($0)")] } ?? []
+        return text(status, fields: [("Cache-Status", "\(cache)")] + retry)
     }
 
     private func text(_ status: Int, fields: [(String, String)]) -> ByteBuffer {
@@ -49,15 +68,15 @@ struct ErrorAnswer {
 
     /// Why the origin was asked, if there was no response with media.
     private var missReason: CacheStatus.ForwardReason {
-        context.resource.storedInformation == nil ? .uriMiss : .miss
+        context.stored == nil ? .uriMiss : .miss
     }
 
     /// RFC 9110 §15.5.17.
     private var notSatisfiable: ByteBuffer {
-        let length =
-            completeLength ?? context.resource.storedInformation?.completeLength ?? error.range?.upperBound
+        let stored = context.stored
+        let length = completeLength ?? stored?.information.completeLength ?? error.range?.upperBound
         var fields = length.map { [("Content-Range", "bytes */\($0)")] } ?? []
-        let isKnown = context.resource.usableInformation(context.request.directives) != nil
+        let isKnown = stored?.isUsable(for: context.request.directives) ?? false
         fields.append(("Cache-Status", "\(CacheStatus(isKnown ? .hit : .forwarded(missReason)))"))
         return text(416, fields: fields)
     }
@@ -66,12 +85,12 @@ struct ErrorAnswer {
     private func relay(_ refusal: OriginRefusal) -> ByteBuffer {
         var response = refusal.head
         response.headerFields[.contentLength] = "\(refusal.body.count)"
-        response.headerFields[.age] = refusal.age.map { "\($0)" } ?? response.headerFields[.age]
+        response.headerFields[.age] = refusal.age.map { "\($0.components.seconds)" } ?? response.headerFields[.age]
         let status =
             refusal.age == nil ? .forwarded(missReason, status: response.status.code) : CacheStatus.Handling.hit
         let passed = PassedResponse(
             response, to: context.head, status: CacheStatus(status),
-            receivedAt: Int64(context.service.wallClock()) - (refusal.age ?? 0))
+            receivedAt: Int64(context.service.wallClock()) - (refusal.age?.components.seconds ?? 0))
         var buffer = passed.head
         if context.head.method != .head, passed.mayHaveBody { buffer.writeBytes(refusal.body) }
         return buffer

@@ -9,8 +9,9 @@ struct HeadAnswer {
     /// Returns whether the connection can take another request.
     func send() async throws -> Bool {
         let request = context.request
-        let stored = try await context.resource.storedAnswer(request.directives, fields: context.head.originFields)
-        guard let information = stored else { return try await relay() }
+        let stored = try await context.resource.loadStored(fields: context.head.originFields)
+        guard let stored, stored.isUsable(for: request.directives) else { return try await relay() }
+        let information = stored.information
         if let keepsAlive = try await sendEdited(information) { return keepsAlive }
         let status = CacheStatus(.hit)
         switch RequestPlan(request, for: information) {
@@ -36,7 +37,7 @@ struct HeadAnswer {
         let information = ContentInformation(response: answer, completeLength: nil, rangesSupported: nil)
         if answer.status == .ok, let keepsAlive = try await sendEdited(information) { return keepsAlive }
         let response = judged(answer)
-        let reason = context.resource.storedInformation == nil ? CacheStatus.ForwardReason.uriMiss : .stale
+        let reason = context.stored == nil ? CacheStatus.ForwardReason.uriMiss : .stale
         let passed = context.passed(
             response, status: CacheStatus(.forwarded(reason, status: response.status.code)),
             cookies: context.cookies(response.headerFields))

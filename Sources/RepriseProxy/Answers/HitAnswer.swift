@@ -28,9 +28,8 @@ struct HitAnswer {
     /// `nil` if the plan needs more than stored bytes in memory, or must not be followed without asking the origin.
     init?(_ request: MediaRequest, to known: KnownResource, by plan: RequestPlan, service: ProxyService) {
         guard case .send(let spec, let judged) = plan,
-            let hit = known.resource.storedHit(
-                spec, atMost: Self.firstRegion, directives: request.statedDirectives),
-            judged.map({ $0.generation == hit.information.generation }) != false,
+            let hit = known.resource.hit(spec, atMost: Self.firstRegion, for: request.statedDirectives),
+            judged.map({ $0.generation == hit.information.generation }) != false, known.hasRole(hit.information),
             let lines = known.lines(
                 of: hit.information, for: request.head.audience, filter: service.bodyFilter)
         else { return nil }

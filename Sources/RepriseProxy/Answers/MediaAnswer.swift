@@ -35,9 +35,9 @@ struct MediaAnswer {
     /// Begins a read; one of the whole if `range` can only be one of the text that replaces the body.
     private func begin(_ range: RangeSpec?) async throws -> MediaRead {
         do {
-            return try await context.read(range)
+            return try await context.promptly { try await context.read(range) }
         } catch let error as RepriseError where error.code == .rangeNotSatisfiable {
-            guard let information = context.resource.storedInformation, try await edited(information) != nil else {
+            guard let information = context.stored?.information, try await edited(information) != nil else {
                 throw error
             }
             let read = try await context.read(nil)
@@ -49,7 +49,10 @@ struct MediaAnswer {
 
     /// The answer with a text in place of the body; `nil` if the body is sent as it is.
     private func edited(_ information: ContentInformation) async throws -> EditedAnswer? {
-        guard let editor = filter.editorOfText(information, at: context.resource.url) else { return nil }
+        guard let editor = filter.editorOfText(information, at: context.resource.url) else {
+            if information.isCoded { filter.noteCoded(information, at: context.resource.url) }
+            return nil
+        }
         let answer = EditedAnswer(context: context, editor: editor)
         return try await answer.isAccepted() ? answer : nil
     }
@@ -101,7 +104,7 @@ struct MediaAnswer {
         if isLive { UnsentLowWater.set(UnsentLowWater.live, on: channel) }
         defer { if isLive { UnsentLowWater.set(UnsentLowWater.none, on: channel) } }
         // Until the first byte has arrived, an error can still be reported with its own status.
-        var first = hasBody ? try await read.next() : nil
+        var first = hasBody ? try await context.promptly { try await read.next() } : nil
         var mayPause = true
         do {
             try await context.writer.stream(head: head, isChunked: framing.isChunked) {

@@ -17,10 +17,7 @@ struct MultipartAnswer {
         let length = information.completeLength ?? 0
         let ranges = parts.compactMap { $0.resolve(completeLength: length) }
         guard ranges.count == parts.count, !information.generation.isEmpty,
-            information.validators.ifRangeValue != nil
-                || parts.allSatisfy({
-                    context.resource.storedRegion($0)?.information.generation == information.generation
-                })
+            information.validators.ifRangeValue != nil || context.hasStored(parts, of: information)
         else { return nil }
         self.context = context
         self.parts = parts
@@ -64,5 +61,13 @@ struct MultipartAnswer {
             buffer = ByteBuffer()
         }
         try await context.writer.write(ByteBuffer(string: multipart.end))
+    }
+}
+
+extension AnswerContext {
+    /// Whether each of `parts` is stored, verified and usable, and of this representation.
+    fileprivate func hasStored(_ parts: [RangeSpec], of information: ContentInformation) -> Bool {
+        guard let stored, stored.information.generation == information.generation else { return false }
+        return parts.allSatisfy { stored.region($0) != nil }
     }
 }

@@ -54,7 +54,7 @@ struct OwnAnswer {
     func buffer(for audience: Audience = .player, keepsAlive: Bool = false, isHead: Bool = false) -> ByteBuffer {
         var buffer = ByteBuffer()
         buffer.writeStatusLine(status)
-        buffer.writeString("Date: \(HTTPDate(secondsSince1970: Int64(CacheClock.system.wallClock())))\r\n")
+        buffer.writeString("Date: \(HTTPDate(secondsSince1970: Int64(CacheClock.system.now())))\r\n")
         if let text {
             buffer.writeStaticString("Content-Type: text/plain; charset=utf-8\r\n")
             buffer.writeLine("Content-Length: ", Int64(text.utf8.count))

@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 import Reprise
 
 /// The region that a connection is currently passing to the kernel, if any.
@@ -9,10 +9,6 @@ final class RegionOnItsWay: Sendable {
 
     func set(_ region: StoredRegion?) { self.region.withLock { $0 = region } }
 
-    /// Whether the file no longer reaches the region's end; its bytes are then a hole.
-    func isCutOff() -> Bool {
-        guard let region = region.withLock({ $0 }), !region.isPresent else { return false }
-        region.reportUnreadable()
-        return true
-    }
+    /// Whether the file no longer reaches the region's end.
+    func isCutOff() -> Bool { region.withLock { $0 }?.isCutOff() ?? false }
 }

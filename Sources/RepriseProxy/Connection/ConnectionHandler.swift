@@ -230,13 +230,13 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     private func answer(_ request: MediaRequest, with known: KnownResource, _ context: ChannelHandlerContext) {
         guard request.head.method == .get else {
-            return begin(request, known.resource, context) { await $0.answer(by: nil) }
+            return begin(request, known, context) { await $0.answer(by: nil) }
         }
         let plan = RequestPlan(request, to: known.resource, filter: service.bodyFilter)
         if let hit = HitAnswer(request, to: known, by: plan, service: service) {
             begin(hit, context)
         } else {
-            begin(request, known.resource, context) { await $0.answer(by: plan) }
+            begin(request, known, context) { await $0.answer(by: plan) }
         }
     }
 
@@ -272,7 +272,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Lets a read send the rest of a hit whose next region is missing.
     func sendRest(of hit: HitAnswer, from position: Int64, _ context: ChannelHandlerContext) {
         let (rest, generation) = (position..<hit.range.upperBound, hit.generation)
-        begin(hit.request, hit.known.resource, context) {
+        begin(hit.request, hit.known, context) {
             await RestAnswer(context: $0, range: rest, generation: generation).send()
         }
     }
@@ -281,7 +281,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     /// Starts the task that answers a request; `run` returns whether the connection can take another one.
     private func begin(
-        _ request: MediaRequest, _ resource: MediaResource, _ context: ChannelHandlerContext,
+        _ request: MediaRequest, _ known: KnownResource, _ context: ChannelHandlerContext,
         _ run: @escaping @Sendable (AnswerContext) async -> Bool
     ) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -289,7 +289,8 @@ final class ConnectionHandler: ChannelInboundHandler {
         let interim = InterimGate(channel, isOpen: request.head.isHTTP11)
         let writer = ResponseWriter(
             service: service, channel: channel, interim: interim, regionOnItsWay: regionOnItsWay)
-        let answer = AnswerContext(request: request, resource: resource, writer: writer)
+        let answer = AnswerContext(
+            request: request, resource: known.resource, listed: known.listed, writer: writer)
         let task = service.startTask {
             let keepsAlive = await run(answer)
             loop.execute {

@@ -1,6 +1,6 @@
 import HTTPSemantics
 import HTTPTypes
-import Locks
+import Primitives
 import NIOCore
 
 /// Passes interim responses (1xx) on to the client as they arrive (RFC 9110 §15.2), until the final head is written.

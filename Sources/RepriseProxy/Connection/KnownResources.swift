@@ -1,18 +1,47 @@
+import Foundation
 import HTTPSemantics
 import NIOCore
 import Reprise
 
 /// A file that a connection has requested, with cached results that make the next request for it cheaper.
 final class KnownResource {
-    let resource: MediaResource
+    private(set) var resource: MediaResource
+    /// How it is treated because a playlist lists it.
+    private(set) var listed: ListedFile?
+    private var version: Int?
     private var generation: String?
     /// Changes when the response is freshened, together with its fields.
-    private var responseTime: Int64?
+    private var responseTime: Date?
     private var audience = Audience.player
     /// `nil` if the body is replaced by a text, which makes a hit impossible.
     private var lines: ByteBuffer?
 
+    /// How long a read of a playlist, or of a file that one lists, repeats requests to an origin that fails: players
+    /// give up after some three seconds without an answer.
+    private static let patience = Duration.seconds(2)
+
     init(_ resource: MediaResource) { self.resource = resource }
+
+    /// Takes over what `files` say about it now.
+    func update(from files: ListedFiles) {
+        let version = files.version
+        guard version != self.version else { return }
+        self.version = version
+        listed = files.file(at: resource.url)
+        resource.role = if case .stored(let role) = listed { role } else { nil }
+        let list = resource.key(for: resource.url.withoutDirectives)
+        resource.titles = files.titles(at: resource.url, named: list.text)
+        resource.patience = listed == nil ? nil : Self.patience
+    }
+
+    /// Whether the stored response has the role that a playlist gives it; one without goes through a read.
+    func hasRole(_ information: ContentInformation) -> Bool {
+        switch listed {
+        case nil: true
+        case .stored(let role): information.role == role
+        case .key, .growing: false
+        }
+    }
 
     /// The header lines of a hit for `audience`; `nil` if `filter` replaces the body.
     func lines(of information: ContentInformation, for audience: Audience, filter: any BodyFilter) -> ByteBuffer? {

@@ -21,8 +21,17 @@ struct Router {
     /// The destination of a request; notes in `head` who may read the answer.
     mutating func destination(of head: inout ClientHead) throws(Refusal) -> Destination {
         if let route = try admission.route(&head) { return try destination(of: route, for: head) }
-        if let known = known[head.target] { return .file(known) }
+        if let known = known[head.target] {
+            known.update(from: service.listed)
+            return .file(known)
+        }
         return try destination(of: Route(target: head.target, token: service.configuration.token), for: head)
+    }
+
+    private mutating func file(at url: ResourceURL, _ target: String) throws(Refusal) -> KnownResource {
+        let file = known.add(try service.resource(at: url), for: target)
+        file.update(from: service.listed)
+        return file
     }
 
     private mutating func destination(of route: Route, for head: ClientHead) throws(Refusal) -> Destination {
@@ -30,7 +39,7 @@ struct Router {
         case .index: .own(OwnAnswer(status: 200, text: service.indexPage))
         case .options: .own(.options)
         case .preflight: .own(.preflight(head))
-        case .resource(let url): .file(known.add(try service.resource(at: url), for: head.target))
+        case .resource(let url): .file(try file(at: url, head.target))
         }
     }
 }

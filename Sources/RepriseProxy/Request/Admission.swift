@@ -1,5 +1,5 @@
 /// What is asked of every request on a connection before it is answered: a place for the connection, one Host that
-/// names this machine, a page that may read the answer, a method that a proxy may pass on.
+/// names this machine, a way that is no loop, a page that may read the answer, a method that a proxy may pass on.
 struct Admission {
     let service: ProxyService
     /// There are too many connections: this one is refused.
@@ -20,6 +20,9 @@ struct Admission {
             throw Refusal(status: 503, reason: "There are too many connections.", retryAfter: 1)
         }
         try checkHost(of: head)
+        if let via = head.value("via"), Via.isOwn(via) {
+            throw Route.refusal(508, "The request comes from this proxy itself: it would go around in a loop.")
+        }
         switch service.browsers.judge(head) {
         case .answer(let audience): head.audience = audience
         case .preflight(let page):
@@ -41,10 +44,27 @@ struct Admission {
             throw Refusal(status: 400, reason: "A request has exactly one Host field (RFC 9112 §3.2).")
         }
         let host = head.value("host")
+        guard host == acceptedHost || host.map(Self.isHost) ?? true else {
+            throw Refusal(status: 400, reason: "Host is not a name or an address (RFC 9112 §3.2).")
+        }
         guard host == acceptedHost && host != nil || service.accepts(host: host) else {
             throw Refusal(
                 status: 403, reason: "Host does not name this machine. Use http://127.0.0.1 or http://localhost.")
         }
         acceptedHost = host
     }
+
+    /// Whether `text` is made of the characters of a host and a port: it is written into playlists.
+    private static func isHost(_ text: String) -> Bool {
+        text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                true
+            default: marks.contains(byte)
+            }
+        }
+    }
+
+    private static let marks = Set("-._~%!$&'()*+,;=[]:".utf8)
 }

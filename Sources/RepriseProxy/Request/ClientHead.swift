@@ -103,6 +103,13 @@ package struct ClientHead: Sendable {
         }
     }
 
+    /// Whether AVPlayer sent this, or Safari for a video.
+    ///
+    /// Both name the playback in each request for a file of a stream (rfc8216bis, appendix D.4).
+    var isFromAVPlayer: Bool {
+        count("x-playback-session-id") > 0 || value("user-agent")?.hasPrefix("AppleCoreMedia/") == true
+    }
+
     /// Whether the connection stays open after the response (RFC 9112 §9.3).
     var keepsAlive: Bool {
         guard let connection = value("connection")?.lowercased() else { return isHTTP11 }

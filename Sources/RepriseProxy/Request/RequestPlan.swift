@@ -66,11 +66,13 @@ extension RequestPlan {
     /// If `filter` replaces the body, ranges and conditions are those of a text that is not known yet. Never waits.
     init(_ request: MediaRequest, to resource: MediaResource, filter: any BodyFilter) {
         guard request.isConditional || request.ranges.count > 1,
-            let usable = resource.usableInformation(request.directives)
+            let stored = resource.storedInMemory(fields: request.head.originFields),
+            stored.isUsable(for: request.directives)
         else {
             self.init(request, for: nil)
             return
         }
+        let usable = stored.information
         if filter.editorOfText(usable, at: resource.url) == nil {
             self.init(request, for: usable)
         } else {

@@ -10,10 +10,10 @@ package protocol BodyEditor: Sendable {
 
     /// Whether a body with this beginning is edited.
     ///
-    /// Asked with the first 64 bytes, or with all bytes of a shorter body, and only if ``looksFirst`` is true.
+    /// Asked with the first 4,096 bytes, or with all bytes of a shorter body, and only if ``looksFirst`` is true.
     func accepts(_ beginning: [UInt8]) -> Bool
 
-    /// The text to send; `nil` to send the body as the origin sent it.
+    /// The text to send, with a tag of its own; `nil` to send the body as the origin sent it.
     ///
     /// Throws `RepriseError`, which is answered as an error of the read would be, or `CancellationError`.
     func edit(_ body: GatheredBody) async throws -> [UInt8]?

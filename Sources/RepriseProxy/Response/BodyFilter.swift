@@ -10,12 +10,31 @@ package protocol BodyFilter: Sendable {
     ///
     /// Must be quick and must not block: hits ask on the event loop, once for each representation on a connection.
     func editor(of information: ContentInformation, at url: ResourceURL) -> (any BodyEditor)?
+
+    /// Called before a coded body is sent as it came, because no editor could read it.
+    func noteCoded(_ information: ContentInformation, at url: ResourceURL)
 }
 
 extension BodyFilter {
+    package func noteCoded(_ information: ContentInformation, at url: ResourceURL) {}
+
     /// The editor of a response; `nil` also for a coded body, which no editor could read.
     func editorOfText(_ information: ContentInformation, at url: ResourceURL) -> (any BodyEditor)? {
-        information.fields[.contentEncoding] == nil ? editor(of: information, at: url) : nil
+        information.isCoded ? nil : editor(of: information, at: url)
+    }
+}
+
+extension ContentInformation {
+    /// Whether the body is in a content coding.
+    ///
+    /// `identity` is none, although it has no place in the field (RFC 9110 §8.4.1).
+    var isCoded: Bool {
+        fields[values: .contentEncoding].contains { value in
+            value.split(separator: ",").contains { coding in
+                coding.trimmingPrefix { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }.lowercased()
+                    != "identity"
+            }
+        }
     }
 }
 

@@ -25,6 +25,9 @@ struct CacheOutcome: Equatable {
         }
     }
 
+    /// Whether the stored response was served because the origin, which was asked about it, could not be reached.
+    var isWithoutAnswer: Bool { disposition == .validated && originStatus == nil }
+
     /// Whether the response answers this reader's own request, and no other reader's.
     var isOwnAnswer: Bool {
         switch disposition {

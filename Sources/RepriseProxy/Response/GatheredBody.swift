@@ -5,8 +5,10 @@ package struct GatheredBody: Sendable {
     package let bytes: [UInt8]
     /// The metadata of the representation.
     package let information: ContentInformation
+    /// The file that was requested.
+    package let resource: MediaResource
     /// The requested URL.
-    package let url: ResourceURL
+    package var url: ResourceURL { resource.url }
     /// The URL that answered after redirects, to which relative links refer.
     package var base: ResourceURL { information.finalURL ?? url }
     /// What the client's request targets have before `/https/host/path`: a slash and the token, or nothing.
@@ -15,4 +17,6 @@ package struct GatheredBody: Sendable {
     package let prefix: String
     /// The name and port by which the client knows the proxy, for links that must be absolute; `nil` if it gave none.
     package let host: String?
+    /// Whether the origin must not be asked, or could not be reached.
+    package var isWithoutOrigin = false
 }

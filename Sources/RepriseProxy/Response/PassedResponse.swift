@@ -31,7 +31,7 @@ struct PassedResponse {
         fields.append(cacheStatus)
         // The time at which the response arrived, if the origin sent no Date (RFC 9110 §6.6.1).
         if fields[.date] == nil { fields[.date] = HTTPDate(secondsSince1970: time).description }
-        if let via = HTTPField.Name("Via") { fields.append(HTTPField(name: via, value: RepresentationFields.via)) }
+        if let via = HTTPField.Name("Via") { fields.append(HTTPField(name: via, value: Via.response)) }
         self.fields = fields
     }
 

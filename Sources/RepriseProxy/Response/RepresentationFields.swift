@@ -1,3 +1,4 @@
+import Foundation
 import HTTPSemantics
 import HTTPTypes
 import NIOCore
@@ -5,9 +6,6 @@ import Reprise
 
 /// The lines of a head that are the same for every response with bytes of one representation.
 enum RepresentationFields {
-    /// RFC 9110 §7.6.3.
-    static let via = "1.1 reprise"
-
     /// Fields of the origin's response that are not repeated: the proxy generates its own, or they describe another
     /// hop.
     private static let own = Set(
@@ -38,12 +36,12 @@ enum RepresentationFields {
         let fields = information.fields.handedOn(to: audience)
         for field in fields where !own.contains(field.name) { buffer.writeField(field) }
         audience.writeGuards(beside: fields, to: &buffer)
-        if information.fields[.date] == nil, let time = information.responseTime, time > 0 {
+        if information.fields[.date] == nil, let time = information.responseTime {
             // A recipient with a clock adds the time at which the response arrived (RFC 9110 §6.6.1).
-            buffer.writeString("Date: \(HTTPDate(secondsSince1970: time))\r\n")
+            buffer.writeString("Date: \(HTTPDate(secondsSince1970: Int64(time.timeIntervalSince1970)))\r\n")
         }
         if let tag = entityTag(of: information) { buffer.writeString("ETag: \(tag)\r\n") }
-        buffer.writeString("Via: \(via)\r\n")
+        buffer.writeString("Via: \(Via.response)\r\n")
         buffer.writeStaticString("Accept-Ranges: bytes\r\n")
         buffer.writeString("Cache-Status: \(status.appended(to: information.fields[cacheStatus]))\r\n")
         for cookie in cookies { buffer.writeField(cookie) }

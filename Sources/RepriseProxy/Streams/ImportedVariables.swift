@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 import Playlists
 import Reprise
 
@@ -32,7 +32,7 @@ final class ImportedVariables: Sendable {
 
     /// The variables of the newest multivariant playlist that names `playlist`; `nil` if none are known.
     func imported(by playlist: ResourceURL) -> Variables? {
-        let url = playlist.description
+        let url = playlist.withoutDirectives.description
         return state.withLock { state in
             let known = state.lists.lazy.filter { $0.playlists.contains(url) }.map(\.variables)
             guard let newest = known.last else { return nil }

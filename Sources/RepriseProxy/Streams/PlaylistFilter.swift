@@ -9,9 +9,17 @@ struct PlaylistFilter: BodyFilter {
     /// Called with a playlist that is sent as the origin sent it, because it exceeds a bound or is malformed.
     let onUneditable: @Sendable (ResourceURL, PlaylistError) -> Void
     private let variables: ImportedVariables
+    private let notes: StreamNotes
+    private let tracks: StoredTracks
+    let texts = WrittenTexts()
 
-    init(isShared: Bool, onUneditable: @escaping @Sendable (ResourceURL, PlaylistError) -> Void) {
-        variables = ImportedVariables(isShared: isShared)
+    init(
+        cache: MediaCache, files: ListedFiles, liveEdge: LiveEdge,
+        onUneditable: @escaping @Sendable (ResourceURL, PlaylistError) -> Void
+    ) {
+        variables = ImportedVariables(isShared: cache.isShared)
+        tracks = StoredTracks(cache: cache, limits: PlaylistLimits())
+        notes = StreamNotes(files: files, liveEdge: liveEdge)
         self.onUneditable = onUneditable
     }
 
@@ -19,25 +27,23 @@ struct PlaylistFilter: BodyFilter {
         let limits = PlaylistLimits()
         guard information.completeLength.map({ $0 <= limits.size }) != false else { return nil }
         let type = MediaType(information.mediaType)?.essence
-        let isDeclared = type.map(Self.types.contains) == true || Self.extensions.contains { url.pathEnds(with: $0) }
+        let isDeclared = PlaylistFormat.isDeclared(by: type, name: url.lastPathComponent)
         // The beginning of a body that is not stored is not read to decide: the rest would need a second request.
         let isVague = type.map(Self.vagueTypes.contains) != false && !information.generation.isEmpty
         guard isDeclared || isVague && !url.namesMedia else { return nil }
         return PlaylistRewriter(
-            isDeclared: isDeclared, limits: limits, variables: variables, onUneditable: onUneditable)
+            isDeclared: isDeclared, limits: limits, variables: variables, notes: notes, texts: texts, tracks: tracks,
+            onUneditable: onUneditable)
     }
 
-    private static let types: Set<String> = [
-        "application/dash+xml", "application/mpegurl", "application/vnd.apple.mpegurl", "application/x-mpegurl",
-        "audio/mpegurl", "audio/x-mpegurl", "video/vnd.mpeg.dash.mpd", "video/vnd.mpegurl",
-    ]
-    private static let extensions = [".m3u8", ".m3u", ".mpd"]
+    func noteCoded(_ information: ContentInformation, at url: ResourceURL) {
+        let type = MediaType(information.mediaType)?.essence
+        guard PlaylistFormat.isDeclared(by: type, name: url.lastPathComponent) else { return }
+        onUneditable(
+            url, PlaylistError(.encoding, "The origin sent it in a content coding, although none was asked for."))
+    }
+
     private static let vagueTypes: Set<String> = [
         "application/octet-stream", "application/xml", "binary/octet-stream", "text/plain", "text/xml",
     ]
-}
-
-extension ResourceURL {
-    /// Whether the path, without its query, ends with `suffix` in any case.
-    fileprivate func pathEnds(with suffix: String) -> Bool { lastPathComponent.lowercased().hasSuffix(suffix) }
 }

@@ -4,12 +4,15 @@ import Reprise
 /// Writes the links of a playlist so that a player resolves each of them to this proxy.
 ///
 /// A link that does so by itself stays as the origin wrote it, as do links that are never fetched: other schemes, user
-/// information, clocks, and those that lead to this proxy already.
+/// information, clocks, and those that lead to this proxy already. Content steering is taken out.
 struct PlaylistRewriter: BodyEditor {
     /// Whether the media type or the extension says that it is a playlist.
     let isDeclared: Bool
     let limits: PlaylistLimits
     let variables: ImportedVariables
+    let notes: StreamNotes
+    let texts: WrittenTexts
+    let tracks: StoredTracks
     let onUneditable: @Sendable (ResourceURL, PlaylistError) -> Void
 
     var maximumLength: Int { limits.size }
@@ -20,22 +23,65 @@ struct PlaylistRewriter: BodyEditor {
 
     func edit(_ body: GatheredBody) async throws -> [UInt8]? {
         do {
-            return try rewritten(body)
-        } catch {
+            return try body.isWithoutOrigin ? await selected(body) : rewritten(body)
+        } catch let error as PlaylistError {
             if error.code != .notAPlaylist { onUneditable(body.url, error) }
             return nil
         }
     }
 
-    private func rewritten(_ body: GatheredBody) throws(PlaylistError) -> [UInt8]? {
-        let context = HLSContext(url: URIReference(body.base.description), imported: variables.imported(by: body.url))
+    /// The text with stored files only, because no others can be had.
+    private func selected(_ body: GatheredBody) async throws -> [UInt8]? {
+        let document = URIReference(body.base.description)
+        let context = HLSContext(url: document, imported: variables.imported(by: body.url))
         let playlist = try Playlist(body.bytes, context: context, limits: limits)
-        let links = ProxyLinks(playlist, of: body)
+        notes.note(playlist, of: body)
+        guard case .hls(let list) = playlist, playlist.isOfStream else { return try written(playlist, of: body) }
+        variables.note(list, from: document)
+        return try written(playlist, of: body, keeping: try await tracks.selection(of: list, at: document))
+    }
+
+    private func rewritten(_ body: GatheredBody) throws(PlaylistError) -> [UInt8]? {
+        let imported = variables.imported(by: body.url)
+        let key = WrittenTexts.Key(body)
+        if notes.isNoted(body), let text = texts.text(for: key, imported: imported) {
+            body.resource.assign(text.role, to: body.information)
+            return text.bytes
+        }
+        let context = HLSContext(url: URIReference(body.base.description), imported: imported)
+        let playlist = try Playlist(body.bytes, context: context, limits: limits)
+        notes.note(playlist, of: body)
+        let bytes = try written(playlist, of: body)
+        if case .hls(let list) = playlist { variables.note(list, from: URIReference(body.base.description)) }
+        // The playlist whose variables others import must be read each time: the one that is served last counts.
+        if playlist.segmentRole != nil || !playlist.hasVariables {
+            texts.keep(WrittenTexts.Text(bytes: bytes, role: playlist.role, imported: imported), for: key)
+        }
+        return bytes
+    }
+
+    /// The text of `playlist` with its links written.
+    private func written(
+        _ playlist: Playlist, of body: GatheredBody, keeping selection: OfflineSelection? = nil
+    ) throws(PlaylistError) -> [UInt8] {
+        var links = ProxyLinks(playlist, of: body)
         var editor = PlaylistEditor(body.bytes, limits: limits)
+        if case .dash(let mpd) = playlist, let base = links.insertedBase { try editor.insertBaseURL(base, in: mpd) }
+        // A player knows the query that it sent, and not that of the URL which answered after a redirect.
+        if case .hls(let list) = playlist, body.base.description != body.url.description {
+            for variable in list.queryVariables { try editor.spellOut(variable) }
+        }
+        // A steering server names hosts that the player would put in place of the proxy's.
+        for place in playlist.steering { try editor.remove(place) }
+        if let selection { try editor.keep(selection) }
+        let lines = playlist.steering + (selection?.removedLines ?? [])
+        var removed = lines.sorted { $0.lowerBound < $1.lowerBound }[...]
         for link in playlist.links {
+            while let place = removed.first, place.upperBound <= link.place.lowerBound { removed.removeFirst() }
+            if let place = removed.first, place.lowerBound <= link.place.lowerBound { continue }
             if let uri = links.replacement(of: link) { try editor.replace(link, with: uri) }
         }
-        if case .hls(let list) = playlist { variables.note(list, from: URIReference(body.base.description)) }
-        return editor.isUnchanged ? nil : try editor.edited()
+        // Also unchanged it gets a tag of its own: the origin's may be weak, and stay while the list changes.
+        return editor.isUnchanged ? body.bytes : try editor.edited()
     }
 }

@@ -3,52 +3,114 @@ import Reprise
 
 /// Where the links of one playlist lead through the proxy.
 struct ProxyLinks {
+    /// A base of a link: as the origin means it, and as a player has it who got the playlist from the proxy.
+    private struct Base: Hashable {
+        let original: URIReference
+        let served: URIReference
+    }
+
     private let playlist: Playlist
-    /// The URL to which the origin's relative links refer.
-    private let document: URIReference
-    /// The playlist's own URL at the proxy, to which a player resolves relative links.
-    private let served: URIReference
     private let prefix: String
     private let host: String?
+    /// The URL to which the origin's relative links refer, and the playlist's own URL at the proxy.
+    private let document: Base
+    /// The base to write into an MPD without one: after a redirect, relative links refer to where it was found.
+    ///
+    /// `nil` if the links can be written one by one, as they can unless representations with several bases share them.
+    private(set) var insertedBase: String?
+    /// Whether a link was met for which no text is right with all of its bases.
+    private var isAmbiguous = false
+    private var paths: BasePaths?
+    /// The bases at the end of ways through `BaseURL` elements.
+    private var bases: [BasePaths.Path: Base] = [:]
+    /// What is written in place of a `BaseURL`, by its index.
+    private var writtenBases: [Int: String?] = [:]
 
     init(_ playlist: Playlist, of body: GatheredBody) {
         self.playlist = playlist
-        document = URIReference(body.base.description)
-        prefix = body.prefix
-        host = body.host
-        served = URIReference("http://\(body.host ?? "proxy.invalid")" + Self.path(body.url.description, prefix))
+        (prefix, host) = (body.prefix, body.host)
+        let origin = "http://\(body.host ?? "proxy.invalid")"
+        let served = URIReference(origin + Self.path(body.url.description, prefix))
+        document = Base(original: URIReference(body.base.description), served: served)
+        guard case .dash(let mpd) = playlist else { return }
+        paths = BasePaths(mpd)
+        let found = URIReference(".").resolved(
+            against: URIReference(origin + Self.path(document.original.text, prefix))
+        ).text
+        let isMoved = found != URIReference(".").resolved(against: served).text
+        let hasPlace = mpd.root == .presentation && mpd.baseURLs.isEmpty && mpd.contentStart != nil
+        guard isMoved, hasPlace else { return }
+        for link in mpd.links where !isAmbiguous { _ = replacement(of: link) }
+        guard isAmbiguous else { return }
+        insertedBase = found
+        (bases, writtenBases) = ([:], [:])
     }
 
     /// The text to write in place of `link`; `nil` if it stays as it is.
-    func replacement(of link: Link) -> String? {
-        guard link.kind != .clock, case .fetchable(let target) = playlist.target(of: link, base: base(of: link)),
-            !leadsToProxy(target)
-        else { return nil }
-        let path = Self.path(target.text, prefix)
-        let wanted = "http://\(host ?? "proxy.invalid")" + path
-        guard playlist.reference(of: link).resolved(against: servedBase(of: link)).text != wanted else { return nil }
-        return host != nil && isAbsolute(link.kind) ? wanted : path
+    ///
+    /// If a link has several bases, one text must be right for all of them. Where none is, the first base counts.
+    mutating func replacement(of link: Link) -> String? {
+        guard link.kind != .clock else { return nil }
+        var wanted: [(text: String, served: URIReference)] = []
+        var isRight = true
+        let reference = playlist.reference(of: link)
+        for base in bases(of: link) {
+            guard case .fetchable(let target) = playlist.target(of: link, base: base.original), !leadsToProxy(target)
+            else { return nil }
+            let path = Self.path((link.kind == .baseURL ? target.withPath : target).text, prefix)
+            isRight = isRight && reference.resolved(against: base.served).text == origin + path
+            wanted.append((path, base.served))
+        }
+        guard !isRight, let first = wanted.first else { return nil }
+        if wanted.contains(where: { $0.text != first.text }) {
+            let relative = Set(wanted.map { Self.climbing(from: $0.served, to: $0.text, prefix) })
+            if relative.count == 1, let text = relative.first ?? nil { return text }
+            isAmbiguous = true
+        }
+        return host != nil && isAbsolute(link.kind) ? origin + first.text : first.text
     }
 
-    /// The URI to which the origin meant `link` to be relative.
-    private func base(of link: Link) -> URIReference {
-        switch playlist {
-        case .hls: document
-        case .dash(let mpd): mpd.base(of: link, documentURL: document)
+    private var origin: String { "http://\(host ?? "proxy.invalid")" }
+
+    // MARK: - Bases
+
+    private mutating func bases(of link: Link) -> [Base] {
+        guard case .dash(let mpd) = playlist, let ways = paths?.paths(to: link) else { return [document] }
+        if link.kind.ignoresBaseURL { return [document] }
+        // What a patch adds is relative to a place in another document.
+        if mpd.root == .patch, !playlist.reference(of: link).namesHost { return [] }
+        var result: [Base] = []
+        for way in ways {
+            let base = base(along: way, mpd)
+            if !result.contains(base) { result.append(base) }
         }
+        return result
     }
 
-    /// The URI to which a player resolves `link` once all bases are rewritten.
-    private func servedBase(of link: Link) -> URIReference {
-        guard case .dash(let mpd) = playlist, let index = link.base, mpd.links.indices.contains(index) else {
-            return served
+    private mutating func base(along way: BasePaths.Path, _ mpd: MPD) -> Base {
+        guard let last = way.last else {
+            guard let insertedBase else { return document }
+            return Base(original: document.original, served: URIReference(insertedBase))
         }
-        let base = mpd.links[index]
-        guard case .fetchable(let target) = playlist.target(of: base, base: self.base(of: base)),
-            !leadsToProxy(target)
-        else { return self.base(of: link) }
-        return URIReference("http://\(host ?? "proxy.invalid")" + Self.path(target.text, prefix))
+        if let known = bases[way] { return known }
+        let outer = base(along: way.dropLast(), mpd)
+        let link = mpd.links[last]
+        let written = writtenBase(last, link)
+        let base = Base(
+            original: mpd.reference(of: link).resolved(against: outer.original),
+            served: (written.map { URIReference($0) } ?? mpd.reference(of: link)).resolved(against: outer.served))
+        bases[way] = base
+        return base
     }
+
+    private mutating func writtenBase(_ index: Int, _ link: Link) -> String? {
+        if let known = writtenBases[index] { return known }
+        let written = replacement(of: link)
+        writtenBases[index] = .some(written)
+        return written
+    }
+
+    // MARK: - Forms
 
     /// Whether the link is written with scheme and host: players of DASH resolve a path against different bases, and
     /// interstitials need an absolute URI (rfc8216bis, appendix D.2).
@@ -66,5 +128,19 @@ struct ProxyLinks {
     private static func path(_ url: String, _ prefix: String) -> String {
         guard let colon = url.firstIndex(of: ":") else { return url }
         return "\(prefix)/\(url[..<colon].lowercased())/\(url[colon...].dropFirst(3))"
+    }
+
+    /// The relative reference that leads from `served`, which stands for a file of some host, up to that host and down
+    /// to `path`; `nil` if `path` is of another host.
+    private static func climbing(from served: URIReference, to path: String, _ prefix: String) -> String? {
+        let parts = served.path.dropFirst(prefix.count).split(
+            separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 4 else { return nil }
+        let root = "\(prefix)/\(parts[1])/\(parts[2])/"
+        guard served.path.hasPrefix(root), path.hasPrefix(root) else { return nil }
+        let depth = parts[3].count { $0 == "/" }
+        let rest = path.dropFirst(root.count)
+        // A first segment with a colon would be a scheme.
+        return depth > 0 ? String(repeating: "../", count: depth) + rest : "./" + rest
     }
 }

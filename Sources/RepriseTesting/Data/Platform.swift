@@ -14,11 +14,6 @@ func lengthOfFile(descriptor: CInt) -> Int64? {
     return length < 0 ? nil : Int64(length)
 }
 
-/// Seconds since 1970.
-func currentTime() -> Double {
-    Double(time(nil))
-}
-
 extension Channel {
     /// Closes the connection with RST, dropping what the kernel has not sent.
     func reset() {

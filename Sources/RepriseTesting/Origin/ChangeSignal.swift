@@ -1,4 +1,4 @@
-internal import Locks
+internal import Primitives
 
 /// Wakes tasks that wait for a change: a version number, and the tasks that wait for a later one.
 ///
@@ -29,7 +29,7 @@ final class ChangeSignal: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Returns once the version is above `version`, or when the task is cancelled.
+    /// Returns once the version is above `version`, or when the task is canceled.
     func wait(past version: UInt64) async {
         let id = state.withLock { state in
             state.nextID += 1

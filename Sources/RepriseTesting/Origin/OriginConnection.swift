@@ -1,3 +1,4 @@
+import Foundation
 internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTP1
@@ -80,7 +81,7 @@ final class OriginConnection: ChannelInboundHandler {
         let responder = Responder(
             request: request, isHTTP10: head.version == .http1_0, clientKeepsAlive: head.isKeepAlive,
             personality: personality, attempt: attempt, resource: resource, length: reader?.length,
-            now: Int(state.wallClock()))
+            now: Int(state.wallClock().timeIntervalSince1970))
         return ResponseSender.Exchange(
             request: request, connection: connection, representation: admission.entry?.representation ?? 0,
             reader: reader, personality: personality, answer: responder.answer())

@@ -1,5 +1,6 @@
+import Foundation
 internal import NIOCore
-internal import Locks
+internal import Primitives
 
 /// The state shared by the origin's threads and the tests.
 ///
@@ -9,9 +10,9 @@ final class OriginState: Sendable {
     private let ledger = Mutex(Ledger())
     private let channels = Mutex<[Int: any Channel]>([:])
     /// Seconds since 1970, for the Date of responses.
-    let wallClock: @Sendable () -> Double
+    let wallClock: @Sendable () -> Date
 
-    init(wallClock: @escaping @Sendable () -> Double) { self.wallClock = wallClock }
+    init(wallClock: @escaping @Sendable () -> Date) { self.wallClock = wallClock }
 
     /// Reads the ledger.
     func read<Value: Sendable>(_ body: (Ledger) -> Value) -> Value {

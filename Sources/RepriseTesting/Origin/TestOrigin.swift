@@ -1,4 +1,5 @@
-internal import Locks
+public import Foundation
+internal import Primitives
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -48,14 +49,14 @@ public final class TestOrigin: Sendable {
     ///   - sendBufferSize: SO_SNDBUF of accepted connections, in bytes; the system's default if `nil`. A small one
     ///   makes a client that does not read noticeable soon, because less fits in between. Linux doubles the number.
     ///   - threads: Threads that serve connections; 1 by default.
-    ///   - wallClock: Seconds since 1970, for the Date of responses; the system's clock if `nil`.
+    ///   - wallClock: The time for the Date of responses; the system's clock if `nil`.
     /// - Returns: The origin, which must be stopped with ``stop()``.
     /// - Throws: The system's error if it cannot listen.
     public static func start(
-        sendBufferSize: Int? = nil, threads: Int = 1, wallClock: (@Sendable () -> Double)? = nil
+        sendBufferSize: Int? = nil, threads: Int = 1, wallClock: (@Sendable () -> Date)? = nil
     ) async throws -> TestOrigin {
         withExtendedLifetime(decoderType) {}
-        let state = OriginState(wallClock: wallClock ?? currentTime)
+        let state = OriginState(wallClock: wallClock ?? { Date() })
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
         var bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 256)

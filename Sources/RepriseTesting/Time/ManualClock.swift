@@ -1,4 +1,4 @@
-internal import Locks
+internal import Primitives
 
 /// A clock that stands still until a test advances it.
 ///
@@ -74,7 +74,7 @@ public final class ManualClock: Clock, Sendable {
 
     /// Suspends the task until the clock has been advanced to `deadline`; returns at once if it is already there.
     ///
-    /// Throws `CancellationError` when the task is cancelled. The tolerance is not used.
+    /// Throws `CancellationError` when the task is canceled. The tolerance is not used.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let id = state.withLock { state in
             state.nextID += 1
@@ -116,7 +116,7 @@ public final class ManualClock: Clock, Sendable {
         changes.notify()
     }
 
-    /// Waits until at least `count` tasks sleep on this clock, or until the calling task is cancelled.
+    /// Waits until at least `count` tasks sleep on this clock, or until the calling task is canceled.
     public func waitForSleepers(_ count: Int) async {
         while !Task.isCancelled {
             let version = changes.version

@@ -25,7 +25,7 @@
         }
     }
 
-    /// One scenario.
+    /// One scenario, from a file or in Swift.
     struct Scenario: Sendable, CustomTestStringConvertible {
         let id: String
         let title: String
@@ -36,6 +36,20 @@
 
         var testDescription: String { "\(id): \(title)" }
 
+        /// A scenario in Swift.
+        init(
+            _ id: String, _ title: String, resources: [ScriptResource], server: [String: [ScriptServer.Setting]] = [:],
+            preload: [String: [Range<Int64>]] = [:], steps: [ScriptStep]
+        ) {
+            self.id = id
+            self.title = title
+            self.resources = Dictionary(uniqueKeysWithValues: resources.map { ($0.name, $0) })
+            self.server = server.mapValues(ScriptServer.Setting.patch)
+            self.preload = preload
+            self.steps = steps.map(\.value)
+        }
+
+        /// A scenario of a file.
         init(_ value: ScriptValue) throws {
             var fields = try ScriptFields(value, "a scenario")
             id = try fields.require(fields.text("id"), "id")
@@ -67,14 +81,22 @@
 
         var path: String { "/media/\(name)" + (pathExtension.isEmpty ? "" : ".\(pathExtension)") }
 
+        /// `head` names the first bytes of a kind of file.
+        init(name: String, mime: String?, uti: String?, pathExtension: String, head: String, length: Int64) {
+            self.name = name
+            self.mime = mime
+            self.uti = uti
+            self.pathExtension = pathExtension
+            self.head = Self.head(head)
+            self.length = length
+        }
+
         init(_ value: ScriptValue, name: String, _ place: String) throws {
             var fields = try ScriptFields(value, place)
-            self.name = name
-            mime = try fields.text("mime")
-            uti = try fields.text("uti")
-            pathExtension = try fields.text("ext") ?? ""
-            head = Self.head(try fields.text("head") ?? "")
-            length = try fields.require(fields.int("length"), "length")
+            self.init(
+                name: name, mime: try fields.text("mime"), uti: try fields.text("uti"),
+                pathExtension: try fields.text("ext") ?? "", head: try fields.text("head") ?? "",
+                length: try fields.require(fields.int("length"), "length"))
             _ = fields.value("layout")
             try fields.finish()
         }

@@ -1,7 +1,7 @@
 #if REPRISE_AVFOUNDATION_STAND_IN
     import AVFoundation
     import Foundation
-    import Locks
+    import Primitives
 
     /// The progress of one loading request.
     final class ScriptRequest: Sendable {

@@ -2,7 +2,7 @@
     import AVFoundation
     import ByteRanges
     import Foundation
-    import Locks
+    import Primitives
     import Reprise
     import Testing
     @testable import RepriseAVPlayer

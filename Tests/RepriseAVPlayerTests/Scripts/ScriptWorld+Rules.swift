@@ -1,7 +1,7 @@
 #if REPRISE_AVFOUNDATION_STAND_IN
     import AVFoundation
     import Foundation
-    import Locks
+    import Primitives
     import Reprise
     import RepriseHTTPClient
     import RepriseTesting

@@ -1,9 +1,11 @@
+import Foundation
+
 #if REPRISE_AVFOUNDATION_STAND_IN
     import AVFoundation
     import ByteRanges
     import Dispatch
     import Foundation
-    import Locks
+    import Primitives
     import Reprise
     import RepriseHTTPClient
     import RepriseTesting
@@ -66,7 +68,7 @@
         let directory: TemporaryDirectory
         let resources: [String: ScriptResource]
         let state = Mutex(State())
-        private let wallClock: Double = 1_750_000_000
+        private let wallClock = Date(timeIntervalSince1970: 1_750_000_000)
         private let configure: @Sendable (inout MediaCache.Configuration) -> Void
         /// Real time in which a callback must return, however busy the machine is.
         let callbackLimit: Duration

@@ -110,7 +110,7 @@ struct Serving {
             command[0], Array(command.dropFirst()), environment: Command.environment(environment), limit: .seconds(500))
         do {
             let text = await child.output.wait { $0.contains("/film.mp4\n") }
-            let port = text.firstMatch(of: /listening on http:\/\/127\.0\.0\.1:(\d+)\n/).flatMap { Int($0.1) }
+            let port = text.firstMatch(of: /listening on http:\/\/127\.0\.0\.1:(\d+)(?:\/\S*)?\n/).flatMap { Int($0.1) }
             try await body(Serving(child: child, port: #require(port, "\(text) \(child.errors.text)")))
         } catch {
             child.send(SIGKILL)

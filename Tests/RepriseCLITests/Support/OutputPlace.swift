@@ -1,5 +1,5 @@
 import Foundation
-import Locks
+import Primitives
 import TestSupport
 import Testing
 
@@ -14,6 +14,17 @@ enum OutputPlace: String, CaseIterable, Sendable {
     case newFile, regularFile, readOnlyFile, symlink, danglingSymlink
     case pipe, terminal, standardOutput, linkToStandardOutput, nameOfDescriptor
     case socket, directory, readOnlyDirectory, missingDirectory
+    /// A device like `/dev/null`, under another name.
+    case nullDevice
+
+    /// Those that can be made here: devices take root, and a kernel whose numbers are known.
+    static var available: [OutputPlace] {
+        #if os(Linux)
+            geteuid() == 0 ? allCases : allCases.filter { $0 != .nullDevice }
+        #else
+            allCases.filter { $0 != .nullDevice }
+        #endif
+    }
 
     /// Whether there is a regular file of the user's, which is replaced only on demand.
     var isOccupied: Bool { [.regularFile, .readOnlyFile, .symlink].contains(self) }
@@ -67,6 +78,9 @@ final class PreparedPlace {
         private static let standardOutput = "/dev/fd/1"
     #endif
 
+    /// Major number 1 and minor number 3, as Linux writes them.
+    private static let nullDevice: dev_t = 1 << 8 | 3
+
     /// What `/dev/stdout` is, in `directory`; returns its path.
     static func linkToStandardOutput(in directory: String) throws -> String {
         let path = "\(directory)/stdout"
@@ -89,6 +103,10 @@ final class PreparedPlace {
         case .pipe:
             #expect(mkfifo(name, 0o600) == 0)
             reader = try ChildProcess("/bin/cat", [name])
+        case .nullDevice:
+            #if os(Linux)
+                #expect(mknod(name, S_IFCHR | 0o666, Self.nullDevice) == 0)
+            #endif
         case .socket: socket = try Self.listen(at: name)
         case .directory: try files.createDirectory(atPath: name, withIntermediateDirectories: false)
         case .readOnlyDirectory where geteuid() != 0:
@@ -131,6 +149,10 @@ final class PreparedPlace {
                 #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == Self.standardOutput)
             }
             if content != nil { #expect(outcome.output.utf8.elementsEqual(expected)) }
+        case .nullDevice:
+            var status = stat()
+            #expect(lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
+            #expect(status.st_rdev == Self.nullDevice)
         case .socket: #expect(Self.mode(path) & S_IFMT == S_IFSOCK)
         case .directory: #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
         case .readOnlyDirectory, .missingDirectory: #expect(!FileManager.default.fileExists(atPath: path))
@@ -242,8 +264,11 @@ final class PseudoTerminal: Sendable {
     }
 }
 
-/// A terminal that takes no byte: nothing reads it, and it is full.
-final class FullTerminal: Sendable {
+/// A terminal that takes no byte, as after Control-S: whoever writes waits for ever.
+///
+/// One that is merely full is not enough: the kernel moves what waits to the other end in its own time, and a few bytes
+/// more find room.
+final class StoppedTerminal: Sendable {
     /// The device.
     let path: String
     private let master: Int32
@@ -254,10 +279,7 @@ final class FullTerminal: Sendable {
         try #require(openpty(&ends.master, &ends.device, nil, nil, nil) == 0)
         (master, device) = ends
         path = try String(cString: #require(ttyname(device)))
-        #expect(fcntl(device, F_SETFL, O_WRONLY | O_NONBLOCK) == 0)
-        let bytes = [UInt8](repeating: UInt8(ascii: "x"), count: 256)
-        while write(device, bytes, bytes.count) > 0 {}
-        while write(device, bytes, 1) > 0 {}
+        #expect(tcflow(device, TCOOFF) == 0)
     }
 
     func close() {

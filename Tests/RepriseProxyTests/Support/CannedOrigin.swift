@@ -1,5 +1,5 @@
 import HTTPTypes
-import Locks
+import Primitives
 import Logging
 import Reprise
 import RepriseProxy

@@ -19,7 +19,7 @@ import Testing
             clock.shift(by: .seconds(10))
             #expect(
                 try await bench.bytes("/a", .bounded(2000..<3000)) == TestPattern.bytes(in: 2000..<3000, seed: 1))
-            let stored = try bench.cache.resource(for: bench.origin.url("/a")).storedRanges
+            let stored = try await bench.cache.resource(for: bench.origin.url("/a")).storedProgress().ranges
             #expect(stored == ByteRangeSet([0..<1000, 2000..<3000]))
         }
     }

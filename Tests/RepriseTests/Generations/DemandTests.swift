@@ -1,7 +1,8 @@
+import Foundation
 import ByteRanges
 import HTTPSemantics
 import HTTPTypes
-import Locks
+import Primitives
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -72,7 +73,7 @@ import Testing
             bench.origin.release("/show")
             #expect(try await show.count == 100_000)
             try await preload
-            #expect(film.storedRanges.byteCount == 100_000)
+            #expect(await film.storedProgress().ranges.byteCount == 100_000)
         }
     }
 
@@ -85,13 +86,13 @@ import Testing
             bench.origin.hold("/film", at: 100_000)
             let film = try bench.cache.resource(for: bench.origin.url("/film"))
             async let preload: Void = film.prefetch(.all)
-            await eventually { film.storedRanges.byteCount >= 100_000 }
+            await eventually { await film.storedProgress().ranges.byteCount >= 100_000 }
             bench.origin.holdHeads("/show")
             async let show = bench.bytes("/show")
             await bench.origin.waitUntil { $0["/show"].requestCount == 1 }
             bench.origin.release("/film")
             await Self.yielding(bench)
-            #expect(film.storedRanges.byteCount < length)
+            #expect(await film.storedProgress().ranges.byteCount < length)
             if joins {
                 #expect(try await bench.bytes("/film") == TestPattern.bytes(in: 0..<length, seed: 1))
                 bench.origin.release("/show")
@@ -100,7 +101,7 @@ import Testing
                 #expect(try await show.count == 1000)
                 try await preload
             }
-            #expect(film.storedRanges.byteCount == length)
+            #expect(await film.storedProgress().ranges.byteCount == length)
             #expect(bench.origin.snapshot["/film"].requestCount == 1)
         }
     }
@@ -117,6 +118,7 @@ import Testing
             let leader = Task { try await resource.read() }
             await Self.queued(1, bench)
             let follower = Task { try await resource.read() }
+            await eventually { bench.cache.engine.liveResource(resource.key)?.waitingReaders == 2 }
             leader.cancel()
             await #expect(throws: CancellationError.self) { try await leader.value }
             #expect(bench.client.queuedRequests == 1)
@@ -162,7 +164,7 @@ import Testing
         try await Bench.run(
             client: Self.client(connections: 16),
             configure: {
-                $0.clock = CacheClock(clock) { 1_800_000_000 }
+                $0.clock = CacheClock(clock) { Date(timeIntervalSince1970: 1_800_000_000) }
                 $0.linger = .zero
             }
         ) { bench async throws in

@@ -6,7 +6,7 @@ import Testing
 /// The machine alone: call, expected action, next call.
 @Suite struct FetchScheduleTests {
     private static let kilobyte: Int64 = 1 << 10
-    private static let patience: Int64 = 64 << 10
+    private static let joinDistance: Int64 = 64 << 10
 
     private static func machine(_ length: Int64? = 1000, stored: ByteRangeSet = []) -> FetchSchedule {
         var machine = FetchSchedule(completeLength: length, rangesSupported: true, stored: stored)
@@ -15,9 +15,9 @@ import Testing
     }
 
     private func next(
-        _ machine: inout FetchSchedule, _ reader: FetchSchedule.ReaderID, patience: Int64 = Self.patience
+        _ machine: inout FetchSchedule, _ reader: FetchSchedule.ReaderID, joinDistance: Int64 = Self.joinDistance
     ) -> (String, [FetchSchedule.Effect]) {
-        let (next, effects) = machine.next(reader, patience: patience)
+        let (next, effects) = machine.next(reader, joinDistance: joinDistance)
         let text =
             switch next {
             case .piece(let range, let source): "\(range.lowerBound)..<\(range.upperBound) \(source)"
@@ -31,7 +31,7 @@ import Testing
     }
 
     private func claim(_ machine: inout FetchSchedule, _ fetch: FetchSchedule.FetchID) -> Bool {
-        machine.claim(fetch, patience: Self.patience)
+        machine.claim(fetch, joinDistance: Self.joinDistance)
     }
 
     private func startOf(_ effects: [FetchSchedule.Effect]) throws -> (FetchSchedule.FetchID, Range<Int64>) {
@@ -77,7 +77,7 @@ import Testing
         #expect(next(&machine, first).0 == "0..<60 origin")
     }
 
-    @Test func aReaderDoesNotWaitForACancelledFetchWithoutAResponse() throws {
+    @Test func aReaderDoesNotWaitForACanceledFetchWithoutAResponse() throws {
         let length: Int64 = 10 << 20
         var machine = Self.machine(length)
         let old = machine.addReader(0, length)
@@ -136,7 +136,7 @@ import Testing
 
     @Test func aRequestIsNotSentWhenAnotherResponseHasComeNearWhileItWaited() throws {
         var (machine, running, waiting, reader) = try machineWithAFetchThatWaits()
-        _ = machine.advance(running, by: 1 << 20 - Self.patience)
+        _ = machine.advance(running, by: 1 << 20 - Self.joinDistance)
         #expect(!claim(&machine, waiting))
         #expect(machine.fetches[running]?.limit == 10 << 20)
         let effects = machine.end(waiting, reachedEnd: false, failure: nil)
@@ -158,7 +158,7 @@ import Testing
 
     @Test func aRequestIsSentBesideOneThatIsFarBehind() throws {
         var (machine, running, waiting, _) = try machineWithAFetchThatWaits()
-        _ = machine.advance(running, by: 1 << 20 - Self.patience - 1)
+        _ = machine.advance(running, by: 1 << 20 - Self.joinDistance - 1)
         #expect(claim(&machine, waiting))
         #expect(machine.fetches[running]?.limit == 1 << 20)
     }
@@ -199,7 +199,7 @@ import Testing
         #expect(machine.verdict(fetch).0 == .go)
     }
 
-    @Test func aFetchThatNobodyTookOverIsCancelled() throws {
+    @Test func aFetchThatNobodyTookOverIsCanceled() throws {
         let length: Int64 = 10 << 20
         var machine = Self.machine(length)
         let reader = machine.addReader(0, length)
@@ -265,8 +265,12 @@ import Testing
         machine.markVerified(0..<40)
         #expect(next(&machine, reader).0 == "0..<40 store")
         #expect(next(&machine, reader).0 == "verify 40..<100")
-        machine.discard(40..<100)
-        #expect(next(&machine, reader).0 == "wait", "a wrong chunk is a hole")
+        machine.discard([40..<100])
+        let (again, effects) = next(&machine, reader)
+        #expect(again == "wait", "a wrong chunk is a hole")
+        let (fetch, range) = try startOf(effects)
+        #expect(machine.advance(fetch, by: range.upperBound - range.lowerBound).0 == .finished)
+        #expect(next(&machine, reader).0 == "40..<100 origin", "what replaces it is not from the store")
     }
 
     @Test func readersOfAnOldGenerationEndAtItsFirstHole() throws {
@@ -351,7 +355,7 @@ import Testing
         #expect(next(&machine, near).1.allSatisfy { $0 == .resume(fetch) })
     }
 
-    @Test func aReaderWaitsForWhatACancelledFetchStillStores() throws {
+    @Test func aReaderWaitsForWhatACanceledFetchStillStores() throws {
         let length: Int64 = 10 << 20
         var machine = Self.machine(length)
         let old = machine.addReader(0, length)

@@ -45,8 +45,8 @@ import Testing
                 ($0 as? RepriseError)?.code == .rangeNotSatisfiable
             }
             let resource = try bench.cache.resource(for: bench.origin.url("/a"))
-            #expect(resource.storedRanges.contains(0..<1000))
-            #expect(resource.storedInformation?.completeLength == Self.length)
+            #expect(await resource.storedProgress().ranges.contains(0..<1000))
+            #expect(resource.storedInMemory()?.information.completeLength == Self.length)
         }
     }
 }

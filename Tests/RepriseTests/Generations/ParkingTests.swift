@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Reprise
 import RepriseHTTPClient
@@ -24,7 +25,7 @@ import Testing
         try await Bench.run(
             sendBufferSize: 4 << 10, client: client,
             configure: {
-                $0.clock = CacheClock(clock) { 1_800_000_000 }
+                $0.clock = CacheClock(clock) { Date(timeIntervalSince1970: 1_800_000_000) }
                 $0.retry.attempts = 0
                 $0.retry.timeouts = 0
             }
@@ -73,7 +74,8 @@ import Testing
     @Test func aReaderThatLeavesAFetchWithoutAConnectionCausesNoRequest() async throws {
         let clock = ManualClock()
         try await Bench.run(
-            sendBufferSize: 4 << 10, configure: { $0.clock = CacheClock(clock) { 1_800_000_000 } }
+            sendBufferSize: 4 << 10,
+            configure: { $0.clock = CacheClock(clock) { Date(timeIntervalSince1970: 1_800_000_000) } }
         ) { bench async throws in
             bench.publish("/film", length: Self.length)
             let read = try await bench.cache.resource(for: bench.origin.url("/film")).read()

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPSemantics
 import HTTPTypes
-import Locks
+import Primitives
 import Reprise
 import RepriseTesting
 import TestLimits

@@ -99,6 +99,98 @@ import Testing
         #expect(!response.mayServeStale(instead: RepriseError(.originUnreachable, ""), at: Self.later(3600)))
     }
 
+    // MARK: - What a playlist says
+
+    private static func assigned(
+        _ role: StreamRole, _ fields: HTTPFields, isShared: Bool = false, isConfirmed: Bool = false
+    ) throws -> StoredResponse {
+        var response = try response(fields, isShared: isShared, isConfirmed: isConfirmed)
+        let (isNew, isNewAgain) = (response.assign(role), response.assign(role))
+        #expect(isNew && !isNewAgain)
+        return response
+    }
+
+    private static let segment = StreamRole(.segment, .permanent)
+    private static let vod = StreamRole(.playlist, .permanent)
+    private static let ended = StreamRole(.playlist, .media)
+    private static let live = StreamRole(
+        .playlist, .limited(fresh: .seconds(3), usable: .seconds(9)), isLive: true)
+
+    @Test(
+        "a segment of a list that has ended is not asked about again, unless its origin wants that",
+        arguments: [
+            (nil, true, true), ("max-age=60", true, false), ("no-cache", false, false), ("max-age=0", false, false),
+            ("max-age=60, must-revalidate", false, false),
+        ] as [(String?, Bool, Bool)])
+    func endedSegments(control: String?, inPrivate: Bool, inShared: Bool) throws {
+        var fields: HTTPFields = [
+            .eTag: "\"a\"", .contentType: "video/mp2t", .lastModified: "Wed, 21 Oct 2015 07:28:00 GMT",
+        ]
+        fields[.cacheControl] = control
+        for (isShared, isUsed) in [(false, inPrivate), (true, inShared)] {
+            let response = try Self.assigned(Self.segment, fields, isShared: isShared)
+            #expect(response.isUsable(at: Self.later(86_400 * 365)) == isUsed)
+            #expect((response.reuse(for: CacheControl(), at: Self.later(86_400 * 365)) == .serve) == isUsed)
+        }
+        var invalid = try Self.assigned(Self.segment, fields)
+        invalid.invalidate()
+        #expect(!invalid.isUsable(at: Self.later(1)))
+    }
+
+    @Test("a live playlist has its own lifetime, and none is guessed (RFC 9111 §4.2.2)") func livePlaylists() throws {
+        let fields: HTTPFields = [
+            .eTag: "\"a\"", .contentType: "application/octet-stream", .lastModified: "Wed, 21 Oct 2015 07:28:00 GMT",
+        ]
+        let response = try Self.assigned(Self.live, fields, isConfirmed: true)
+        #expect(response.isUsable(at: Self.later(2)))
+        #expect(!response.isUsable(at: Self.later(3)))
+        for error in [Self.refusal(503), RepriseError(.originUnreachable, "")] {
+            #expect(response.mayServeStale(instead: error, at: Self.later(9)))
+            #expect(!response.mayServeStale(instead: error, at: Self.later(10)))
+        }
+    }
+
+    @Test("a playlist without a role may be live: nothing is guessed") func unreadPlaylists() throws {
+        let fields: HTTPFields = [.eTag: "\"a\"", .lastModified: "Wed, 21 Oct 2015 07:28:00 GMT"]
+        let response = try Self.response(fields, url: "http://origin/live.m3u8")
+        #expect(response.isUsable(at: Self.stored), "for those that asked at the same time")
+        #expect(!response.isUsable(at: Self.later(1)))
+    }
+
+    @Test("a playlist that has ended is used in a play, and served whenever the origin fails") func endedPlaylists()
+        throws
+    {
+        let fields: HTTPFields = [.eTag: "\"a\"", .contentType: "application/vnd.apple.mpegurl"]
+        let response = try Self.assigned(Self.ended, fields, isConfirmed: true)
+        #expect(response.isUsable(at: Self.later(299)))
+        #expect(!response.isUsable(at: Self.later(300)))
+        #expect(response.mayServeStale(instead: Self.refusal(503), at: Self.later(86_400 * 365)))
+        #expect(try Self.assigned(Self.vod, fields).isUsable(at: Self.later(86_400 * 365)))
+        var explicit = fields
+        explicit[.cacheControl] = "max-age=60"
+        #expect(try !Self.assigned(Self.ended, explicit, isConfirmed: true).isUsable(at: Self.later(60)))
+        #expect(try !Self.assigned(Self.vod, explicit, isConfirmed: true).isUsable(at: Self.later(60)))
+    }
+
+    @Test("roles are recorded, and numbers that no version writes are not read")
+    func recordedRoles() throws {
+        let codec = RecordCodec(vault: nil)
+        let roles = [
+            Self.segment, Self.vod, Self.ended, Self.live, StreamRole(.segment, .media, isLive: true),
+            StreamRole(.playlist, .limited(fresh: .milliseconds(500), usable: nil), sequence: .max),
+        ]
+        for role in roles {
+            var record = try Self.record(Self.minute)
+            record.role = role
+            #expect(codec.decode(try codec.encode(record, name: "n"), id: 1, name: "n", salt: [])?.role == role)
+        }
+        for wrong in [
+            StreamRole.Recorded(k: 9), StreamRole.Recorded(k: 1, t: 3), StreamRole.Recorded(k: 1, t: 2),
+            StreamRole.Recorded(k: 1, t: 2, f: -1), StreamRole.Recorded(k: 1, t: 2, f: .infinity),
+            StreamRole.Recorded(k: 1, t: 2, f: .nan), StreamRole.Recorded(k: 1, t: 2, f: 1, u: 1e300),
+        ] { #expect(StreamRole(wrong) == nil) }
+    }
+
     // MARK: - What may fill its holes
 
     @Test("only a strong validator joins responses (RFC 9110 §15.3.7.3), or the chosen policy") func joining() throws {

@@ -70,7 +70,7 @@ extension Model {
             note("\(path) is removed")
             _ = try await bench.cache.remove(CacheKey(url(path)))
             titles[path].forget()
-            let stored = try bench.cache.resource(for: url(path)).storedRanges
+            let stored = try await bench.cache.resource(for: url(path)).storedProgress().ranges
             guard stored.isEmpty else { throw Failure(description: "\(stored) is stored after removal") }
             count([.removed])
         }
@@ -80,7 +80,7 @@ extension Model {
             let readers = ranges.map { $0.map { "\($0)" } ?? "all" }.joined(separator: " and ")
             note("\(path), \(title.manner), is read: \(readers)\(limit.map { ", and left after \($0)" } ?? "")")
             let resource = try bench.cache.resource(for: url(path))
-            let information = resource.storedInformation
+            let information = resource.storedInMemory()?.information
             bench.origin.resetCounters()
             let outcomes = try await withThrowingTaskGroup(of: (Int, Outcome).self) { group in
                 for (index, range) in ranges.enumerated() {
@@ -103,7 +103,7 @@ extension Model {
                     return range.resolve(completeLength: title.length)
                 },
                 outcomes: outcomes, isLeft: limit != nil, sent: sent.bodyBytesSent, twice: sent.bytesSentMoreThanOnce,
-                stored: resource.storedRanges)
+                stored: await resource.storedProgress().ranges)
             log.append(
                 "  \(outcomes.map { "\($0.range) \($0.error?.description ?? "")" }), \(reading.sent) sent for \(reading.missing)"
             )

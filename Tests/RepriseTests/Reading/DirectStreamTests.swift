@@ -1,6 +1,6 @@
 import HTTPSemantics
 import HTTPTypes
-import Locks
+import Primitives
 import TestLimits
 import Testing
 

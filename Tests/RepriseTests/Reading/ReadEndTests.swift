@@ -40,16 +40,16 @@ import Testing
         }
     }
 
-    @Test("a cancelled read ends with CancellationError", arguments: Consumer.allCases, Source.allCases)
-    func cancelledBetweenPieces(consumer: Consumer, source: Source) async throws {
+    @Test("a canceled read ends with CancellationError", arguments: Consumer.allCases, Source.allCases)
+    func canceledBetweenPieces(consumer: Consumer, source: Source) async throws {
         try await Self.run(source) { _, read async throws in
             await #expect(throws: CancellationError.self) { try await consumer.drain(read) { read.cancel() } }
             await #expect(throws: CancellationError.self, "again") { try await consumer.drain(read) }
         }
     }
 
-    @Test("so does one cancelled while it waits", arguments: Consumer.allCases, [Source.fetched, .pastTheStore])
-    func cancelledWhileItWaits(consumer: Consumer, source: Source) async throws {
+    @Test("so does one canceled while it waits", arguments: Consumer.allCases, [Source.fetched, .pastTheStore])
+    func canceledWhileItWaits(consumer: Consumer, source: Source) async throws {
         try await Self.run(source) { bench, read async throws in
             let taken = Happening()
             let task = Task { try await consumer.drain(read) { taken.happen() } }
@@ -60,8 +60,8 @@ import Testing
         }
     }
 
-    @Test("so does one whose task is cancelled", arguments: Consumer.allCases, [Source.fetched, .pastTheStore])
-    func cancelledTask(consumer: Consumer, source: Source) async throws {
+    @Test("so does one whose task is canceled", arguments: Consumer.allCases, [Source.fetched, .pastTheStore])
+    func canceledTask(consumer: Consumer, source: Source) async throws {
         try await Self.run(source) { bench, read async throws in
             let taken = Happening()
             let task = Task { try await consumer.drain(read) { taken.happen() } }
@@ -72,8 +72,8 @@ import Testing
         }
     }
 
-    @Test("cancelling a read after its last byte changes nothing", arguments: Consumer.allCases)
-    func cancelledAfterTheEnd(consumer: Consumer) async throws {
+    @Test("canceling a read after its last byte changes nothing", arguments: Consumer.allCases)
+    func canceledAfterTheEnd(consumer: Consumer) async throws {
         try await Self.run(.stored) { _, read async throws in
             try await consumer.drain(read)
             read.cancel()

@@ -28,7 +28,8 @@ import Testing
             _ = try await film.read().drain()
             clock.shift(by: .seconds(90))
             _ = try await film.head()
-            result = (film.storedInformation?.mediaType, film.usableInformation() != nil)
+            let stored = film.storedInMemory()
+            result = (stored?.information.mediaType, stored?.isUsable() ?? false)
         }
         return result
     }

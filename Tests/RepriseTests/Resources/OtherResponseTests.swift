@@ -1,11 +1,12 @@
 import ByteRanges
 import HTTPSemantics
 import HTTPTypes
-import Reprise
 import RepriseTesting
 import TestLimits
 import TestSupport
 import Testing
+
+@testable import Reprise
 
 /// A file without a strong validator that is being read: no other response may be joined to its response (RFC 9110
 /// §15.3.7.3), and none that shows nothing new may break it off.
@@ -37,7 +38,21 @@ import Testing
             let sent = await bench.origin.settledSnapshot()
             #expect(sent.requestCount == 2)
             // The seek's bytes belong to another response; the first one is kept complete.
-            #expect(Array(film.storedRanges) == [0..<Self.length])
+            #expect(await Array(film.storedProgress().ranges) == [0..<Self.length])
+        }
+    }
+
+    @Test("the stored bytes of a file that changed are stale for every process")
+    func aChangeIsRecorded() async throws {
+        try await Bench.run { bench in
+            // Fresh, so that nothing else makes the next process ask.
+            bench.publish("/film", length: 300_000) { $0.fields[.cacheControl] = "max-age=600" }
+            let film = try bench.cache.resource(for: bench.origin.url("/film"))
+            _ = try await film.read(.bounded(0..<100_000)).collect()
+            let generation = try #require(bench.cache.engine.liveResource(film.key)?.liveGeneration)
+            #expect(generation.record.responseTime > 0)
+            generation.replace(reason: "")
+            #expect(generation.record.responseTime == 0)
         }
     }
 
@@ -49,7 +64,7 @@ import Testing
                 #expect(try await Self.check(film.read(.bounded(range)).collect(), from: range.lowerBound))
                 await bench.cache.becomeIdle()
             }
-            #expect(Array(film.storedRanges) == [0..<Self.length])
+            #expect(await Array(film.storedProgress().ranges) == [0..<Self.length])
             let sent = await bench.origin.settledSnapshot()
             #expect(sent["/film"].requests.allSatisfy { $0.fields[.ifRange] == nil })
             #expect(sent["/film"].distinctBytesSent.byteCount == Self.length)
@@ -79,7 +94,7 @@ import Testing
             first.cancel()
             let seek = try await film.read(.from(6 << 20))
             #expect(try await Self.check(seek.collect(), from: 6 << 20))
-            #expect(Array(film.storedRanges) == [6 << 20..<Self.length])
+            #expect(await Array(film.storedProgress().ranges) == [6 << 20..<Self.length])
         }
     }
 
@@ -93,6 +108,63 @@ import Testing
             let seek = try await film.read(.bounded(6 << 20..<6 << 20 + 100_000))
             #expect(try await Self.check(seek.collect(), from: 6 << 20, seed: 2))
             await #expect { _ = try await first.collect() } throws: { ($0 as? RepriseError)?.code == .validatorChanged }
+        }
+    }
+
+    @Test("a response that cannot be used is described in words")
+    func wordsForUnusableResponses() async throws {
+        let answers: [ScriptedOrigin.Answer] = [
+            .init(206, [.contentType: "video/mp4"], body: [1, 2, 3]),
+            .init(
+                206, [.contentType: "video/mp4", .contentRange: "bytes 7-9/10", .contentLength: "3"], body: [1, 2, 3]),
+            .init(206, [.contentType: "video/mp4", .contentRange: "bytes nonsense"], body: [1, 2, 3]),
+        ]
+        for answer in answers {
+            for range in [nil, RangeSpec.bounded(0..<3)] {
+                let origin = ScriptedOrigin { _, _ in answer }
+                try await origin.run { cache async throws in
+                    let error = await #expect(throws: RepriseError.self) {
+                        try await cache.resource(for: "http://media.example/a.mp4").read(range).collect()
+                    }
+                    #expect(error?.code == .originMisbehaved)
+                    #expect(error?.message.contains("reject") == false && error?.message.contains("206") == true)
+                }
+            }
+        }
+    }
+
+    @Test("a body that breaks off without validators is not called a change, and the next read gets the whole")
+    func noValidatorToResumeWith() async throws {
+        let bytes = TestPattern.bytes(in: 0..<200_000, seed: 1)
+        let origin = ScriptedOrigin { request, number in
+            var answer = ScriptedOrigin.Answer(
+                200, [.contentType: "video/mp4", .contentLength: "200000"], body: bytes)
+            if number < 3 { answer.breaksAfter = 100_000 }
+            return answer
+        }
+        try await origin.run { cache async throws in
+            let film = try cache.resource(for: "http://media.example/a.mp4")
+            let error = await #expect(throws: RepriseError.self) { try await film.read().collect() }
+            #expect(error?.code == .validatorChanged)
+            #expect(error?.message.contains("changed") == false, "\(error as Any)")
+            #expect(error?.message.contains("ETag") == true, "\(error as Any)")
+        }
+    }
+
+    @Test("416 to the range of a hole, from an origin that serves the whole: the stored bytes are forgotten")
+    func unsatisfiableHole() async throws {
+        let bytes = TestPattern.bytes(in: 0..<200_000, seed: 1)
+        let origin = ScriptedOrigin { request, number in
+            if number > 1, request.fields[.range] != nil { return ScriptedOrigin.Answer(416) }
+            return .media(request, bytes)
+        }
+        try await origin.run { cache async throws in
+            let film = try cache.resource(for: "http://media.example/a.mp4")
+            #expect(try await film.read(.bounded(0..<100_000)).collect().count == 100_000)
+            await cache.becomeIdle()
+            // The read that met the refusal cannot go on: its bytes are another response's.
+            _ = try? await film.read().collect()
+            #expect(try await film.read().collect() == bytes)
         }
     }
 }

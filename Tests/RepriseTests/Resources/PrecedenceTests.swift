@@ -1,3 +1,4 @@
+import Foundation
 import RepriseTesting
 import TestLimits
 import Testing
@@ -9,7 +10,7 @@ import Testing
     private let clock = ManualClock()
     private let precedence: Precedence
 
-    init() { precedence = Precedence(clock: CacheClock(clock) { 0 }) }
+    init() { precedence = Precedence(clock: CacheClock(clock) { Date(timeIntervalSince1970: 0) }) }
 
     private func giveWay(_ interest: RequestInterest) -> Task<Void, Never> {
         Task { [precedence] in await precedence.giveWay(interest, at: "a") }
@@ -81,7 +82,7 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func aCancelledTaskGoesOnAtOnce() async {
+    @Test func aCanceledTaskGoesOnAtOnce() async {
         precedence.readerWaits(.playing, at: "a")
         let download = giveWay(RequestInterest(.download))
         await yielding(1)

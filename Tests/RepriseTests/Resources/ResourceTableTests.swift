@@ -108,7 +108,7 @@ import Testing
                 await #expect(throws: RepriseError.self) { try await bench.bytes("/nothing/\(number)") }
             }
             #expect(bench.cache.engine.liveKeys.count < 100)
-            #expect(film.storedRegion() != nil, "verified, and in play")
+            #expect(film.storedInMemory()?.region() != nil, "verified, and in play")
         }
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPSemantics
 import HTTPTypes
 import RepriseTesting

@@ -1,6 +1,7 @@
+import Foundation
 import HTTPSemantics
 import HTTPTypes
-import Locks
+import Primitives
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -279,7 +280,10 @@ import Testing
             return answer
         }
         try await Self.runWithHole(
-            origin, configure: { $0.clock = CacheClock(HeldClock(mayGoOn: mayGoOn)) { 1_700_000_000 } }
+            origin,
+            configure: {
+                $0.clock = CacheClock(HeldClock(mayGoOn: mayGoOn)) { Date(timeIntervalSince1970: 1_700_000_000) }
+            }
         ) { cache async throws in
             let log = EventLog(cache)
             let owner = try await cache.resource(for: Self.film, fields: Self.bad).read(.from(5000))
@@ -300,7 +304,7 @@ import Testing
     private static func readersWait(_ count: Int, _ cache: MediaCache) async {
         let generation = cache.engine.liveResource(CacheKey(film))?.liveGeneration
         while let generation, !Task.isCancelled {
-            let waiting = generation.state.withLock { $0.machine.readers.values.filter { $0.waitingOn != nil }.count }
+            let waiting = generation.ask { $0.schedule.readers.values.filter { $0.waitingOn != nil }.count }
             if waiting == count { return }
             await breathe()
         }

@@ -23,7 +23,7 @@ import Testing
     private static func play(_ machine: inout FetchSchedule, _ extents: Range<Int64>) -> FetchSchedule.ReaderID {
         let reader = machine.addReader(range(extents).lowerBound, 20 * extent)
         while machine.readers[reader]?.delivered ?? 0 < range(extents).upperBound {
-            _ = machine.next(reader, patience: 0)
+            _ = machine.next(reader, joinDistance: 0)
         }
         return reader
     }

@@ -1,7 +1,7 @@
 import ByteRanges
 import Foundation
 import HTTPSemantics
-import Locks
+import Primitives
 import Reprise
 import RepriseHTTPClient
 import RepriseTesting
@@ -127,7 +127,7 @@ import Testing
             #expect(peak <= limit + Self.mebibyte, "\(peak - limit) bytes above the limit")
             #expect(peak > limit * 8 / 10)
             // Beginning and end are still stored, because players look for the file's structure there.
-            let stored = resource.storedRanges
+            let stored = await resource.storedProgress().ranges
             #expect(stored.contains(0..<Self.mebibyte / 2))
             #expect(stored.contains(length - 1000..<length))
             await bench.cache.close()
@@ -153,7 +153,7 @@ import Testing
             // Once it is no longer held, it is evicted like the rest.
             held = []
             _ = try await resource.read(.bounded(20_000_000..<60_000_000)).drain()
-            #expect(!resource.storedRanges.contains(3 << 20..<4 << 20))
+            #expect(await !resource.storedProgress().ranges.contains(3 << 20..<4 << 20))
         }
     }
 

@@ -62,6 +62,24 @@ import Testing
         }
     }
 
+    @Test("on a full disk a pin gives way as soon as its time is over")
+    func anExpiredPinMakesRoom() async throws {
+        let clock = ShiftableClock()
+        try await Bench.run(configure: { $0.clock = clock.cacheClock }) { bench async throws in
+            bench.publish("/a", length: 200_000)
+            let resource = try bench.cache.resource(for: bench.origin.url("/a"))
+            _ = try await resource.read().collect()
+            await bench.cache.becomeIdle()
+            try await bench.cache.retain(resource, as: .pinned(until: clock.wallClock + 60))
+            let (engine, store) = (bench.cache.engine, try #require(bench.cache.engine.store))
+            await engine.makeRoom(100_000, atLeast: 1, in: store)
+            #expect(try await bench.cache.entries().count == 1)
+            clock.shift(by: .seconds(61))
+            await engine.makeRoom(100_000, atLeast: 1, in: store)
+            #expect(try await bench.cache.entries().isEmpty)
+        }
+    }
+
     @Test func removingTheLastVariantReleasesTheURL() async throws {
         try await Bench.run { bench async throws in
             bench.publish("/a", length: 1_000) { $0.fields = [.vary: "Accept-Language"] }
@@ -183,7 +201,7 @@ import Testing
                 Issue.record("\(String(describing: end))")
                 return
             }
-            #expect(resource.storedRanges.contains(0..<3_000_000))
+            #expect(await resource.storedProgress().ranges.contains(0..<3_000_000))
             #expect(await bench.origin.settledSnapshot().bytesSentMoreThanOnce == 0)
         }
     }

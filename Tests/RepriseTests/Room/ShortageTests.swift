@@ -1,6 +1,6 @@
 import GRDB
 import HTTPSemantics
-import Locks
+import Primitives
 import RepriseTesting
 import TestLimits
 import TestSupport

@@ -72,6 +72,25 @@ private let isLong = ProcessInfo.processInfo.environment["REPRISE_LONG"] != nil
         }
     }
 
+    @Test("what only reads says of a damaged index that the next command that writes sets it aside")
+    func readOnly() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 5_000)
+            _ = try await bench.bytes("/a")
+            await bench.cache.close()
+            let path = bench.directory.path(of: "catalogue.sqlite")
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+            for start in [0, 100] {
+                let damaged = bytes.prefix(start) + Data(repeating: 0x5A, count: 8_000)
+                try damaged.write(to: URL(fileURLWithPath: path))
+                let error = #expect(throws: RepriseError.self) { try CacheInspector(directory: bench.directory.path) }
+                #expect(error?.code == .storageUnavailable)
+                #expect(error?.message.contains("The next command that writes sets it aside") == true)
+                #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == damaged)
+            }
+        }
+    }
+
     private static func setAsideNames(_ bench: Bench) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: bench.directory.path)
             .filter { $0.hasPrefix("catalogue.damaged") && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }.sorted()

@@ -59,6 +59,59 @@ import Testing
         }
     }
 
+    @Test("a file where SQLite would keep its own beside a new index stays", arguments: ["-wal", "-shm", "-journal"])
+    func aForeignCompanion(suffix: String) async throws {
+        try await Bench.run(isStoring: false) { bench async throws in
+            let path = bench.directory.path(of: Index.fileName + suffix)
+            try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
+            let error = await #expect(throws: RepriseError.self) {
+                try await MediaCache.open(directory: bench.directory.path, origin: bench.client)
+            }
+            #expect(error?.code == .storageUnavailable && error?.message.contains(path) == true, "\(error as Any)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("precious".utf8))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: bench.directory.path).count == 1)
+        }
+    }
+
+    @Test("a file with the name of the reserve, and other bytes, stays")
+    func aForeignReserve() async throws {
+        try await Bench.run(isStoring: false) { bench async throws in
+            let reserve = IndexReserve(bench.directory.path, SystemFileSystem())
+            let path = bench.directory.path(of: IndexReserve.fileName)
+            reserve.make()
+            #expect(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int == IndexReserve.bytes)
+            #expect(reserve.release())
+            for text in ["my diary", String(repeating: "x", count: IndexReserve.bytes)] {
+                try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+                let cache = try await MediaCache.open(directory: bench.directory.path, origin: bench.client)
+                await cache.close()
+                #expect(!reserve.release())
+                #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(text.utf8))
+            }
+        }
+    }
+
+    @Test("media without an index are removed by the opening that finds them")
+    func mediaWithoutIndex() async throws {
+        try await Bench.run { bench async throws in
+            for index in 0..<40 {
+                bench.publish("/\(index)", length: 1000)
+                _ = try await bench.bytes("/\(index)")
+            }
+            await bench.cache.close()
+            try Self.write(bench.directory)
+            for suffix in Index.fileSuffixes {
+                try? FileManager.default.removeItem(atPath: bench.directory.path(of: Index.fileName + suffix))
+            }
+            let cache = try await MediaCache.open(directory: bench.directory.path, origin: bench.client)
+            let left = DiskUse.mediaFiles(of: bench.directory.path).map { $0.components(separatedBy: "/") }
+                .filter { DataFileName($0.last ?? "", in: $0.dropLast().last ?? "") != nil }
+            #expect(left.isEmpty)
+            await cache.close()
+            Self.expectAll(bench.directory)
+        }
+    }
+
     @Test("a file called lock that holds anything but a number stays", arguments: [false, true])
     func aForeignLock(isLink: Bool) async throws {
         try await Bench.run(isStoring: false) { bench async throws in

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Reprise
 
-/// A copy of a cache directory of format 2, made by the command as it was then: a whole file, a part of one, a pinned
-/// file, a pinned URL of which nothing is stored, a download, and a response that varies.
-struct Format2Fixture {
+/// A copy of a cache directory of an earlier format, made by the command as it was then: a whole file, a part of one, a
+/// pinned file, a pinned URL of which nothing is stored, a download, and a response that varies.
+struct FormatFixture {
     static let key = String(repeating: "5a", count: 32)
     private static let origin = "http://127.0.0.1:8123"
     /// Name, length, seed and stored range of each file.
@@ -23,13 +23,14 @@ struct Format2Fixture {
     let isSealed: Bool
     private let directory: TemporaryDirectory
 
-    init(isSealed: Bool) throws {
+    init(_ format: Int, isSealed: Bool) throws {
         self.isSealed = isSealed
         directory = try TemporaryDirectory()
         path = directory.path(of: "cache")
         let fixtures = try #require(Bundle.module.url(forResource: "Fixtures", withExtension: nil))
         try FileManager.default.copyItem(
-            atPath: fixtures.appendingPathComponent("format-2/\(isSealed ? "encrypted" : "plain")").path, toPath: path)
+            atPath: fixtures.appendingPathComponent("format-\(format)/\(isSealed ? "encrypted" : "plain")").path,
+            toPath: path)
     }
 
     func remove() { directory.remove() }
@@ -66,8 +67,12 @@ struct Format2Fixture {
         }
         let entries = try await cache.entries()
         #expect(entries.count == Self.files.count, sourceLocation: sourceLocation)
+        let titles = try await cache.titles()
+        #expect(
+            Set(titles.map(\.url)) == Set(entries.map(\.url)) && titles.allSatisfy { $0.plays >= 1 },
+            sourceLocation: sourceLocation)
         let kept = Dictionary(uniqueKeysWithValues: entries.map { ($0.url.description, $0.retention) })
-        #expect(kept[Self.url("pinned")] == .pinned(), sourceLocation: sourceLocation)
+        #expect(kept[Self.url("pinned")] == .pinned, sourceLocation: sourceLocation)
         #expect(kept[Self.url("download")] == .download, sourceLocation: sourceLocation)
         #expect(kept[Self.url("whole")] == .cached, sourceLocation: sourceLocation)
         #expect(
@@ -88,24 +93,26 @@ struct Format2Fixture {
 
 /// Directories of earlier formats keep everything.
 @Suite(.limit(minutes: 2)) struct FormatTests {
-    @Test("a directory of format 2 is migrated with entries, bytes, pins and downloads", arguments: [false, true])
-    func format2(isSealed: Bool) async throws {
-        let fixture = try Format2Fixture(isSealed: isSealed)
+    @Test(
+        "a directory of an earlier format is migrated with entries, bytes, pins and downloads",
+        arguments: [2, 3, 4, 5], [false, true])
+    func formerFormats(format: Int, isSealed: Bool) async throws {
+        let fixture = try FormatFixture(format, isSealed: isSealed)
         defer { fixture.remove() }
         try await fixture.expectEverything()
         try await fixture.expectEverything()
     }
 
-    @Test("an inspector reads format 2 and changes nothing", arguments: [false, true])
-    func inspection(isSealed: Bool) async throws {
-        let fixture = try Format2Fixture(isSealed: isSealed)
+    @Test("an inspector reads an earlier format and changes nothing", arguments: [2, 3, 4, 5], [false, true])
+    func inspection(format: Int, isSealed: Bool) async throws {
+        let fixture = try FormatFixture(format, isSealed: isSealed)
         defer { fixture.remove() }
         let before = try fixture.index()
         let inspector = try CacheInspector(directory: fixture.path, encryption: fixture.encryption)
         let entries = try inspector.entries()
         #expect(entries.map(\.storedBytes).reduce(0, +) == 99_000)
-        #expect(try inspector.awaitedEntries().map(\.url.description) == [Format2Fixture.url("never")])
-        let whole = try #require(entries.first { $0.url.description == Format2Fixture.url("whole") })
+        #expect(try inspector.awaitedEntries().map(\.url.description) == [FormatFixture.url("never")])
+        let whole = try #require(entries.first { $0.url.description == FormatFixture.url("whole") })
         var count = 0
         try inspector.read(whole) { count += $0.count }
         #expect(count == 30_000)
@@ -113,9 +120,9 @@ struct Format2Fixture {
         try await fixture.expectEverything()
     }
 
-    @Test("another key changes nothing in a directory of format 2", arguments: [false, true])
-    func otherKey(isSealed: Bool) async throws {
-        let fixture = try Format2Fixture(isSealed: isSealed)
+    @Test("another key changes nothing in a directory of an earlier format", arguments: [2, 3, 4, 5], [false, true])
+    func otherKey(format: Int, isSealed: Bool) async throws {
+        let fixture = try FormatFixture(format, isSealed: isSealed)
         defer { fixture.remove() }
         let before = try fixture.index()
         var configuration = MediaCache.Configuration()

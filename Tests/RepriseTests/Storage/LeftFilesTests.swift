@@ -98,4 +98,20 @@ import Testing
             }
         }
     }
+
+    @Test("of a file whose size is unknown, it is not said that its bytes are freed")
+    func unknown() async throws {
+        try await Self.run { bench, disk async throws in
+            let before = Self.used(bench)
+            try await bench.reopened(configure: { $0.fileSystem = disk }) { cache async throws in
+                await cache.settle()
+                for error in [disk.setRemoveError, disk.setOpenError, disk.setStatusError] { error(EACCES) }
+                let (freed, left, problem) = try await cache.removed(cache.entries().map(\.key))
+                #expect(freed == 0 && left == 3)
+                #expect(problem?.message.contains("still occupy \(before) bytes") == true, "\(problem as Any)")
+                #expect(cache.allocatedBytes.media == before && Self.used(bench) == before)
+                for error in [disk.setRemoveError, disk.setOpenError, disk.setStatusError] { error(nil) }
+            }
+        }
+    }
 }

@@ -1,5 +1,5 @@
 import HTTPSemantics
-import Locks
+import Primitives
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -81,7 +81,7 @@ import Testing
             #expect(bench.origin.snapshot.requestCount == requests + 1)
             let told = await log.first { if case .storeBypassed = $0 { true } else { false } }
             guard case .storeBypassed(_, let reason) = told else { return }
-            #expect(reason.contains("errno \(error)"), "\(reason)")
+            #expect(reason.contains(String(cString: strerror(error))), "\(reason)")
             disk.setOpenError(nil)
             #expect(bench.cache.storedBytes == 300_000, "nothing of it was thrown away")
             #expect(try await bench.bytes("/a") == Self.pattern(0..<100_000))

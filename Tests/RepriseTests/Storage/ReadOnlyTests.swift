@@ -80,12 +80,12 @@ import Testing
 
             let before = bench.origin.snapshot
             let whole = try cache.resource(for: bench.origin.url("/whole"))
-            #expect(Array(whole.storedRanges) == [0..<300_000])
+            #expect(await Array(whole.storedProgress().ranges) == [0..<300_000])
             #expect(try await whole.read(.bounded(70_000..<250_001)).collect() == Self.pattern(70_000..<250_001))
             let read = try await whole.read()
             #expect(read.disposition == .hit)
             #expect(try await read.collect() == Self.pattern(0..<300_000))
-            if !isSealed { #expect(whole.storedRegion() != nil, "the fast path") }
+            if !isSealed { #expect(whole.storedInMemory()?.region() != nil, "the fast path") }
             #expect(bench.origin.snapshot.requestCount == before.requestCount)
 
             let parts = try cache.resource(for: bench.origin.url("/parts"))

@@ -2,7 +2,7 @@ import ByteRanges
 import Foundation
 import GRDB
 import HTTPSemantics
-import Locks
+import Primitives
 @testable import Reprise
 import RepriseTesting
 import TestLimits
@@ -51,10 +51,10 @@ import Testing
             let held = try bench.cache.resource(for: url)
             _ = try await held.read().drain()
             _ = try await bench.cache.remove(CacheKey(url))
-            #expect(held.storedRanges.isEmpty)
+            #expect(await held.storedProgress().ranges.isEmpty)
             _ = try await held.read().drain()
             #expect(bench.cache.engine.liveResource(held.key)?.liveGeneration != nil)
-            #expect(held.storedRegion(.bounded(0..<1000), directives: nil) != nil)
+            #expect(held.storedInMemory()?.region(.bounded(0..<1000)) != nil)
             #expect(try await bench.cache.remove(CacheKey(url)) == Self.length)
             #expect(bench.cache.allocatedBytes.media == 0)
         }

@@ -1,14 +1,16 @@
-import Locks
-import Reprise
+import Foundation
+import Primitives
 import RepriseTesting
 import TestLimits
 import TestSupport
 import Testing
 
-/// ``MediaCache/verify(_:)`` in a task that is cancelled.
+@testable import Reprise
+
+/// ``MediaCache/verify(_:)`` in a task that is canceled.
 @Suite(.limit(minutes: 1)) struct VerificationTests {
     @Test("it ends with CancellationError wherever it is, and a whole one finds all sound", arguments: [1, 3, 5, 6])
-    func cancelled(after pieces: Int) async throws {
+    func canceled(after pieces: Int) async throws {
         let bytes = TestPattern.bytes(in: 0..<150_000, seed: 1)
         let origin = ScriptedOrigin { request, _ in .media(request, bytes) }
         try await origin.run { cache async throws in
@@ -29,6 +31,62 @@ import Testing
             await #expect(throws: CancellationError.self) { try await task.value }
             let report = try await cache.verify()
             #expect(report.isSound && report.soundBytes == 300_000)
+        }
+    }
+
+    @Test("an entry whose file is gone is named, also if the cleanup after opening found that first")
+    func missingEntries() async throws {
+        try await Bench.run { bench async throws in
+            for name in ["/a", "/b", "/c"] {
+                bench.publish(name, length: 10_000)
+                _ = try await bench.bytes(name)
+            }
+            await bench.cache.close()
+            for file in DiskUse.mediaFiles(of: bench.directory.path) {
+                try FileManager.default.removeItem(atPath: file)
+            }
+            try await bench.reopened { cache async throws in
+                await cache.settle()
+                let report = try await cache.verify()
+                #expect(Set(report.missing.map(\.description)).count == 3 && report.missing.count == 3)
+                #expect(report.entries == 3 && !report.isSound)
+                // Told once.
+                #expect(try await cache.verify().isSound)
+            }
+        }
+    }
+
+    @Test("an index that is gone or empty beside media is an error, and says what helps", arguments: [true, false])
+    func lostIndex(isGone: Bool) async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 10_000)
+            _ = try await bench.bytes("/a")
+            await bench.cache.close()
+            let index = bench.directory.path(of: "catalogue.sqlite")
+            try FileManager.default.removeItem(atPath: index)
+            if !isGone { _ = FileManager.default.createFile(atPath: index, contents: nil) }
+            let error = #expect(throws: RepriseError.self) {
+                _ = try CacheInspector(directory: bench.directory.path)
+            }
+            #expect(error?.code == .storageUnavailable)
+            #expect(error?.message.contains("The next command that writes removes them") == true)
+            #expect(DiskUse.mediaFiles(of: bench.directory.path).count == 1)
+        }
+    }
+
+    @Test("an entry whose file is gone is not stored")
+    func copyWithoutFile() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 10_000)
+            _ = try await bench.bytes("/a")
+            await bench.cache.close()
+            for file in DiskUse.mediaFiles(of: bench.directory.path) {
+                try FileManager.default.removeItem(atPath: file)
+            }
+            let inspector = try CacheInspector(directory: bench.directory.path)
+            let entry = try #require(try inspector.entries().first)
+            let error = #expect(throws: RepriseError.self) { try inspector.read(entry) { _ in } }
+            #expect(error?.code == .notStored && error?.message.contains("file is gone") == true)
         }
     }
 }

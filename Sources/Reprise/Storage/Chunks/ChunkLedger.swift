@@ -1,6 +1,6 @@
 import ByteRanges
 import HTTPSemantics
-import Locks
+import Primitives
 
 /// The chunks of one generation, recorded or about to be, in blocks of 1 MiB; each block is a row of the index.
 ///

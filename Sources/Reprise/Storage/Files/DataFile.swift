@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 
 /// The sparse file of one generation: offset in the file = offset in the representation.
 ///

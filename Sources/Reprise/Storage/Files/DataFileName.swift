@@ -7,6 +7,11 @@ struct DataFileName: Equatable {
 
     private static let hashDigits = 64
 
+    init(hash: String, generation: Int64) {
+        self.hash = hash
+        self.generation = generation
+    }
+
     /// Parses the name of a file in `folder` of the media; `nil` for a file that no cache makes.
     init?(_ name: String, in folder: String) {
         let parts = name.split(separator: "-", omittingEmptySubsequences: false)
@@ -16,6 +21,13 @@ struct DataFileName: Equatable {
         else { return nil }
         hash = String(parts[0])
         generation = Int64(bitPattern: number)
+    }
+
+    /// The path of the file in the cache's directory.
+    ///
+    /// No part of a URL appears in it.
+    func path(in directory: String) -> String {
+        "\(directory)/media/\(hash.prefix(2))/\(hash)-\(String(UInt64(bitPattern: generation), radix: 16))"
     }
 
     /// Whether `name` is that of a folder of data files: the first two digits of their hashes.

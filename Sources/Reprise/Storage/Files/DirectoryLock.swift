@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 
 #if canImport(Darwin)
     import Darwin
@@ -8,8 +8,8 @@ import Locks
 
 /// Keeps other processes out of a cache directory, with an advisory lock that ends with its process.
 final class DirectoryLock: Sendable {
-    /// Opens when the lock is released.
-    let released = Latch()
+    /// Fulfilled when the lock is released.
+    let released = Promise<Void>()
     private let file: Mutex<(any OpenFile)?>
 
     #if os(iOS) || os(tvOS) || os(visionOS)
@@ -68,7 +68,7 @@ final class DirectoryLock: Sendable {
             if let file { flock(file.descriptor, LOCK_UN) }
             file = nil
         }
-        released.open()
+        released.fulfill()
     }
 
     /// Whether the directory is shared by several apps of one developer.

@@ -1,5 +1,5 @@
 import Dispatch
-import Locks
+import Primitives
 
 /// Runs tasks that may block on a disk, so that the cooperative pool never blocks.
 package final class DiskExecutor: TaskExecutor {

@@ -1,4 +1,4 @@
-import Locks
+import Primitives
 
 #if canImport(Darwin)
     import Darwin

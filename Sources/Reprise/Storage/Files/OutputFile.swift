@@ -1,5 +1,5 @@
 import Foundation
-import Locks
+import Primitives
 
 #if canImport(Darwin)
     import Darwin
@@ -92,6 +92,7 @@ package final class OutputFile: Sendable {
         }
         var status = stat()
         let isThere = stat(path, &status) == 0
+        if !isThere, errno == ENAMETOOLONG { throw Self.refusal(path, errno) }
         if isThere, status.st_mode & S_IFMT == S_IFDIR {
             throw Failure(.cannotCreate, "\(path) is a directory. Name a file in it.")
         }
@@ -145,11 +146,22 @@ package final class OutputFile: Sendable {
             return (!state.hasEnded, state.isOpen)
         }
         guard isFirst else { return }
+        var written = stat()
+        let isKnown = fstat(descriptor, &written) == 0
         // Some file systems report a lack of room only here.
         let code = isOpen && close(descriptor) != 0 ? errno : 0
-        defer { if case .beside(let temporary, _, _) = place { unlink(temporary) } }
+        guard case .beside(let temporary, let destination, let existing) = place else {
+            guard code == 0 else { throw Self.failure(name, code) }
+            return
+        }
+        var found = stat()
+        guard isKnown, lstat(temporary, &found) == 0, found.st_ino == written.st_ino, found.st_dev == written.st_dev
+        else {
+            // Whatever has the name now is not this command's.
+            throw Failure(.cannotWrite, "Cannot write \(name): another program took its unfinished file away.")
+        }
+        defer { unlink(temporary) }
         guard code == 0 else { throw Self.failure(name, code) }
-        guard case .beside(let temporary, let destination, let existing) = place else { return }
         switch existing {
         case .replaced: try move(temporary, to: destination)
         case .kept:
@@ -178,6 +190,27 @@ package final class OutputFile: Sendable {
     }
 
     // MARK: - Names
+
+    /// Whether `path` leads to a file that a cache made for itself: the one in `directory`, or any other.
+    package static func isOfCache(_ path: String, in directory: String) -> Bool {
+        guard let target = try? end(ofLink: path), let place = resolved(Self.directory(of: target)) else {
+            return false
+        }
+        let own = resolved(directory)
+        func isCache(_ path: String) -> Bool { path == own || DirectoryClaim.hasIndex(path, SystemFileSystem()) }
+        let name = target.split(separator: "/").last.map(String.init) ?? ""
+        if name == "lock" || name.hasPrefix("catalogue.") || name.hasPrefix("index."), isCache(place) { return true }
+        // Data files lie in folders of `media`.
+        return [place, Self.directory(of: place)].contains { folder in
+            folder.hasSuffix("/media") && isCache(String(folder.dropLast("/media".count)))
+        }
+    }
+
+    private static func resolved(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
 
     /// The descriptor of this process that `path` leads to, as `/dev/stdout` does; `nil` if it leads to none.
     package static func descriptor(ledToBy path: String) -> Int32? {

@@ -30,11 +30,22 @@ package struct SystemFileSystem: FileSystem {
 
     package func open(readOnly path: String) throws(SystemError) -> any OpenFile { try open(path, O_RDONLY) }
 
+    /// Opens a file that does not belong to the cache: links are followed, and it may have several names.
+    static func open(foreign path: String) throws(SystemError) -> any OpenFile { try descriptor(path, O_RDONLY) }
+
     private func open(_ path: String, _ flags: Int32) throws(SystemError) -> any OpenFile {
+        let file = try Self.descriptor(path, flags | O_NOFOLLOW)
+        try file.checkIsOwn(forWriting: flags & O_RDWR != 0)
+        return file
+    }
+
+    private static func descriptor(_ path: String, _ flags: Int32) throws(SystemError) -> SystemFile {
+        // Opening a pipe would wait for its other end.
+        let flags = flags | O_CLOEXEC | O_NONBLOCK
         #if canImport(Darwin)
-            let descriptor = Darwin.open(path, flags | O_CLOEXEC, 0o600)
+            let descriptor = Darwin.open(path, flags, 0o600)
         #else
-            let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o600)
+            let descriptor = Glibc.open(path, flags, 0o600)
         #endif
         guard descriptor >= 0 else { throw SystemError(errno) }
         return SystemFile(descriptor: descriptor)
@@ -81,7 +92,7 @@ package struct SystemFileSystem: FileSystem {
 
     package func status(of path: String) throws(SystemError) -> FileStatus {
         var status = stat()
-        guard stat(path, &status) == 0 else { throw SystemError(errno) }
+        guard lstat(path, &status) == 0 else { throw SystemError(errno) }
         return FileStatus(status)
     }
 
@@ -111,6 +122,17 @@ private final class SystemFile: OpenFile {
     init(descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
+
+    /// Throws unless it is a regular file with one name, and of this user if it is going to be written.
+    ///
+    /// Any other one was put in the place of a file of the cache, and what it leads to belongs to something else.
+    func checkIsOwn(forWriting: Bool) throws(SystemError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw SystemError(errno) }
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1 else { throw .foreignFile }
+        // The superuser looks after the caches of others.
+        guard !forWriting || status.st_uid == geteuid() || geteuid() == 0 else { throw SystemError(EACCES) }
+    }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
         while true {
@@ -158,7 +180,9 @@ private final class SystemFile: OpenFile {
 extension FileStatus {
     /// `st_blocks` counts units of 512 bytes, whatever the file system's block size is.
     fileprivate init(_ status: stat) {
-        self.init(size: Int64(status.st_size), allocated: Int64(status.st_blocks) * 512)
+        self.init(
+            size: Int64(status.st_size), allocated: Int64(status.st_blocks) * 512,
+            isRegular: status.st_mode & S_IFMT == S_IFREG)
     }
 }
 
@@ -167,8 +191,10 @@ extension SystemError {
 
     /// Whether the disk is full, so that eviction helps.
     package var isLackOfRoom: Bool { code == ENOSPC || code == EDQUOT }
-    /// Whether the file does not exist.
-    package var isMissingFile: Bool { code == ENOENT }
+    /// Whether the file does not exist, or a link or something else stands in its place.
+    package var isMissingFile: Bool { code == ENOENT || isForeignFile }
+    /// Whether something other than a file of the cache stands in its place, such as a link.
+    var isForeignFile: Bool { code == ELOOP || code == EMLINK }
     /// Whether the process or the system has run out of descriptors.
     var isLackOfDescriptors: Bool { code == EMFILE || code == ENFILE }
     /// Whether the error concerns one file, its size or its name, and not the disk.
@@ -182,6 +208,8 @@ extension SystemError {
 extension SystemError {
     /// A write that wrote nothing.
     static var noRoom: SystemError { SystemError(ENOSPC) }
+    /// Something other than a file with one name.
+    static var foreignFile: SystemError { SystemError(EMLINK) }
     /// A change to a read-only file system.
     static var readOnly: SystemError { SystemError(EROFS) }
 }

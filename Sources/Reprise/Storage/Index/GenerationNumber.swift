@@ -1,5 +1,5 @@
 import Foundation
-import Locks
+import Primitives
 
 /// Numbers for new generations, ascending, so that their rows are adjacent in the index.
 ///

@@ -25,10 +25,44 @@ struct GenerationRecord: Sendable {
     var responseTime: Int64
     /// Derives the keys of this generation in an encrypted cache; empty in a plain one.
     var salt: [UInt8] = []
+    /// What a playlist says about it; `nil` if none was read that says anything.
+    var role: StreamRole?
+    /// The role of the generation that it replaces, until it gets one of its own; not recorded.
+    var formerRole: StreamRole?
+    /// The titles that it is a file of, as far as the read that began it knew; recorded apart.
+    var titles: [TitleReference] = []
 
     var isInvalidated: Bool { responseTime == 0 }
     var isMedia: Bool {
-        !url.namesPlaylist && MediaType(fields[.contentType])?.isMedia ?? true
+        if let role { return role.kind == .segment }
+        return !url.namesPlaylist && MediaType(fields[.contentType])?.isMedia ?? true
+    }
+
+    /// Whether it is a playlist of which nothing was read, and which may be live.
+    private var isUnreadPlaylist: Bool {
+        role == nil && (url.namesPlaylist || MediaType(fields[.contentType])?.isPlaylist == true)
+    }
+
+    /// Whether the time of the last change tells nothing about the next one.
+    private var mayNotBeGuessed: Bool {
+        guard let role else { return isUnreadPlaylist }
+        return role.term != .media
+    }
+
+    /// Seconds for which a playlist serves those that asked for it at the same time, until it is read and has a role.
+    private static let unreadLifetime: Int64 = 1
+
+    /// Seconds for which it may be used if the origin says nothing and the last change tells nothing.
+    private func assumedLifetime(isShared: Bool) -> Int64 {
+        switch role?.term {
+        case .permanent: return CacheControl.longestTime
+        // Rounded down, because ages are whole seconds: it is never used for longer.
+        case .limited(let fresh, _): return fresh.components.seconds
+        case nil where isUnreadPlaylist: return Self.unreadLifetime
+        case .media, nil:
+            let isUnverifiable = fields[.eTag] == nil && fields[.lastModified] == nil
+            return isMedia && isUnverifiable && !isShared ? ReusePolicy.unverifiableLifetime : 0
+        }
     }
 
     /// How long it may be used without asking the origin.
@@ -40,8 +74,8 @@ struct GenerationRecord: Sendable {
             if let targeted = HTTPField.Name("CDN-Cache-Control") { fields[targeted] = nil }
             fields[.cacheControl] = "max-age=\(ReusePolicy.unverifiableLifetime)"
         }
-        let isUnverifiable = fields[.eTag] == nil && fields[.lastModified] == nil
-        let guess = isMedia && isUnverifiable && !policy.isShared ? ReusePolicy.unverifiableLifetime : 0
+        let guess = assumedLifetime(isShared: policy.isShared)
+        if mayNotBeGuessed { fields[.lastModified] = nil }
         return Freshness(
             fields, requestTime: HTTPDate(secondsSince1970: requestTime),
             responseTime: HTTPDate(secondsSince1970: responseTime), isShared: policy.isShared, guess: guess)

@@ -57,8 +57,8 @@ extension Index {
 
     /// Opens the file at `path` for reading and runs `body` on it.
     ///
-    /// SQLite needs to create files beside it. If it cannot, as on a read-only medium, the file is opened as immutable,
-    /// because nothing else can write there either.
+    /// SQLite needs to create files beside it. If it cannot, as on a read-only medium or a full disk, the file is
+    /// opened as immutable, because nothing else can write there either.
     static func reading<T>(_ path: String, _ body: (Database) throws -> T) throws -> (queue: DatabaseQueue, result: T) {
         func open(_ path: String) throws -> (DatabaseQueue, T) {
             var configuration = Configuration()
@@ -69,7 +69,7 @@ extension Index {
         }
         do {
             return try open(path)
-        } catch let error as DatabaseError where error.forbidsWriting {
+        } catch let error as DatabaseError where error.forbidsWriting || error.isLackOfRoom {
             return try open(URL(fileURLWithPath: path).absoluteString + "?immutable=1")
         }
     }
@@ -96,8 +96,10 @@ extension Index {
 
     /// What an opening may do, and what it reports.
     struct Options {
-        /// Called when a new index is created beside data files that must not remain under another key; removes them.
+        /// Called when a new index is created: removes data files that an earlier one left.
         var removeMedia: () -> Void = {}
+        /// Called if the disk is too full for a new index; whether there is room now.
+        var releaseReserve: () -> Bool = { false }
         /// Whether bytes stored under another key are deleted.
         var resetsWhenKeyDiffers = false
         /// Called with what such a reset drops, before anything of it goes.
@@ -121,7 +123,7 @@ extension Index {
         do {
             let wasResetting = exists(resettingName, directory, fileSystem)
             let dropped = try removeForeign(directory, vault, fileSystem, options, reached)
-            let reset = dropped ?? lostIndex(directory, fileSystem)
+            let reset = dropped ?? loss(in: directory, fileSystem)
             var opening: Opening
             switch try exists(suspicionName, directory, fileSystem)
                 ? .unusable("it was found damaged while it was in use")
@@ -133,8 +135,13 @@ extension Index {
             case .unusable(let reason):
                 try checkUnusable(path)
                 let outcome = try setAside(directory, fileSystem, isSealed: vault != nil, reached)
-                opening = try open(
-                    path, vault, fileSystem, onDamage, options, reset: "\(reason); \(outcome)", reached)
+                func openNew() throws -> Opening {
+                    try open(path, vault, fileSystem, onDamage, options, reset: "\(reason); \(outcome)", reached)
+                }
+                do { opening = try openNew() } catch let error as DatabaseError where error.isLackOfRoom {
+                    guard options.releaseReserve() else { throw error }
+                    opening = try openNew()
+                }
             }
             try removeMark(resettingName, directory, fileSystem)
             if vault != nil { try removePlainSetAside(directory, fileSystem) }
@@ -147,7 +154,10 @@ extension Index {
     }
 
     /// Why the cache starts empty if its data files have lost their index; `nil` if they have not.
-    private static func lostIndex(_ directory: String, _ fileSystem: any FileSystem) -> String? {
+    ///
+    /// A reset that was broken off lost nothing: its media were to go.
+    static func loss(in directory: String, _ fileSystem: any FileSystem) -> String? {
+        guard !exists(resettingName, directory, fileSystem) else { return nil }
         let size = (try? fileSystem.status(of: directory + "/" + fileName))?.size
         guard size ?? 0 == 0, DirectoryClaim.hasDataFiles(directory, fileSystem) else { return nil }
         return size == nil ? "it is gone, and the media without it are useless" : "it is empty"
@@ -164,11 +174,12 @@ extension Index {
     }
 
     private static func unopened(_ path: String, _ error: any Error) -> RepriseError {
-        if let unusable = error as? Unusable {
+        let damage = (error as? DatabaseError).flatMap { $0.isDamage ? $0.message ?? "it is damaged" : nil }
+        if let reason = (error as? Unusable)?.reason ?? damage {
             return RepriseError(
                 .storageUnavailable,
-                "\(path) cannot be used: \(unusable.reason). The next command that writes sets it aside, and the cache "
-                    + "starts empty.")
+                "\(path) cannot be used: \(reason). The next command that writes sets it aside, and the cache starts empty."
+            )
         }
         return RepriseError(
             .storageUnavailable,
@@ -287,8 +298,8 @@ extension Index {
             if format != .empty, let difference = try keyDifference(database, vault) { throw difference.error }
             return format
         }
-        // Data files without an index may be plain and are useless.
-        if format == .empty, vault != nil { options.removeMedia() }
+        // Data files without an index are useless, and may be plain.
+        if format == .empty { options.removeMedia() }
         if format != .current { try migrate(pool, for: vault, reached: reached) }
     }
 

@@ -2,28 +2,37 @@ import Foundation
 import GRDB
 
 extension Index {
-    /// SQL for whether `entry` is retained; retaining a URL retains all variants of its response.
-    static let isHeld = """
-        EXISTS (SELECT 1 FROM retention WHERE retention.keyHash = entry.keyHash OR retention.keyHash =
-            (SELECT signpost FROM selection WHERE selection.keyHash = entry.keyHash))
+    /// SQL for the names whose retention retains `entry`: its own, that of its response where that varies, and those of
+    /// the titles that it belongs to.
+    private static let holders = """
+        SELECT entry.keyHash UNION ALL SELECT signpost FROM selection WHERE selection.keyHash = entry.keyHash
+        UNION ALL SELECT title.keyHash FROM member JOIN title ON title.id = member.title
+        WHERE member.keyHash = entry.keyHash
         """
 
-    /// Sets or removes the retention of `key`.
-    func retain(_ retention: Retention, key: CacheKey, url: ResourceURL) async throws(RepriseError) {
-        let name = name(of: key)
+    /// SQL for whether `entry` is retained.
+    static let isHeld = "EXISTS (SELECT 1 FROM retention WHERE retention.keyHash IN (\(holders)))"
+
+    /// SQL for the name whose retention keeps `entry` longest.
+    static let holder = """
+        (SELECT held.keyHash FROM retention AS held WHERE held.keyHash IN (\(holders))
+         ORDER BY held.until IS NOT NULL, held.until DESC LIMIT 1)
+        """
+
+    /// Sets or removes the retention of a key; a download uses networks as `networkPolicy` says, and comes last.
+    func retain(
+        _ retained: Retained, networkPolicy: NetworkPolicy = .any
+    ) async throws(RepriseError) {
+        let name = name(of: retained.key)
         try await write { database in
-            if let kind = retention.kind {
-                let target = RecordCodec.Target(key: key.text, url: url.description)
-                try database.execute(
-                    sql: "INSERT OR REPLACE INTO retention VALUES (?, ?, ?, ?)",
-                    arguments: [name, kind, retention.until, try codec.encode(target, name: name)])
-            } else {
-                try database.execute(sql: "DELETE FROM retention WHERE keyHash = ?", arguments: [name])
-            }
+            try RetentionRow(retained, name: name, codec: codec).save(in: database)
+            if retained.retention == .download { try beginDownload(name, networkPolicy, in: database) }
             try database.execute(
                 sql: """
                     UPDATE entry SET retained = \(Self.isHeld) WHERE keyHash = ?1
                     OR keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
+                    OR keyHash IN (SELECT member.keyHash FROM member JOIN title ON title.id = member.title
+                        WHERE title.keyHash = ?1)
                     """, arguments: [name])
         }
     }
@@ -32,9 +41,9 @@ extension Index {
     func retention(of key: CacheKey) throws(RepriseError) -> Retention {
         let name = name(of: key)
         return try read { database in
-            let row = try Row.fetchOne(
-                database, sql: "SELECT kind, until FROM retention WHERE keyHash = ?", arguments: [name])
-            return Retention(kind: row?.value("kind"), until: row?.value("until"))
+            try Row.fetchOne(
+                database, sql: "SELECT kind, until FROM retention WHERE keyHash = ?", arguments: [name]
+            ).map { Retention($0) } ?? .cached
         }
     }
 
@@ -57,31 +66,28 @@ extension Index {
         return true
     }
 
-    /// A row of the table `hold`: a retained key and its retention.
-    struct RetentionRow: Sendable {
+    /// A key that is kept, and for how long.
+    struct Retained: Sendable {
         let key: CacheKey
         let url: ResourceURL
         let retention: Retention
     }
 
     /// All retained keys.
-    func holds() throws(RepriseError) -> [RetentionRow] {
+    func holds() throws(RepriseError) -> [Retained] {
         try read { try holds(in: $0) }
     }
 
-    private func holds(in database: Database) throws -> [RetentionRow] {
-        try Row.fetchAll(database, sql: "SELECT keyHash, kind, until, target FROM retention").compactMap { row in
-            guard let name: String = row.value("keyHash"), let data: Data = row.value("target"),
-                let target = codec.decodeTarget(data, name: name), let url = try? ResourceURL(target.url)
+    private func holds(in database: Database) throws -> [Retained] {
+        try RetentionRow.compactMap(database, sql: "SELECT keyHash, kind, until, target FROM retention") { row in
+            guard let target = codec.decodeTarget(row.target, name: row.name), let url = try? ResourceURL(target.url)
             else { return nil }
-            return RetentionRow(
-                key: CacheKey(target.key), url: url,
-                retention: Retention(kind: row.value("kind"), until: row.value("until")))
+            return Retained(key: CacheKey(target.key), url: url, retention: row.retention)
         }
     }
 
     /// Retained keys of which nothing is stored.
-    func awaitedRetentions() throws(RepriseError) -> [RetentionRow] {
+    func awaitedRetentions() throws(RepriseError) -> [Retained] {
         try read { database in
             let present = try String.fetchSet(
                 database,
@@ -91,34 +97,6 @@ extension Index {
                     """)
             return try holds(in: database).filter { !present.contains(name(of: $0.key)) }
         }
-    }
-
-    /// The downloads that are incomplete.
-    func unfinishedDownloads() throws(RepriseError) -> [RetentionRow] {
-        try read { database in
-            try holds(in: database).filter { hold in
-                try hold.retention == .download && !isWhole(name(of: hold.key), in: database)
-            }
-        }
-    }
-
-    /// Whether every entry under `name`, or each of its variants, is complete.
-    private func isWhole(_ name: String, in database: Database) throws -> Bool {
-        let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT generation.id, generation.keyHash, record, salt FROM entry
-                JOIN generation ON generation.id = entry.generation
-                WHERE entry.keyHash = ?1 OR entry.keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
-                """, arguments: [name])
-        return try !rows.isEmpty
-            && rows.allSatisfy { row in
-                guard let name: String = row.value("keyHash"), let record = record(row, name: name),
-                    let length = record.completeLength
-                else { return false }
-                let chunks = try chunks(database, generation: record.id)
-                return ChunkLedger(blocks: chunks).ranges.contains(0..<length)
-            }
     }
 
     /// Bytes that the entry of `key` and its variants occupy on disk.
@@ -140,15 +118,11 @@ extension Index {
             try Row.fetchOne(
                 database,
                 sql: """
-                    SELECT TOTAL(allocated) AS allocated, TOTAL(stored) AS stored FROM generation
+                    SELECT CAST(MIN(TOTAL(allocated), \(Usage.most)) AS INTEGER) AS allocated,
+                        CAST(MIN(TOTAL(stored), \(Usage.most)) AS INTEGER) AS stored FROM generation
                     WHERE keyHash IN (SELECT keyHash FROM entry WHERE retained = 1)
                     """
-            ).map { row in
-                func size(_ column: String) -> Int64 {
-                    Int64(min(max(0, row.value(column) ?? 0.0), Double(Usage.most)))
-                }
-                return Usage(allocated: size("allocated"), stored: size("stored"))
-            } ?? Usage()
+            ).map { Usage($0) } ?? Usage()
         }
     }
 }

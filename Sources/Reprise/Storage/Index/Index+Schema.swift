@@ -6,6 +6,12 @@ import GRDB
 /// A new format is a further migration: entries, pins and downloads of earlier ones stay. Each migration is one
 /// transaction, so that a killed process leaves the index as it was before or after it.
 extension Index {
+    /// Written to `user_version` and to the low half of `application_id`, so that one flipped bit makes a damaged file
+    /// and not a newer format.
+    ///
+    /// A newer format is refused; an older one is migrated (``migrator(for:_:)``).
+    static let formatVersion = 6
+
     /// "RP" and the format version.
     private static func applicationID(of format: Int) -> Int { 0x5250_0000 + format }
 
@@ -29,6 +35,48 @@ extension Index {
                     ALTER TABLE entry RENAME COLUMN held TO retained;
                     """)
             try setFormat(3, in: database)
+            reached(.migrating)
+        }
+        migrator.registerMigration("format 4") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE entry ADD COLUMN live INTEGER NOT NULL DEFAULT 0;
+                    DROP INDEX entryByUse;
+                    CREATE INDEX entryByUse ON entry (retained, live DESC, lastUsed);
+                    """)
+            try setFormat(4, in: database)
+            reached(.migrating)
+        }
+        migrator.registerMigration("format 5") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE entry ADD COLUMN plays INTEGER NOT NULL DEFAULT 1;
+                    CREATE TABLE title (
+                        id INTEGER PRIMARY KEY, keyHash TEXT NOT NULL UNIQUE, tag TEXT, named INTEGER NOT NULL,
+                        record BLOB NOT NULL);
+                    CREATE INDEX titleByTag ON title (tag) WHERE tag IS NOT NULL;
+                    CREATE TABLE member (
+                        keyHash TEXT NOT NULL, title INTEGER NOT NULL, PRIMARY KEY (keyHash, title)) WITHOUT ROWID;
+                    CREATE INDEX memberByTitle ON member (title);
+                    CREATE TRIGGER memberRemoved AFTER DELETE ON entry BEGIN
+                        DELETE FROM member WHERE keyHash = old.keyHash; END;
+                    CREATE TRIGGER titleEmptied AFTER DELETE ON member
+                    WHEN NOT EXISTS (SELECT 1 FROM member WHERE title = old.title) BEGIN
+                        DELETE FROM title WHERE id = old.title AND named = 0; END;
+                    """)
+            try setFormat(5, in: database)
+            reached(.migrating)
+        }
+        migrator.registerMigration("format 6") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE retention ADD COLUMN position INTEGER;
+                    ALTER TABLE retention ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;
+                    ALTER TABLE retention ADD COLUMN policy INTEGER NOT NULL DEFAULT 0;
+                    UPDATE retention SET position = (SELECT COUNT(*) FROM retention AS other
+                        WHERE other.kind = 2 AND other.keyHash <= retention.keyHash) WHERE kind = 2;
+                    """)
+            try setFormat(6, in: database)
             reached(.migrating)
         }
         return migrator
@@ -96,13 +144,14 @@ extension Index {
 
     /// Queries that fail unless every table and column exists; no row is read.
     private static let probes = [
-        "SELECT keyHash, generation, lastUsed, retained FROM entry LIMIT 0",
+        "SELECT keyHash, generation, lastUsed, retained, live, plays FROM entry LIMIT 0",
         "SELECT id, keyHash, record, salt, allocated, stored FROM generation LIMIT 0",
         "SELECT generation, block, chunks FROM chunk LIMIT 0",
-        "SELECT keyHash, kind, until, target FROM retention LIMIT 0",
+        "SELECT keyHash, kind, until, target, position, paused, policy FROM retention LIMIT 0",
         "SELECT keyHash, signpost, record FROM selection LIMIT 0", "SELECT name, value FROM total LIMIT 0",
         "SELECT allocated, stored FROM usage LIMIT 0",
-        "SELECT name, value FROM state LIMIT 0",
+        "SELECT name, value FROM state LIMIT 0", "SELECT id, keyHash, tag, named, record FROM title LIMIT 0",
+        "SELECT keyHash, title FROM member LIMIT 0",
     ]
 
     // MARK: - Formats

@@ -22,37 +22,32 @@ extension Index {
     }
 
     private func variants(of primary: String, in database: Database) throws -> [RecordCodec.VariantFields] {
-        try Row.fetchAll(
+        try VariantRow.compactMap(
             database, sql: "SELECT keyHash, record FROM selection WHERE signpost = ?", arguments: [primary]
-        ).compactMap { row in
-            guard let name: String = row.value("keyHash"), let data: Data = row.value("record") else { return nil }
-            return codec.decodeVariant(data, name: name)
-        }
+        ) { codec.decodeVariant($0.record, name: $0.name) }
     }
 
     func write(_ key: CacheKey, _ variant: Variant, to database: Database) throws {
         let name = name(of: key)
         let fields = RecordCodec.VariantFields(key: key.text, names: variant.vary.names)
-        try database.execute(
-            sql: "INSERT OR REPLACE INTO selection VALUES (?, ?, ?)",
-            arguments: [name, self.name(of: variant.primary), try codec.encode(fields, name: name)])
+        try VariantRow(fields, name: name, codec: codec).save(of: self.name(of: variant.primary), in: database)
     }
 
     /// Marks the generations of `key` and its variants as stale for good.
     func invalidate(_ key: CacheKey, in database: Database) throws {
-        let rows = try Row.fetchAll(
+        let rows = try GenerationRow.all(
             database,
             sql: """
                 SELECT id, keyHash, record, salt FROM generation WHERE keyHash = ?1
                 OR keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
                 """, arguments: [name(of: key)])
         for row in rows {
-            guard let name: String = row.value("keyHash"), var record = record(row, name: name) else { continue }
+            guard var record = codec.decode(row) else { continue }
             record.requestTime = 0
             record.responseTime = 0
             try database.execute(
                 sql: "UPDATE generation SET record = ? WHERE id = ?",
-                arguments: [try codec.encode(record, name: name), record.id])
+                arguments: [try codec.encode(record, name: row.name), record.id])
         }
     }
 
@@ -66,6 +61,8 @@ extension Index {
                 found += try variants(of: name, in: database).map { CacheKey($0.key) }
                 try database.execute(sql: "DELETE FROM selection WHERE signpost = ?", arguments: [name])
             }
+            // Other files of a title that was retained by one of the names.
+            try Self.releaseUnheld(in: database)
             return found
         }
     }

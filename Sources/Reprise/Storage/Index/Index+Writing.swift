@@ -17,9 +17,12 @@ extension Index {
         var variants: [CacheKey: Variant] = [:]
         /// Keys whose responses are stale for good.
         var invalidated: Set<CacheKey> = []
+        /// Keys of files that belong to a title.
+        var members: [TitleReference: Set<CacheKey>] = [:]
 
         var isEmpty: Bool {
             generations.isEmpty && lastUsed.isEmpty && totals.isEmpty && variants.isEmpty && invalidated.isEmpty
+                && members.isEmpty
         }
     }
 
@@ -30,16 +33,15 @@ extension Index {
             for key in batch.invalidated { try invalidate(key, in: database) }
             for (key, variant) in batch.variants { try write(key, variant, to: database) }
             for generation in batch.generations { try write(generation, to: database) }
+            for (title, keys) in batch.members { try add(keys, to: title, in: database) }
             for (key, time) in batch.lastUsed {
                 try database.execute(
-                    sql: "UPDATE entry SET lastUsed = ? WHERE keyHash = ?", arguments: [time, name(of: key)])
-            }
-            for (name, value) in batch.totals {
-                try database.execute(
                     sql: """
-                        INSERT INTO total VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value
-                        """, arguments: [name, value])
+                        UPDATE entry SET plays = plays + (?1 - lastUsed > \(Self.pauseBetweenPlays)), lastUsed = ?1
+                        WHERE keyHash = ?2
+                        """, arguments: [time, name(of: key)])
             }
+            for (name, value) in batch.totals { try TotalRow(name: name, value: value).add(in: database) }
             atEnd()
         }
     }
@@ -69,12 +71,12 @@ extension Index {
                     removal.kept.insert(name)
                     continue
                 }
-                let rows = try Row.fetchAll(
-                    database, sql: "SELECT id, allocated, stored FROM generation WHERE keyHash = ?", arguments: [name])
+                let rows = try GenerationRow.all(
+                    database, sql: "SELECT id, keyHash, allocated, stored FROM generation WHERE keyHash = ?",
+                    arguments: [name])
                 for row in rows {
-                    guard let id: Int64 = row.value("id") else { continue }
-                    try delete(generation: id, from: database)
-                    removal.generations.append(Removed(name: name, id: id, usage: Self.usage(row)))
+                    try delete(generation: row.id, from: database)
+                    removal.generations.append(Removed(name: name, id: row.id, usage: row.usage))
                 }
                 try database.execute(sql: "DELETE FROM entry WHERE keyHash = ?", arguments: [name])
                 if force { try releasePrimary(of: name, in: database) }
@@ -110,9 +112,12 @@ extension Index {
                 database, sql: "SELECT allocated, stored FROM generation WHERE id = ?", arguments: [generation])
             try delete(generation: generation, from: database)
             try database.execute(sql: "DELETE FROM entry WHERE generation = ?", arguments: [generation])
-            return row.map(Self.usage) ?? Usage()
+            return row.map { Usage($0) } ?? Usage()
         }
     }
+
+    /// Seconds without use after which the next use counts as another play.
+    private static let pauseBetweenPlays = 1800
 
     private func delete(generation: Int64, from database: Database) throws {
         try database.execute(sql: "DELETE FROM chunk WHERE generation = ?", arguments: [generation])
@@ -122,30 +127,24 @@ extension Index {
     private func write(_ generation: Batch.Generation, to database: Database) throws {
         let record = generation.record
         let name = name(of: record.key)
+        try GenerationRow(generation, name: name, codec: codec).save(in: database)
         try database.execute(
             sql: """
-                INSERT INTO generation (id, keyHash, record, salt, allocated, stored) VALUES (?, ?, ?, ?, ?, ?)
-                ON CONFLICT (id) DO UPDATE SET
-                    record = excluded.record, allocated = excluded.allocated, stored = excluded.stored
+                INSERT INTO entry (keyHash, generation, lastUsed, live, retained) VALUES (?1, ?2, ?3, ?4, 0)
+                ON CONFLICT (keyHash) DO UPDATE SET generation = excluded.generation, live = excluded.live
                 """,
-            arguments: [
-                record.id, name, try codec.encode(record, name: name), Data(record.salt),
-                generation.usage.allocated, generation.usage.stored,
-            ])
+            arguments: [name, record.id, Double(record.responseTime), record.role?.isLive == true ? 1 : 0])
+        for title in record.titles { try add([record.key], to: title, in: database) }
+        try addToNamedTitle(name, in: database)
         try database.execute(
-            sql: """
-                INSERT INTO entry (keyHash, generation, lastUsed, retained)
-                VALUES (?1, ?2, ?3, EXISTS (SELECT 1 FROM retention WHERE keyHash = ?1
-                    OR keyHash = (SELECT signpost FROM selection WHERE selection.keyHash = ?1)))
-                ON CONFLICT (keyHash) DO UPDATE SET generation = excluded.generation
-                """, arguments: [name, record.id, Double(record.responseTime)])
+            sql: "UPDATE entry SET retained = 1 WHERE keyHash = ? AND retained = 0 AND \(Self.isHeld)",
+            arguments: [name])
         for (block, chunks) in generation.blocks {
             if chunks.isEmpty {
                 try database.execute(
                     sql: "DELETE FROM chunk WHERE generation = ? AND block = ?", arguments: [record.id, block])
             } else {
-                let arguments: StatementArguments = [record.id, block, Data(chunks.packed)]
-                try database.execute(sql: "INSERT OR REPLACE INTO chunk VALUES (?, ?, ?)", arguments: arguments)
+                try ChunkRow(block: block, chunks: chunks).save(for: record.id, in: database)
             }
         }
     }

@@ -1,19 +1,13 @@
 import ByteRanges
 import Foundation
 import GRDB
-import Locks
+import Primitives
 
 /// The index of the cache: entries, generations, chunks, sizes, last use, retentions.
 ///
 /// SQLite in WAL mode. Every call may block or wait for the disk. Nothing here runs for a read that memory can answer.
 /// Values are read from rows one by one and may be missing or of another type, because a damaged file must not trap.
 struct Index: Sendable {
-    /// Written to `user_version` and to the low half of `application_id`, so that one flipped bit makes a damaged file
-    /// and not a newer format.
-    ///
-    /// A newer format is refused; an older one is migrated (`Index+Schema`).
-    static let formatVersion = 3
-
     let database: IndexDatabase
     let codec: RecordCodec
     /// Number of write transactions since the index was opened.
@@ -35,48 +29,40 @@ struct Index: Sendable {
     // MARK: - Reading
 
     /// The generation that `key` selects, with its chunks.
-    func generation(
-        for key: CacheKey
-    ) throws(RepriseError) -> (record: GenerationRecord, usage: Usage, chunks: [Int64: [Chunk]])? {
+    func generation(for key: CacheKey) throws(RepriseError) -> RecordedGeneration? {
         let name = name(of: key)
         return try read { database in
             guard
-                let row = try Row.fetchOne(
+                let row = try GenerationRow.first(
                     database,
                     sql: """
-                        SELECT generation.id, record, salt, allocated, stored FROM entry
+                        SELECT generation.id, entry.keyHash, record, salt, allocated, stored FROM entry
                         JOIN generation ON generation.id = entry.generation WHERE entry.keyHash = ?
                         """, arguments: [name]),
-                let record = record(row, name: name), record.key == key
+                let record = codec.decode(row), record.key == key
             else { return nil }
-            return (record, Self.usage(row), try chunks(database, generation: record.id))
+            return RecordedGeneration(
+                record: record, usage: row.usage, chunks: try chunks(database, generation: record.id))
         }
     }
 
-    /// Every entry, most recently used first.
-    func entries() throws(RepriseError) -> [CacheEntry] {
+    /// Every entry, most recently used first; with `isUntitled`, only those that belong to no title with a row.
+    func entries(isUntitled: Bool = false) throws(RepriseError) -> [CacheEntry] {
         try read { database in
-            let rows = try Row.fetchCursor(
+            try EntryRow.compactMap(
                 database,
                 sql: """
-                    SELECT generation.id, generation.record, salt, allocated, stored, entry.keyHash, lastUsed,
-                        COALESCE(retention.kind, shared.kind) AS kind,
-                        CASE WHEN retention.kind IS NULL THEN shared.until ELSE retention.until END AS until
+                    SELECT generation.id, generation.record, salt, allocated, stored, entry.keyHash, lastUsed, plays,
+                        kind, until
                     FROM entry JOIN generation ON generation.id = entry.generation
-                    LEFT JOIN retention ON retention.keyHash = entry.keyHash
-                    LEFT JOIN selection ON selection.keyHash = entry.keyHash
-                    LEFT JOIN retention AS shared ON shared.keyHash = selection.signpost
+                    LEFT JOIN retention ON retention.keyHash = \(Self.holder)
+                    \(isUntitled ? "WHERE NOT EXISTS (SELECT 1 FROM member WHERE keyHash = entry.keyHash)" : "")
                     ORDER BY lastUsed DESC
-                    """)
-            var entries: [CacheEntry] = []
-            while let row = try rows.next() {
-                guard let name: String = row.value("keyHash"), let record = record(row, name: name) else { continue }
-                entries.append(
-                    CacheEntry(
-                        record: record, usage: Self.usage(row), lastUsed: row.value("lastUsed") ?? 0,
-                        retention: Retention(kind: row.value("kind"), until: row.value("until"))))
+                    """
+            ) { row in
+                guard let generation = row.generation, let record = codec.decode(generation) else { return nil }
+                return CacheEntry(record: record, usage: generation.usage, row)
             }
-            return entries
         }
     }
 
@@ -107,113 +93,75 @@ struct Index: Sendable {
     }
 
     static func usage(in database: Database) throws -> Usage {
-        try Row.fetchOne(database, sql: "SELECT allocated, stored FROM usage").map(usage) ?? Usage()
+        try Row.fetchOne(database, sql: "SELECT allocated, stored FROM usage").map { Usage($0) } ?? Usage()
     }
-
-    /// An entry as eviction sees it.
-    struct Candidate: Sendable {
-        let name: String
-        /// `nil` if the record cannot be read; the entry is then unusable.
-        let key: CacheKey?
-        /// Bytes on disk that its removal should free.
-        var allocated: Int64 = 0
-    }
-
-    /// Entries that may be evicted, in the order of `policy`.
-    ///
-    /// With `date`, only those last used before it.
-    func candidates(
-        by policy: EvictionPolicy, limit: Int, offset: Int, before date: Double? = nil
-    ) throws(RepriseError) -> [Candidate] {
-        try read { database in
-            let rows = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT entry.keyHash, generation.id, record, salt, allocated, stored FROM entry
-                    LEFT JOIN generation ON generation.id = entry.generation
-                    WHERE retained = 0 AND lastUsed < ? ORDER BY \(policy.order) LIMIT ? OFFSET ?
-                    """, arguments: [date ?? .infinity, limit, offset])
-            return rows.compactMap { row in
-                guard let name: String = row.value("keyHash") else { return nil }
-                return Candidate(
-                    name: name, key: record(row, name: name)?.key, allocated: Self.usage(row).allocated)
-            }
-        }
-    }
-
-    /// Upper bound of a total (an exabyte); a damaged number must not overflow a sum.
-    private static let mostTotal: Int64 = 1 << 60
 
     /// Totals over the life of the cache, by name.
     func totals() throws(RepriseError) -> [String: Int64] {
         try read { database in
-            let rows = try Row.fetchAll(database, sql: "SELECT name, value FROM total")
-            let pairs = rows.compactMap { row -> (String, Int64)? in
-                guard let name: String = row.value("name"), let value: Int64 = row.value("value") else { return nil }
-                return (name, min(max(0, value), Self.mostTotal))
-            }
-            return Dictionary(pairs) { $1 }
+            let rows = try TotalRow.all(database, sql: "SELECT name, value FROM total")
+            return Dictionary(rows.map { ($0.name, $0.value) }) { $1 }
         }
     }
 
-    /// Generations whose names begin with `prefix`, with their recorded usage.
-    func generations(prefix: String) throws(RepriseError) -> [Int64: (name: String, usage: Usage)] {
+    /// Generations whose names begin with `prefix`, by number; without their records.
+    func generations(prefix: String) throws(RepriseError) -> [Int64: GenerationRow] {
         try read { database in
-            let rows = try Row.fetchCursor(
+            let rows = try GenerationRow.all(
                 database,
                 sql: "SELECT id, keyHash, allocated, stored FROM generation WHERE keyHash >= ? AND keyHash < ?",
                 arguments: [prefix, prefix + "g"])
-            var found: [Int64: (String, Usage)] = [:]
-            while let row = try rows.next() {
-                guard let id: Int64 = row.value("id"), let name: String = row.value("keyHash") else { continue }
-                found[id] = (name, Self.usage(row))
-            }
-            return found
+            return Dictionary(rows.map { ($0.id, $0) }) { $1 }
         }
     }
 
-    /// Generations whose record cannot be read, or that no entry selects.
-    func unusableGenerations() throws(RepriseError) -> [(id: Int64, name: String, key: CacheKey?)] {
+    /// The key of the entry that selects generation `id`; `nil` if there is none.
+    func key(ofGeneration id: Int64) throws(RepriseError) -> CacheKey? {
         try read { database in
-            let rows = try Row.fetchCursor(
+            try GenerationRow.first(
                 database,
                 sql: """
-                    SELECT generation.id, generation.keyHash, record, salt, entry.keyHash AS entry FROM generation
+                    SELECT generation.id, generation.keyHash, record, salt FROM generation
+                    JOIN entry ON entry.generation = generation.id AND entry.keyHash = generation.keyHash
+                    WHERE generation.id = ?
+                    """, arguments: [id]
+            ).flatMap { codec.decode($0) }?.key
+        }
+    }
+
+    /// A generation whose record cannot be read, or that no entry selects.
+    struct UnusableGeneration: Sendable {
+        let id: Int64
+        let name: String
+        /// `nil` if the record cannot be read.
+        let key: CacheKey?
+    }
+
+    /// Generations whose record cannot be read, or that no entry selects.
+    func unusableGenerations() throws(RepriseError) -> [UnusableGeneration] {
+        try read { database in
+            try SelectedGenerationRow.compactMap(
+                database,
+                sql: """
+                    SELECT generation.id, generation.keyHash, record, salt, entry.keyHash IS NOT NULL AS isSelected
+                    FROM generation
                     LEFT JOIN entry ON entry.generation = generation.id AND entry.keyHash = generation.keyHash
-                    """)
-            var found: [(id: Int64, name: String, key: CacheKey?)] = []
-            while let row = try rows.next() {
-                guard let id: Int64 = row.value("id"), let name: String = row.value("keyHash") else { continue }
-                let key = record(row, name: name)?.key
-                let entry: String? = row.value("entry")
-                if key == nil || entry == nil { found.append((id, name, key)) }
+                    """
+            ) { row in
+                let (id, name) = (row.generation.id, row.generation.name)
+                let key = codec.decode(row.generation)?.key
+                return key == nil || !row.isSelected ? UnusableGeneration(id: id, name: name, key: key) : nil
             }
-            return found
         }
     }
 
     // MARK: - Rows
 
-    func record(_ row: Row, name: String) -> GenerationRecord? {
-        guard let id: Int64 = row.value("id"), let data: Data = row.value("record") else { return nil }
-        return codec.decode(
-            data, id: id, name: name, salt: row.value("salt").map { (data: Data) in [UInt8](data) } ?? [])
-    }
-
-    static func usage(_ row: Row) -> Usage {
-        func size(_ column: String) -> Int64 { min(max(0, row.value(column) ?? 0), Usage.most) }
-        return Usage(allocated: size("allocated"), stored: size("stored"))
-    }
-
     func chunks(_ database: Database, generation: Int64) throws -> [Int64: [Chunk]] {
-        var blocks: [Int64: [Chunk]] = [:]
-        let rows = try Row.fetchCursor(
-            database, sql: "SELECT block, chunks FROM chunk WHERE generation = ?", arguments: [generation])
-        while let row = try rows.next() {
-            guard let block: Int64 = row.value("block"), let data: Data = row.value("chunks") else { continue }
-            blocks[block] = [Chunk](packed: [UInt8](data), block: block, isSealed: vault != nil)
-        }
-        return blocks
+        let blocks = try ChunkRow.compactMap(
+            database, sql: "SELECT block, chunks FROM chunk WHERE generation = ?", arguments: [generation]
+        ) { ($0.block, [Chunk](packed: [UInt8]($0.chunks), block: $0.block, isSealed: vault != nil)) }
+        return Dictionary(blocks) { $1 }
     }
 
     // MARK: - Errors
@@ -224,11 +172,11 @@ struct Index: Sendable {
         }
     }
 
-    /// Runs `body` in one transaction, also in a task that is cancelled: what ends a piece of work is recorded.
+    /// Runs `body` in one transaction, also in a task that is canceled: what ends a piece of work is recorded.
     func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(RepriseError) -> T {
         do {
             let result = try await DiskExecutor.shared.counting { [database] in
-                // GRDB breaks off what a cancelled task does.
+                // GRDB breaks off what a canceled task does.
                 try await Task(executorPreference: DiskExecutor.shared) {
                     try await database.write { try body($0) }
                 }.value
@@ -260,7 +208,7 @@ extension RepriseError {
 
     /// Whether the disk is full, so that eviction helps.
     var isLackOfRoom: Bool {
-        (cause as? SystemError)?.isLackOfRoom == true || (cause as? DatabaseError)?.resultCode == .SQLITE_FULL
+        (cause as? SystemError)?.isLackOfRoom == true || (cause as? DatabaseError)?.isLackOfRoom == true
     }
 }
 
@@ -268,14 +216,10 @@ extension DatabaseError {
     /// Whether the file is not a valid database.
     var isDamage: Bool { [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(resultCode) }
 
+    /// Whether the disk is full.
+    var isLackOfRoom: Bool { resultCode == .SQLITE_FULL || extendedResultCode == .SQLITE_IOERR_SHMSIZE }
+
     /// Whether the file cannot be written, or files cannot be created beside it: the medium or its owner forbids
     /// writing.
     var forbidsWriting: Bool { [.SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM].contains(resultCode) }
-}
-
-extension Row {
-    /// The column's value, or `nil` if it is missing or of another type.
-    func value<T: DatabaseValueConvertible>(_ column: String) -> T? {
-        (self[column] as DatabaseValue?).flatMap { T.fromDatabaseValue($0) }
-    }
 }

@@ -20,6 +20,8 @@ struct RecordCodec: Sendable {
         var d: String?
         var q: Int64
         var p: Int64
+        /// Missing in records of earlier formats.
+        var s: StreamRole.Recorded?
     }
 
     /// The key and the URL of a retained resource.
@@ -34,11 +36,26 @@ struct RecordCodec: Sendable {
         var names: [String]
     }
 
+    /// What the index has of a title.
+    struct TitleFields: Codable, Sendable, Equatable {
+        var key: String
+        var url: String
+        /// Whether it was made because a playlist lists its files.
+        var isStream: Bool
+        var name: String?
+        var tag: String?
+
+        init(_ title: TitleReference, isStream: Bool) {
+            (key, url, self.isStream) = (title.key.text, title.url.description, isStream)
+        }
+    }
+
     func encode(_ record: GenerationRecord, name: String) throws -> Data {
         let fields = Fields(
             k: record.key.text, u: record.url.description, f: record.fields.map { [$0.name.rawName, $0.value] },
             l: record.completeLength, r: record.rangesSupported, h: record.finalHost,
-            d: record.finalURL?.description, q: record.requestTime, p: record.responseTime)
+            d: record.finalURL?.description, q: record.requestTime, p: record.responseTime,
+            s: record.role?.recorded)
         return try close(fields, salt: record.salt, context: Self.context(name, record.id))
     }
 
@@ -54,7 +71,7 @@ struct RecordCodec: Sendable {
         return GenerationRecord(
             id: id, key: CacheKey(fields.k), url: url, fields: headers, completeLength: fields.l,
             rangesSupported: fields.r, finalHost: fields.h, finalURL: fields.d.flatMap { try? ResourceURL($0) },
-            requestTime: fields.q, responseTime: fields.p, salt: salt)
+            requestTime: fields.q, responseTime: fields.p, salt: salt, role: fields.s.flatMap { StreamRole($0) })
     }
 
     func encode(_ target: Target, name: String) throws -> Data {
@@ -69,6 +86,14 @@ struct RecordCodec: Sendable {
 
     func decodeVariant(_ data: Data, name: String) -> VariantFields? {
         open(data, salt: [], context: "2 selection \(name)")
+    }
+
+    func encode(_ title: TitleFields, name: String) throws -> Data {
+        try close(title, salt: [], context: "2 title \(name)")
+    }
+
+    func decodeTitle(_ data: Data, name: String) -> TitleFields? {
+        open(data, salt: [], context: "2 title \(name)")
     }
 
     private static func context(_ name: String, _ id: Int64) -> String { "2 record \(name) \(id)" }

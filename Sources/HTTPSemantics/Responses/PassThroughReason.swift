@@ -1,0 +1,24 @@
+/// Why a usable response must not be stored.
+public enum PassThroughReason: Sendable, Hashable {
+    /// Content-Encoding other than `identity`: offsets would count encoded bytes (RFC 9110 §8.4).
+    case contentEncoding
+    /// `Vary: *` (RFC 9111 §4.1).
+    case varyAny
+    /// `no-store`, and the policy honors it (RFC 9111 §5.2.2.5).
+    case noStore
+    /// `private`, and the cache is shared (RFC 9111 §5.2.2.7).
+    case isPrivate
+    /// The request carried Authorization, the cache is shared, and nothing allows storing the response (RFC 9111 §3.5).
+    case authorization
+    /// The request carried fields that are not part of any key, the cache is shared, and Vary does not name them (RFC
+    /// 9111 §4.1).
+    case unkeyedFields
+    /// ICY metadata lies between the media bytes.
+    case icyMetadata
+    /// HTML where media was expected: a captive portal or an error page with status 200.
+    case unexpectedHTML
+    /// No bytes with status 200 where media was expected.
+    case emptyBody
+    /// A successful status other than 200 and 206.
+    case unexpectedStatus
+}

@@ -1,0 +1,102 @@
+/// Finds the bytes that a player needs to play the first seconds of a file.
+///
+/// A value without I/O: it says which bytes it must see, and the caller brings them.
+///
+/// ```swift
+/// var timer = MediaTimer(first: .seconds(10), completeLength: length)
+/// while case .needs(let need) = timer.next() {
+///     timer.receive(try await read(need.window), at: need.window.lowerBound)
+/// }
+/// ```
+///
+/// Files with tables (MP4) take two or three windows. Other formats are walked: the windows follow one another through
+/// bytes that belong to the result anyway, so a read that goes on serves them all. What a file claims costs nothing by
+/// itself: ``TimingLimits`` bound the windows, the bytes in them and the steps. Beyond them the result is an estimate.
+package struct MediaTimer: Sendable {
+    /// What the caller does next.
+    package enum Step: Hashable, Sendable {
+        /// Bring the bytes of the window with ``MediaTimer/receive(_:at:)``, then ask again.
+        case needs(MediaNeed)
+        /// Nothing more: these are the bytes.
+        case done(MediaStart)
+    }
+
+    private enum State: Sendable {
+        case detecting
+        case reading(any FormatReader)
+        case done(MediaStart)
+    }
+
+    private let goal: Double
+    private let limits: TimingLimits
+    private var bytes: MediaBytes
+    private var state = State.detecting
+    private var windows = 0
+    private var asked: Int64 = 0
+    private var lastStep: Step?
+
+    /// Creates a timer for the first `duration` of a file of `completeLength` bytes, `nil` if that is not known.
+    package init(first duration: Duration, completeLength: Int64?, limits: TimingLimits = TimingLimits()) {
+        goal = max(0, duration / .seconds(1))
+        self.limits = limits
+        bytes = MediaBytes(length: completeLength.map { max(0, $0) }, window: limits.smallestWindow)
+    }
+
+    /// Takes bytes that stand at `offset`: a window, a part of one, or more than was asked for.
+    ///
+    /// No bytes at all mean that the file ends there, as with ``end(at:)``.
+    package mutating func receive(_ piece: [UInt8], at offset: Int64) {
+        guard offset >= 0, offset <= MediaBytes.largestPosition - Int64(piece.count) else { return }
+        if piece.isEmpty { bytes.end(at: offset) } else { bytes.insert(piece, at: offset) }
+    }
+
+    /// Takes note that the file ends at `position`, for files of unknown or wrong complete length.
+    package mutating func end(at position: Int64) {
+        bytes.end(at: max(0, position))
+    }
+
+    /// The bytes to bring, or the result; the same again until bytes or the end are received.
+    package mutating func next() -> Step {
+        let step = advance()
+        lastStep = step
+        return step
+    }
+
+    private mutating func advance() -> Step {
+        while true {
+            switch state {
+            case .done(let start): return .done(start)
+            case .detecting:
+                do throws(Stop) {
+                    state = .reading(try FormatSignature.reader(of: bytes, goal: goal, limits: limits))
+                } catch {
+                    if case .missing(let need) = error, let need = admitted(need) { return .needs(need) }
+                    state = .done(MediaStart(unknownOf: bytes.length))
+                }
+            case .reading(var reader):
+                do throws(Stop) {
+                    let ranges = try reader.read(bytes)
+                    state = .done(MediaStart(ranges, of: reader.format, basis: .exact, length: bytes.length))
+                } catch {
+                    if case .missing(let need) = error, let need = admitted(reader.extended(need, goal: goal)) {
+                        bytes.discard(before: reader.keptFrom)
+                        state = .reading(reader)
+                        return .needs(need)
+                    }
+                    state = .done(reader.estimate(goal: goal, length: bytes.length))
+                }
+            }
+        }
+    }
+
+    /// The window if the limits allow another one.
+    private mutating func admitted(_ need: MediaNeed) -> MediaNeed? {
+        if case .needs(need) = lastStep { return need }
+        windows += 1
+        asked += Int64(need.window.count)
+        guard windows <= limits.windows, asked <= limits.bytesSeen, bytes.held <= limits.bytesHeld else { return nil }
+        // Larger windows later, so that there are few, but never much of what is not needed.
+        bytes.window = min(max(asked / 16, limits.smallestWindow), limits.largestWindow)
+        return need
+    }
+}

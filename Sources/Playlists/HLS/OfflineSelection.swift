@@ -1,0 +1,189 @@
+/// What of an HLS playlist plays without the origin.
+///
+/// Of a multivariant playlist, variants and renditions stay whose own playlists are stored, with groups that are still
+/// consistent (rfc8216bis §4.4.6.1.1, §4.4.6.2). Of a media playlist, segments that are not stored are marked as gaps.
+///
+///     let selection = OfflineSelection(of: list) { storedLinks.contains($0) }
+///     try editor.keep(selection)
+package struct OfflineSelection: Sendable {
+    /// Lines to take out, in the order of the text.
+    package private(set) var removedLines: [Range<Int>] = []
+    /// Whether nothing is left to play.
+    package private(set) var isEmpty = false
+    fileprivate var removedTexts: [Range<Int>] = []
+    fileprivate var insertions: [(offset: Int, text: String)] = []
+
+    /// What of `list` plays if only the links, by their indices in ``HLSPlaylist/links``, are stored for which
+    /// `isStored` is true: playlists as wholes, or segments with their byte ranges, maps and keys.
+    package init(of list: HLSPlaylist, isStored: (Int) -> Bool) {
+        if list.kind == .media {
+            markGaps(in: list, isStored)
+        } else {
+            Filter(list, isStored).apply(to: &self)
+        }
+        removedLines.sort { $0.lowerBound < $1.lowerBound }
+    }
+
+    /// The segments of a media playlist, by their indices, that cannot be played because they, their map or a key of
+    /// theirs are not stored; `isStored` as in ``init(of:isStored:)``.
+    package static func missingSegments(of list: HLSPlaylist, isStored: (Int) -> Bool) -> [Int] {
+        let media = list.media
+        let keySets = media.keySets.map { keys in keys.allSatisfy { media.keys[$0].link.map(isStored) ?? true } }
+        let maps = media.maps.map { isStored($0.link) && keySets[$0.keySet] }
+        return media.segments.indices.filter { index in
+            let segment = media.segments[index]
+            guard !segment.isGap else { return false }
+            return !isStored(segment.link) || !keySets[segment.keySet] || !(segment.map.map { maps[$0] } ?? true)
+        }
+    }
+
+    private mutating func markGaps(in list: HLSPlaylist, _ isStored: (Int) -> Bool) {
+        let missing = Self.missingSegments(of: list, isStored: isStored)
+        isEmpty = missing.count == list.media.segments.count { !$0.isGap }
+        for index in missing {
+            insertions.append((list.media.segments[index].uriLine.lowerBound, "#EXT-X-GAP\n"))
+        }
+        // Without the origin it does not go on.
+        guard list.media.isLive else { return }
+        let isEnded = list.bytes.last == UInt8(ascii: "\n")
+        insertions.append((list.bytes.count, isEnded ? "#EXT-X-ENDLIST\n" : "\n#EXT-X-ENDLIST\n"))
+    }
+
+    /// Which variants and renditions of a multivariant playlist stay.
+    private struct Filter {
+        private struct Group: Hashable {
+            let kind: Rendition.Kind
+            let id: String
+        }
+
+        private let bytes: [UInt8]
+        private let playlist: MultivariantPlaylist
+        private let stored: Set<Int>
+        private var variants: [Int] = []
+        private var renditions: Set<Int> = []
+
+        init(_ list: HLSPlaylist, _ isStored: (Int) -> Bool) {
+            bytes = list.bytes
+            playlist = list.multivariant
+            stored = Set(list.links.indices.filter(isStored))
+            renditions = Set(
+                playlist.renditions.indices.filter { playlist.renditions[$0].link.map(stored.contains) ?? true })
+            variants = playlist.variants.indices.filter { isPlayable(playlist.variants[$0]) }
+            for kind in [Rendition.Kind.audio, .video, .subtitles] { level(kind) }
+            let used = Set(variants.flatMap { Self.groups(of: playlist.variants[$0]) })
+            renditions = renditions.filter { index in group(of: index).map(used.contains) ?? true }
+        }
+
+        private static func groups(of variant: Variant) -> [Group] {
+            [
+                (Rendition.Kind.audio, variant.audioGroup), (.video, variant.videoGroup),
+                (.subtitles, variant.subtitlesGroup), (.closedCaptions, variant.closedCaptionsGroup),
+            ].compactMap { kind, id in id.map { Group(kind: kind, id: $0) } }
+        }
+
+        private func group(of index: Int) -> Group? {
+            let rendition = playlist.renditions[index]
+            return rendition.groupID.map { Group(kind: rendition.kind, id: $0) }
+        }
+
+        private func members(of group: Group) -> [Int] {
+            playlist.renditions.indices.filter { self.group(of: $0) == group }
+        }
+
+        private func kept(of group: Group) -> [Int] { members(of: group).filter(renditions.contains) }
+
+        /// Whether its own playlist is stored, or its sound and its picture come from groups, and each of these groups
+        /// has a member left.
+        private func isPlayable(_ variant: Variant) -> Bool {
+            let essential = Self.groups(of: variant).filter { $0.kind == .audio || $0.kind == .video }
+            guard essential.allSatisfy({ members(of: $0).isEmpty || !kept(of: $0).isEmpty }) else { return false }
+            if let link = variant.link, stored.contains(link) { return true }
+            let apart = essential.filter { group in kept(of: group).contains { playlist.renditions[$0].link != nil } }
+            return Set(apart.map(\.kind)) == [.audio, .video]
+        }
+
+        /// Makes all groups of a kind have members of the same names, as they must.
+        private mutating func level(_ kind: Rendition.Kind) {
+            let groups = Set(variants.flatMap { Self.groups(of: playlist.variants[$0]) }.filter { $0.kind == kind })
+            guard groups.count > 1 else { return }
+            func names(_ group: Group) -> Set<String?> { Set(kept(of: group).map { playlist.renditions[$0].name }) }
+            let common = groups.map(names).reduce(nil as Set<String?>?) { $0?.intersection($1) ?? $1 } ?? []
+            if common.isEmpty, kind != .subtitles {
+                // One group alone is consistent, too: the one with most members, and of several the first.
+                let order = playlist.variants.flatMap { Self.groups(of: $0) }
+                let best = groups.min { left, right in
+                    let (first, second) = (kept(of: left).count, kept(of: right).count)
+                    guard first == second else { return first > second }
+                    return order.firstIndex(of: left) ?? 0 < order.firstIndex(of: right) ?? 0
+                }
+                variants = variants.filter { index in
+                    Self.groups(of: playlist.variants[index]).allSatisfy { $0.kind != kind || $0 == best }
+                }
+            } else {
+                for index in groups.flatMap(kept) where !common.contains(playlist.renditions[index].name) {
+                    renditions.remove(index)
+                }
+            }
+        }
+
+        func apply(to selection: inout OfflineSelection) {
+            selection.isEmpty = variants.isEmpty
+            let staying = Set(variants)
+            for (index, variant) in playlist.variants.enumerated() {
+                if !staying.contains(index) {
+                    selection.removedLines += [variant.tagLine] + (variant.uriLine.map { [$0] } ?? [])
+                } else if let group = variant.subtitlesGroup, kept(of: Group(kind: .subtitles, id: group)).isEmpty {
+                    selection.removedTexts += place(of: "SUBTITLES", in: variant.attributes).map { [$0] } ?? []
+                }
+            }
+            let others = playlist.iFrameVariants + playlist.imageVariants
+            selection.removedLines += others.filter { !($0.link.map(stored.contains) ?? false) }.map(\.tagLine)
+            for (index, rendition) in playlist.renditions.enumerated() where !renditions.contains(index) {
+                selection.removedLines.append(rendition.line)
+            }
+            selection.removedLines += playlist.sessionKeys.filter { !($0.link.map(stored.contains) ?? true) }.map(
+                \.line)
+            selection.removedLines += playlist.sessionData.filter { !($0.link.map(stored.contains) ?? true) }.map(
+                \.line)
+            for group in Set(renditions.compactMap(group)) where group.kind == .audio || group.kind == .video {
+                chooseDefault(of: group, &selection)
+            }
+        }
+
+        /// Without a default where there was one, players would choose none.
+        private func chooseDefault(of group: Group, _ selection: inout OfflineSelection) {
+            let kept = kept(of: group)
+            guard members(of: group).contains(where: { playlist.renditions[$0].isDefault }),
+                !kept.contains(where: { playlist.renditions[$0].isDefault }), let first = kept.min(),
+                let end = playlist.renditions[first].attributes.last?.whole.upperBound
+            else { return }
+            for name in ["DEFAULT", "AUTOSELECT"] {
+                let attributes = playlist.renditions[first].attributes
+                if let value = attributes.first(where: { bytes.text($0.name) == name })?.value {
+                    selection.removedTexts.append(value)
+                    selection.insertions.append((value.lowerBound, "YES"))
+                } else {
+                    selection.insertions.append((end, ",\(name)=YES"))
+                }
+            }
+        }
+
+        /// An attribute with the comma that parts it from another.
+        private func place(of name: String, in attributes: [AttributeSpan]) -> Range<Int>? {
+            guard let index = attributes.firstIndex(where: { bytes.text($0.name) == name }) else { return nil }
+            if index > 0 { return attributes[index - 1].whole.upperBound..<attributes[index].whole.upperBound }
+            let next = attributes.dropFirst().first?.whole.lowerBound
+            return attributes[index].whole.lowerBound..<(next ?? attributes[index].whole.upperBound)
+        }
+    }
+}
+
+extension PlaylistEditor {
+    /// Leaves only what `selection` keeps.
+    ///
+    /// Links in ``OfflineSelection/removedLines`` must not be replaced as well.
+    package mutating func keep(_ selection: OfflineSelection) throws(PlaylistError) {
+        for place in selection.removedLines + selection.removedTexts { try remove(place) }
+        for insertion in selection.insertions { try insert(insertion.text, at: insertion.offset) }
+    }
+}

@@ -1,0 +1,88 @@
+/// A download as ``Downloads`` knows it: what is fetched to stay, and how far it is.
+public struct Download: Sendable, Identifiable {
+    /// What a download does, or waits for.
+    public enum State: Sendable {
+        /// Its turn has not come: ``MediaCache/Configuration/maximumDownloads`` others run.
+        case queued
+        /// Bytes are being fetched, or it is being looked up what is missing.
+        case running
+        /// It cannot go on now, for the reason in the error; it goes on by itself, or after
+        /// ``Downloads/resume(_:)``, as ``Obstacle`` says.
+        case waiting(Obstacle, RepriseError)
+        /// It was paused. Its bytes stay stored.
+        case paused
+        /// All its bytes are stored.
+        case done
+        /// It ended with an error that waiting does not help. It is tried again after ``Downloads/resume(_:)``, and
+        /// when the cache is next opened.
+        case failed(RepriseError)
+    }
+
+    /// What a download waits for.
+    public enum Obstacle: Sendable, Hashable {
+        /// The network, or an origin that cannot be reached, times out, or says that it is busy; tried again after 5
+        /// seconds, later less often, at least every 5 minutes.
+        case network
+        /// The origin wants to know who asks (401, 403, 407). Goes on when it is added with other fields, or resumed.
+        case authorization
+        /// Room under the limit, or on the disk; tried again like ``network``, and when the limit changes or entries
+        /// are removed.
+        case space
+    }
+
+    /// The key of its entry.
+    public let key: CacheKey
+    /// The URL that is asked for it.
+    public let url: ResourceURL
+    /// What it does.
+    public let state: State
+    /// Bytes of it on disk.
+    public let storedBytes: Int64
+    /// Its length in bytes; `nil` while unknown.
+    public let completeLength: Int64?
+    /// Bytes per second that arrived in the last five seconds; `nil` unless it is running.
+    public let bytesPerSecond: Double?
+    /// Which networks it may use.
+    public let networkPolicy: NetworkPolicy
+
+    /// The key: there is one download for each.
+    public var id: CacheKey { key }
+
+    /// The stored fraction, 0 to 1; 0 while the length is unknown.
+    public var fraction: Double {
+        if case .done = state { return 1 }
+        guard let completeLength, completeLength > 0 else { return 0 }
+        return min(Double(storedBytes) / Double(completeLength), 1)
+    }
+}
+
+extension Download.State {
+    /// Why it waits or has failed.
+    public var error: RepriseError? {
+        switch self {
+        case .waiting(_, let error), .failed(let error): error
+        case .queued, .running, .paused, .done: nil
+        }
+    }
+}
+
+extension Download.Obstacle {
+    /// What `error` waits for; `nil` if waiting does not help.
+    init?(_ error: RepriseError) {
+        switch error.code {
+        case .networkUnavailable, .originUnreachable, .originNotFound, .originTimedOut, .originBodyTruncated:
+            self = .network
+        case .storageFull: self = .space
+        case .originRefused:
+            guard let refusal = error.refusal else { return nil }
+            if refusal.isTransient {
+                self = .network
+            } else if [401, 403, 407].contains(refusal.head.status.code) {
+                self = .authorization
+            } else {
+                return nil
+            }
+        default: return nil
+        }
+    }
+}

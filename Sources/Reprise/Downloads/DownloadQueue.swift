@@ -1,0 +1,205 @@
+/// The order of downloads and what each one does: decisions only, without tasks, time and disk.
+///
+/// A download runs as long as its task does, which is longer than it is wanted: one that was paused or removed keeps
+/// its place among the running ones until its task has ended.
+struct DownloadQueue: Sendable {
+    /// A task that fetches.
+    typealias Run = UInt64
+
+    /// What a download does.
+    enum Phase: Sendable {
+        case queued
+        case running(Run)
+        case waiting(Download.Obstacle, RepriseError)
+        case paused
+        case done
+        case failed(RepriseError)
+    }
+
+    /// A download.
+    struct Item: Sendable {
+        let key: CacheKey
+        var request: OriginRequest
+        var phase = Phase.queued
+        /// Bytes stored when they were last counted.
+        var storedBytes: Int64 = 0
+        /// The complete length, if it was known then.
+        var completeLength: Int64?
+        /// Number of waits in a row.
+        var waits = 0
+    }
+
+    /// What must be done.
+    enum Effect: Sendable {
+        /// Fetch what is missing, as a task of that number.
+        case start(Run, CacheKey, OriginRequest)
+        /// End a task.
+        case cancel(Run)
+        /// Call ``retry(_:after:)`` with the same number of waits after that time.
+        case retry(CacheKey, waits: Int, after: Duration)
+    }
+
+    /// How a task ended.
+    enum Ending: Sendable {
+        case done
+        /// It was canceled, or the cache is closing.
+        case canceled
+        case failed(RepriseError)
+    }
+
+    /// Downloads that run at once.
+    let width: Int
+    /// All downloads, in their order.
+    private(set) var items: [Item] = []
+    /// Tasks that have not ended, canceled ones too.
+    private(set) var runs: Set<Run> = []
+    private var lastRun: Run = 0
+    private var isStopped = false
+
+    init(width: Int) { self.width = max(1, width) }
+
+    /// The pause before the first further attempt; doubled each time.
+    static let firstRetry = Duration.seconds(5)
+    static let lastRetry = Duration.seconds(300)
+
+    private func index(of key: CacheKey) -> Int? { items.firstIndex { $0.key == key } }
+
+    // MARK: - What people want
+
+    /// Adds a download behind all others, or goes on with one that is paused, waits or has failed, with this request.
+    mutating func add(_ key: CacheKey, _ request: OriginRequest) -> [Effect] {
+        guard let index = index(of: key) else {
+            items.append(Item(key: key, request: request))
+            return launch()
+        }
+        items[index].request = request
+        switch items[index].phase {
+        case .queued, .running: return []
+        case .waiting, .paused, .done, .failed: return enqueue(index)
+        }
+    }
+
+    /// Adds the downloads of an earlier process before those that were added since.
+    mutating func restore(_ recorded: [Item]) -> [Effect] {
+        let known = Set(items.map(\.key))
+        items = recorded.filter { !known.contains($0.key) } + items
+        return launch()
+    }
+
+    /// Whether there is such a download, and it is not done.
+    func mayPause(_ key: CacheKey) -> Bool {
+        guard let index = index(of: key) else { return false }
+        if case .done = items[index].phase { return false }
+        return true
+    }
+
+    mutating func pause(_ key: CacheKey) -> [Effect] {
+        guard let index = index(of: key) else { return [] }
+        switch items[index].phase {
+        case .paused, .done: return []
+        case .running(let run):
+            items[index].phase = .paused
+            return [.cancel(run)]
+        case .queued, .waiting, .failed:
+            items[index].phase = .paused
+            return []
+        }
+    }
+
+    mutating func resume(_ key: CacheKey) -> [Effect] {
+        guard let index = index(of: key) else { return [] }
+        switch items[index].phase {
+        case .queued, .running, .done: return []
+        case .waiting, .paused, .failed: return enqueue(index)
+        }
+    }
+
+    mutating func remove(_ key: CacheKey) -> [Effect] {
+        guard let index = index(of: key) else { return [] }
+        if case .running(let run) = items.remove(at: index).phase { return [.cancel(run)] }
+        return []
+    }
+
+    /// Moves a download before another one, or behind all with `nil`; those that run go on.
+    mutating func move(_ key: CacheKey, before other: CacheKey?) {
+        guard key != other, let index = index(of: key) else { return }
+        let item = items.remove(at: index)
+        items.insert(item, at: other.flatMap { self.index(of: $0) } ?? items.endIndex)
+    }
+
+    // MARK: - What happens
+
+    /// A task has ended.
+    mutating func end(_ run: Run, of key: CacheKey, _ ending: Ending) -> [Effect] {
+        runs.remove(run)
+        guard let index = index(of: key), case .running(run) = items[index].phase else { return launch() }
+        switch ending {
+        case .done:
+            items[index].phase = .done
+            items[index].waits = 0
+        case .canceled: items[index].phase = .queued
+        case .failed(let error):
+            guard let obstacle = Download.Obstacle(error) else {
+                items[index].phase = .failed(error)
+                break
+            }
+            items[index].phase = .waiting(obstacle, error)
+            items[index].waits += 1
+            guard obstacle != .authorization else { break }
+            let waits = items[index].waits
+            return [.retry(key, waits: waits, after: Self.pause(beforeRetry: waits))] + launch()
+        }
+        return launch()
+    }
+
+    private static func pause(beforeRetry number: Int) -> Duration {
+        min(firstRetry * (1 << min(number - 1, 10)), lastRetry)
+    }
+
+    /// The time of the `waits`th wait is over.
+    mutating func retry(_ key: CacheKey, after waits: Int) -> [Effect] {
+        guard let index = index(of: key), case .waiting = items[index].phase, items[index].waits == waits else {
+            return []
+        }
+        items[index].phase = .queued
+        return launch()
+    }
+
+    /// What some downloads wait for is there.
+    mutating func retryAll(waitingFor obstacle: Download.Obstacle) -> [Effect] {
+        for index in items.indices {
+            if case .waiting(obstacle, _) = items[index].phase { items[index].phase = .queued }
+        }
+        return launch()
+    }
+
+    /// Notes how much of a download is stored.
+    mutating func note(_ key: CacheKey, storedBytes: Int64, completeLength: Int64?) {
+        guard let index = index(of: key) else { return }
+        (items[index].storedBytes, items[index].completeLength) = (storedBytes, completeLength)
+    }
+
+    /// Ends all tasks; nothing begins any more.
+    mutating func stop() -> [Effect] {
+        isStopped = true
+        return runs.map { .cancel($0) }
+    }
+
+    private mutating func enqueue(_ index: Int) -> [Effect] {
+        (items[index].phase, items[index].waits) = (.queued, 0)
+        return launch()
+    }
+
+    private mutating func launch() -> [Effect] {
+        guard !isStopped else { return [] }
+        var effects: [Effect] = []
+        for index in items.indices where runs.count < width {
+            guard case .queued = items[index].phase else { continue }
+            lastRun += 1
+            runs.insert(lastRun)
+            items[index].phase = .running(lastRun)
+            effects.append(.start(lastRun, items[index].key, items[index].request))
+        }
+        return effects
+    }
+}

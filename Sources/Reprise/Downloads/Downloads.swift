@@ -1,0 +1,271 @@
+import Primitives
+
+/// The downloads of a cache: what is fetched to stay until it is removed.
+///
+/// They are kept in an order, run two at a time (``MediaCache/Configuration/maximumDownloads``), yield to playback
+/// (``Demand``), survive the end of the process at any point, and go on when the cache is next opened. A download
+/// fetches only holes, and joins what a player is fetching. Its request fields are not recorded, because they may be
+/// secrets: after a restart it goes on without them, and waits for authorization where the origin wants it.
+///
+/// ```swift
+/// try await cache.downloads.add(cache.resource(for: url))
+/// for await list in cache.downloads.updates() { show(list) }
+/// ```
+public final class Downloads: Sendable {
+    private weak let engine: Engine?
+    private let clock: CacheClock
+
+    private struct State {
+        var queue: DownloadQueue
+        var tasks: [DownloadQueue.Run: Task<Void, Never>] = [:]
+        var rates: [DownloadQueue.Run: TransferRate] = [:]
+        /// Waits for the next attempts.
+        var waits: [CacheKey: Task<Void, Never>] = [:]
+        /// The last error that was told of each download that waits.
+        var told: [CacheKey: RepriseError.Code] = [:]
+        var resumption: Task<Void, Never>?
+    }
+    /// A leaf lock.
+    private let state: Mutex<State>
+    /// Signals listeners; the key is always ``signal``.
+    private let board = ProgressBoard()
+    private static let signal = CacheKey("")
+
+    init(engine: Engine) {
+        self.engine = engine
+        clock = engine.configuration.clock
+        state = Mutex(State(queue: DownloadQueue(width: engine.configuration.maximumDownloads)))
+    }
+
+    // MARK: - What people want
+
+    /// Fetches what is missing of `resource`, and keeps it until it is removed; behind the downloads that are there.
+    ///
+    /// The same as ``MediaCache/retain(_:as:)`` with `download`. One that is paused, waits or has failed goes on, with
+    /// the fields of `resource`. The network policy of `resource` is recorded with it. Throws ``RepriseError``:
+    /// `storageFull` when pinned entries and downloads would exceed the limit by themselves; `storageUnavailable`.
+    public func add(_ resource: MediaResource) async throws { try await resource.retain(as: .download) }
+
+    /// Stops a download; its bytes stay stored, and kept.
+    ///
+    /// Does nothing if there is none, or if it is done. Throws ``RepriseError`` with code `storageUnavailable` if that
+    /// cannot be recorded; it goes on then.
+    public func pause(_ key: CacheKey) async throws {
+        await state.withLock { $0.resumption }?.value
+        guard state.withLock({ $0.queue.mayPause(key) }) else { return }
+        try await change { index async throws(RepriseError) in try await index.setPaused(true, key) }
+        apply { $0.pause(key) }
+    }
+
+    /// Goes on with a download that is paused, waits or has failed, when its turn comes.
+    ///
+    /// Throws ``RepriseError`` with code `storageUnavailable` if that cannot be recorded; it stays as it is then.
+    public func resume(_ key: CacheKey) async throws {
+        try await change { index async throws(RepriseError) in try await index.setPaused(false, key) }
+        apply { $0.resume(key) }
+    }
+
+    /// Moves a download before another one, or behind all with `nil`.
+    ///
+    /// Those that run go on. Throws ``RepriseError`` with code `storageUnavailable` if that cannot be recorded.
+    public func move(_ key: CacheKey, before other: CacheKey?) async throws {
+        let keys = apply { queue in
+            queue.move(key, before: other)
+            return []
+        }
+        try await change { index async throws(RepriseError) in try await index.setOrder(keys) }
+    }
+
+    /// Removes a download and its bytes, except those that another title needs.
+    ///
+    /// To keep them as others are kept, set the retention `cached` instead (``MediaCache/retain(_:as:)``). Returns the
+    /// bytes of media freed. Throws ``RepriseError`` with code `storageUnavailable`.
+    @discardableResult
+    public func remove(_ key: CacheKey) async throws -> Int64 {
+        guard let engine, let store = engine.store else { return 0 }
+        await store.recorder.flush()
+        cancel(key)
+        let files = try await store.recorder.removeTitles([key])
+        let outcome = try await engine.remove(Array(Set([key] + files)), store)
+        if let problem = LeftFile.error(outcome.left) { throw problem }
+        return outcome.freed
+    }
+
+    // MARK: - What they do
+
+    /// All downloads, in their order.
+    public func list() async -> [Download] {
+        await state.withLock { $0.resumption }?.value
+        let now = clock.elapsed()
+        let (items, rates) = state.withLock { ($0.queue.items, $0.rates) }
+        return items.map { item in
+            var item = item
+            if let stored = storedBytes(of: item) { (item.storedBytes, item.completeLength) = stored }
+            var rate: Double?
+            if case .running(let run) = item.phase { rate = rates[run]?.bytesPerSecond(at: now) ?? 0 }
+            return Download(item, bytesPerSecond: rate)
+        }
+    }
+
+    /// ``list()`` now and after each change, at most once per `interval`; 250 ms by default.
+    ///
+    /// Changes that occur while the consumer is busy are merged. Ends when the cache is closed.
+    public func updates(every interval: Duration = .milliseconds(250)) -> DownloadUpdates {
+        DownloadUpdates(downloads: self, interval: interval)
+    }
+
+    var changes: AsyncStream<Void> { board.changes(of: Self.signal) }
+
+    func wait(_ interval: Duration) async { try? await clock.sleep(interval) }
+
+    private func storedBytes(of item: DownloadQueue.Item) -> (Int64, Int64?)? {
+        guard let generation = engine?.liveResource(item.key)?.liveGeneration(for: item.request) else { return nil }
+        return (generation.storedRanges.byteCount, generation.information.completeLength)
+    }
+
+    // MARK: - For the cache
+
+    /// Takes up the downloads of an earlier process; with `isIdle`, nothing is fetched.
+    func resume(_ store: Store, isIdle: Bool) {
+        if isIdle { apply { $0.stop() } }
+        let task = Task(executorPreference: DiskExecutor.shared) { [weak self] in
+            do throws(RepriseError) {
+                let recorded = try store.index.downloads()
+                self?.apply { $0.restore(recorded) }
+            } catch {
+                store.reporter.tell(.storeBypassed(nil, reason: error.explanation))
+            }
+        }
+        state.withLock { $0.resumption = task }
+    }
+
+    /// Fetches the missing bytes of `key`, unless that is under way.
+    func start(_ key: CacheKey, _ request: OriginRequest) { apply { $0.add(key, request) } }
+
+    /// `key` is no download any more.
+    func cancel(_ key: CacheKey) {
+        state.withLock { $0.waits.removeValue(forKey: key) }?.cancel()
+        apply { $0.remove(key) }
+    }
+
+    /// There is more room.
+    func roomWasMade() { apply { $0.retryAll(waitingFor: .space) } }
+
+    /// Nothing begins any more, and what runs ends soon.
+    func cancel() {
+        apply { $0.stop() }
+        let others = state.withLock { Array($0.waits.values) + ($0.resumption.map { [$0] } ?? []) }
+        for task in others { task.cancel() }
+        board.finish()
+    }
+
+    /// Ends all downloads and keeps the bytes that have arrived.
+    func stop() async {
+        cancel()
+        let tasks = state.withLock { Array($0.tasks.values) + ($0.resumption.map { [$0] } ?? []) }
+        for task in tasks { await task.value }
+    }
+
+    // MARK: - Running
+
+    /// Changes the queue and does what follows from it; returns the keys in their new order.
+    @discardableResult
+    private func apply(_ change: (inout DownloadQueue) -> [DownloadQueue.Effect]) -> [CacheKey] {
+        let (canceled, keys) = state.withLock { state in
+            var canceled: [Task<Void, Never>] = []
+            for effect in change(&state.queue) {
+                switch effect {
+                case .start(let run, let key, let request): launch(run, key, request, &state)
+                case .cancel(let run): if let task = state.tasks[run] { canceled.append(task) }
+                case .retry(let key, let waits, let pause): wait(key, waits, pause, &state)
+                }
+            }
+            return (canceled, state.queue.items.map(\.key))
+        }
+        for task in canceled { task.cancel() }
+        board.changed(Self.signal)
+        return keys
+    }
+
+    private func launch(_ run: DownloadQueue.Run, _ key: CacheKey, _ request: OriginRequest, _ state: inout State) {
+        state.rates[run] = TransferRate(at: clock.elapsed())
+        state.tasks[run] = Task(executorPreference: DiskExecutor.shared) { [weak self] in
+            let ending = await self?.run(run, key, request) ?? .canceled
+            self?.end(run, key, ending)
+        }
+    }
+
+    private func wait(_ key: CacheKey, _ waits: Int, _ pause: Duration, _ state: inout State) {
+        state.waits[key] = Task { [weak self, clock] in
+            do { try await clock.sleep(pause) } catch { return }
+            self?.apply { $0.retry(key, after: waits) }
+        }
+    }
+
+    private func run(
+        _ run: DownloadQueue.Run, _ key: CacheKey, _ request: OriginRequest
+    ) async -> DownloadQueue.Ending {
+        guard let engine else { return .canceled }
+        do {
+            try await DownloadRun(key: key, request: request, engine: engine).fetch { [self] count in
+                state.withLock { $0.rates[run]?.note(count, at: clock.elapsed()) }
+                board.changed(Self.signal)
+            }
+            return .done
+        } catch is CancellationError {
+            // Paused, removed, or the cache is closing: bytes that arrived are kept.
+            return .canceled
+        } catch {
+            return .failed(error as? RepriseError ?? RepriseError(.storageUnavailable, "\(error)"))
+        }
+    }
+
+    private func end(_ run: DownloadQueue.Run, _ key: CacheKey, _ ending: DownloadQueue.Ending) {
+        let item = state.withLock { $0.queue.items.first { $0.key == key } }
+        let stored = item.flatMap { storedBytes(of: $0) }
+        let isNews = state.withLock { state in
+            state.rates[run] = nil
+            if let stored { state.queue.note(key, storedBytes: stored.0, completeLength: stored.1) }
+            switch ending {
+            case .canceled: return false
+            case .done:
+                state.told[key] = nil
+                return true
+            case .failed(let error):
+                // A further attempt that fails like the one before is no news.
+                return state.told.updateValue(error.code, forKey: key) != error.code
+            }
+        }
+        apply { $0.end(run, of: key, ending) }
+        if isNews {
+            var error: RepriseError?
+            if case .failed(let reason) = ending { error = reason }
+            engine?.reporter.tell(.downloadEnded(key, error: error))
+        }
+        // Only now: a cache that closes waits for the event.
+        state.withLock { $0.tasks[run] = nil }
+    }
+
+    private func change(_ work: @escaping @Sendable (Index) async throws(RepriseError) -> Void) async throws {
+        guard let store = engine?.store else { return }
+        await state.withLock { $0.resumption }?.value
+        try await store.recorder.change(work)
+    }
+}
+
+extension Download {
+    init(_ item: DownloadQueue.Item, bytesPerSecond: Double?) {
+        (key, url, networkPolicy) = (item.key, item.request.url, item.request.networkPolicy)
+        (storedBytes, completeLength) = (item.storedBytes, item.completeLength)
+        self.bytesPerSecond = bytesPerSecond
+        state =
+            switch item.phase {
+            case .queued: .queued
+            case .running: .running
+            case .waiting(let obstacle, let error): .waiting(obstacle, error)
+            case .paused: .paused
+            case .done: .done
+            case .failed(let error): .failed(error)
+            }
+    }
+}

@@ -1,0 +1,113 @@
+import HTTPSemantics
+
+/// Stores a fetch's bytes: reserves room, writes, publishes; and reacts to a failing disk.
+extension FetchRun {
+    private var store: Store { generation.store }
+    private var bytes: StoredBytes { generation.bytes }
+
+    /// Minimum number of bytes to evict when the disk itself is full.
+    private static let roomOnFullDisk: Int64 = 16 << 20
+    /// How long a generation bypasses the store after there was no room for it.
+    private static let pauseWithoutRoom = Duration.seconds(10)
+
+    /// Writes the wanted part of `arrival` that is missing.
+    func store(_ arrival: Arrival, _ writer: inout ChunkWriter) async throws -> FetchSchedule.Verdict {
+        let writable = generation.writable(arrival.range, for: id)
+        for hole in writable.holes {
+            guard await write(hole, of: arrival, &writer) else { return .finished }
+        }
+        let upper = min(arrival.range.upperBound, writable.limit)
+        guard upper > writable.cursor else { return generation.verdict(id) }
+        let verdict = generation.advance(id, by: upper - writable.cursor)
+        store.reach(.published)
+        return verdict
+    }
+
+    /// Writes one hole to disk; false if the store is closed now and the bytes bypass it.
+    private func write(_ hole: Range<Int64>, of arrival: Arrival, _ writer: inout ChunkWriter) async -> Bool {
+        if let reason = store.breaker.reason { return giveUp(&writer, reason, Breaker.pause, at: arrival) }
+        let blocks = await bytes.claim(hole)
+        let room = blocks.reduce(0) { $0 + $1.upperBound - $1.lowerBound }
+        if room > 0 {
+            let isTooLarge = store.entryLimit < bytes.allocatedBytes
+            guard !isTooLarge, await engine.reserve(room, in: store) else {
+                bytes.discharge(blocks)
+                let reason = isTooLarge ? store.tooLargeReason : store.noRoomReason(for: room)
+                return giveUp(&writer, reason, Self.pauseWithoutRoom, at: arrival)
+            }
+        }
+        store.reach(.reserved)
+        do throws(RepriseError) {
+            try await writeTwice(hole, of: arrival.chunk, at: arrival.range.lowerBound, &writer)
+        } catch {
+            bytes.release(blocks)
+            if !error.concernsOneFile { store.breaker.open(because: error) }
+            return giveUp(&writer, error.explanation, Breaker.pause, at: arrival)
+        }
+        store.reach(.written)
+        bytes.noteStored(hole.upperBound - hole.lowerBound)
+        return true
+    }
+
+    /// Writes; on an error tries once more, after making room if the disk is full.
+    private func writeTwice(
+        _ hole: Range<Int64>, of chunk: any ByteChunk, at start: Int64, _ writer: inout ChunkWriter
+    ) async throws(RepriseError) {
+        defer { noteCompleted(&writer) }
+        do throws(RepriseError) {
+            try writer.write(chunk, at: start, part: hole)
+        } catch {
+            if error.isLackOfRoom {
+                let count = hole.upperBound - hole.lowerBound
+                await engine.makeRoom(max(2 * count, Self.roomOnFullDisk), atLeast: count, in: store)
+            }
+            try writer.write(chunk, at: start, part: hole)
+        }
+    }
+
+    /// Ends the open chunk.
+    func finish(_ writer: inout ChunkWriter) {
+        do throws(RepriseError) {
+            try writer.finish()
+        } catch {
+            if !error.concernsOneFile { store.breaker.open(because: error) }
+            _ = giveUp(&writer, error.explanation, Breaker.pause)
+        }
+        noteCompleted(&writer)
+    }
+
+    /// Has the index record the chunks that were completed.
+    private func noteCompleted(_ writer: inout ChunkWriter) {
+        let count = writer.takeCompleted()
+        if count > 0 { store.recorder.note(generation, bytes: count) }
+    }
+
+    private func giveUp(
+        _ writer: inout ChunkWriter, _ reason: String, _ pause: Duration, at arrival: Arrival? = nil
+    ) -> Bool {
+        // Before the readers are told that they have to ask for themselves.
+        if let arrival { writer.isHandedOver = handOver(arrival) }
+        if let unwritten = writer.unwritten { generation.unpublish(unwritten) }
+        writer.abandon()
+        generation.closeStore(reason: reason, for: pause)
+        return false
+    }
+
+    /// Leaves what is left of the response to a reader, where no other response can be shown to continue it; false
+    /// where a reader asks again.
+    private func handOver(_ arrival: Arrival) -> Bool {
+        var (taken, start) = ([arrival.chunk], arrival.range.lowerBound)
+        if let tail = bytes.tail(of: id), tail.start < start, start <= tail.end {
+            taken.insert(Array(tail.bytes.prefix(Int(start - tail.start))), at: 0)
+            start = tail.start
+        }
+        var response = arrival.source.response
+        response.body = ResumedBody(taken, before: response.body)
+        let remainder = Remainder(response: response, start: start, end: arrival.source.placement.end)
+        guard generation.handOver(remainder, of: id) else { return false }
+        // Its reader counts them.
+        let count = taken.reduce(0) { $0 + Int64($1.count) }
+        engine.reporter.count { $0.bytesFetched -= count }
+        return true
+    }
+}

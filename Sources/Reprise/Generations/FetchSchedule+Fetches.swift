@@ -1,0 +1,100 @@
+import ByteRanges
+
+/// Fetches: what each brings, whether it goes on, how it ends.
+extension FetchSchedule {
+    /// Takes in a fetch whose response is already here: the one that began this generation.
+    mutating func adoptFetch(start: Int64, limit: Int64?, owner: ReaderID?) -> FetchID {
+        let id = FetchID(number: makeNumber())
+        let demand = owner.flatMap { readers[$0]?.demand } ?? .playing
+        fetches[id] = Fetch(
+            start: start, cursor: start, limit: limit, owner: owner, demand: demand, hasResponse: true)
+        if let owner { readers[owner]?.waitingOn = id }
+        return id
+    }
+
+    /// The response to the fetch's request is here.
+    mutating func responseArrived(_ id: FetchID) { fetches[id]?.hasResponse = true }
+
+    /// What a fetch does with bytes that have arrived.
+    struct Writable: Sendable {
+        /// The next byte that the fetch is to bring.
+        let cursor: Int64
+        /// Where its range ends.
+        let limit: Int64
+        /// The parts that are not stored yet.
+        let holes: [Range<Int64>]
+    }
+
+    /// The parts of `range` that the fetch should write: inside its limit, not stored yet.
+    func writable(_ range: Range<Int64>, for id: FetchID) -> Writable {
+        guard let fetch = fetches[id] else {
+            return Writable(cursor: range.upperBound, limit: range.upperBound, holes: [])
+        }
+        let limit = fetch.limit ?? .max
+        let lower = max(range.lowerBound, fetch.cursor)
+        let upper = min(range.upperBound, limit)
+        return Writable(cursor: fetch.cursor, limit: limit, holes: lower < upper ? stored.holes(in: lower..<upper) : [])
+    }
+
+    /// `count` bytes at the fetch's cursor are on disk.
+    mutating func advance(_ id: FetchID, by count: Int64) -> (Verdict, [Effect]) {
+        guard var fetch = fetches[id] else { return (.finished, []) }
+        let range = fetch.cursor..<fetch.cursor + count
+        stored.insert(range)
+        verified.insert(range)
+        fetch.cursor = range.upperBound
+        fetches[id] = fetch
+        if let owner = fetch.owner { readers[owner]?.own.insert(range) }
+        var effects: [Effect] = []
+        // Also readers of a fetch that still waits for its turn.
+        for (readerID, reader) in readers where reader.waitingOn != nil && range.contains(reader.delivered) {
+            readers[readerID]?.waitingOn = nil
+            effects.append(.wake(readerID))
+        }
+        if let limit = fetch.limit, fetch.cursor >= limit { return (.finished, effects) }
+        let (verdict, more) = verdict(id)
+        return (verdict, effects + more)
+    }
+
+    /// Whether the fetch may read on.
+    mutating func verdict(_ id: FetchID) -> (Verdict, [Effect]) {
+        guard let fetch = fetches[id] else { return (.finished, []) }
+        if let limit = fetch.limit, fetch.cursor >= limit { return (.finished, []) }
+        switch fetch.phase {
+        case .ending: return (.go, [])
+        case .finishing: return (.go, [])
+        case .lingering: return (.pause, [])
+        case .active:
+            let interest = interest(in: fetch, id)
+            if interest == .none { return (.pause, settleUnwanted()) }
+            return (interest == .now ? .go : .pause, [])
+        }
+    }
+
+    /// The fetch is over; `failure` if it did not bring what it was to bring.
+    ///
+    /// Readers whom the failure does not concern ask again, each with a request of its own.
+    mutating func end(
+        _ id: FetchID, reachedEnd: Bool, failure: RepriseError?, concerns: (ReaderID) -> Bool = { _ in true }
+    ) -> [Effect] {
+        guard let fetch = fetches.removeValue(forKey: id) else { return [] }
+        if reachedEnd, failure == nil { learn(completeLength: fetch.cursor, rangesSupported: nil) }
+        var effects: [Effect] = []
+        for (readerID, reader) in readers where reader.waitingOn == id {
+            readers[readerID]?.waitingOn = nil
+            readers[readerID]?.failure = concerns(readerID) ? failure : nil
+            effects.append(.wake(readerID))
+        }
+        return effects
+    }
+
+    /// The linger time of the fetch is over.
+    mutating func lingerExpired(_ id: FetchID) -> [Effect] {
+        guard fetches[id]?.phase == .lingering else { return [] }
+        fetches[id]?.phase = .ending
+        return [.cancel(id)]
+    }
+
+    /// Whether a reader waits for bytes of this fetch right now: an error must be retried or reported.
+    func isAwaited(_ id: FetchID) -> Bool { readers.values.contains { $0.waitingOn == id } }
+}

@@ -1,0 +1,76 @@
+import ByteRanges
+
+/// Which fetches readers want, how much, and what becomes of those that no reader wants.
+extension FetchSchedule {
+    /// How much any reader wants the next byte of `fetch`.
+    func interest(in fetch: Fetch, _ id: FetchID) -> FetchInterest {
+        var highest = FetchInterest.none
+        for reader in readers.values {
+            highest = max(highest, interest(of: reader, in: fetch, id))
+            if highest == .now { return .now }
+        }
+        return highest
+    }
+
+    private func interest(of reader: Reader, in fetch: Fetch, _ id: FetchID) -> FetchInterest {
+        FetchInterest(of: reader, in: fetch, isAwaited: reader.waitingOn == id, stored: stored)
+    }
+
+    /// A reader joins: the fetch takes its class if that is the higher one.
+    mutating func raiseDemand(of id: FetchID, for reader: ReaderID) -> [Effect] {
+        guard let demand = readers[reader]?.demand, let fetch = fetches[id] else { return [] }
+        if let present = fetch.demand, present >= demand { return [] }
+        fetches[id]?.demand = demand
+        return [.demand(id)]
+    }
+
+    /// A reader of that class has left: fetches that had theirs from it take that of the readers that stay.
+    mutating func lowerDemand(from demand: Demand) -> [Effect] {
+        let active = fetches.filter { $0.value.phase == .active && $0.value.demand == demand }
+        return active.compactMap { id, fetch in
+            var highest: Demand?
+            for reader in readers.values where highest ?? .download <= reader.demand {
+                guard interest(of: reader, in: fetch, id) != .none else { continue }
+                highest = reader.demand
+                if highest == demand { return nil }
+            }
+            guard let highest else { return nil }
+            fetches[id]?.demand = highest
+            return .demand(id)
+        }
+    }
+
+    /// Parked fetches that may go on because a reader has moved.
+    func resumable() -> [Effect] {
+        fetches.compactMap { id, fetch in
+            fetch.phase == .active && interest(in: fetch, id) == .now ? .resume(id) : nil
+        }
+    }
+
+    /// Settles the fetches that no reader wants: nearly done ones finish, others linger; if another is wanted they
+    /// would only halve its rate, so they end at once.
+    mutating func settleUnwanted() -> [Effect] {
+        let unwanted = fetches.filter { $0.value.phase == .active && interest(in: $0.value, $0.key) == .none }
+        guard !unwanted.isEmpty else { return [] }
+        let othersWanted = fetches.contains { $0.value.phase == .active && unwanted[$0.key] == nil }
+        return unwanted.flatMap { id, fetch -> [Effect] in
+            if fetch.remaining <= Self.finishThreshold {
+                fetches[id]?.phase = .finishing
+                fetches[id]?.demand = nil
+                return [.demand(id), .resume(id)]
+            }
+            fetches[id]?.phase = othersWanted ? .ending : .lingering
+            return [othersWanted ? .cancel(id) : .linger(id)]
+        }
+    }
+
+    /// A far seek: unwanted fetches end before the new request competes with them.
+    mutating func cancelUnwanted(except new: FetchID) -> [Effect] {
+        fetches.compactMap { id, fetch in
+            guard id != new, fetch.phase == .lingering || fetch.phase == .active else { return nil }
+            guard interest(in: fetch, id) == .none else { return nil }
+            fetches[id]?.phase = .ending
+            return .cancel(id)
+        }
+    }
+}

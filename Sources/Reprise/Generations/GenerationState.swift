@@ -1,0 +1,212 @@
+import ByteRanges
+import HTTPSemantics
+
+/// What the lock of a live generation guards: the schedule, the stored response, who waits and what runs.
+///
+/// A value. Times and policies come in, decisions go out; its owner performs them outside the lock.
+struct GenerationState: Sendable {
+    typealias ReaderID = FetchSchedule.ReaderID
+    typealias FetchID = FetchSchedule.FetchID
+
+    var schedule: FetchSchedule
+    var response: StoredResponse
+    var running = RunningFetches()
+    var disk = DiskHealth()
+    var origin: OriginHealth
+    /// The request to send for each reader if the origin has to be asked.
+    private var requests: [ReaderID: OriginRequest] = [:]
+    private var parkedReaders: [ReaderID: CheckedContinuation<Void, Never>] = [:]
+    /// Whether its entry was removed, so that nothing is recorded.
+    var isRemoved = false
+    /// Whether the index has a record of it.
+    var isRecorded = false
+    /// What is left of a response whose bytes found no room.
+    private var remainder: Remainder?
+
+    init(schedule: FetchSchedule, response: StoredResponse, origin: OriginHealth) {
+        self.schedule = schedule
+        self.response = response
+        self.origin = origin
+    }
+
+    /// The record with the schedule's latest length and range support.
+    var record: GenerationRecord {
+        response.record(completeLength: schedule.completeLength, rangesSupported: schedule.rangesSupported)
+    }
+
+    /// The metadata with the schedule's latest length and range support.
+    mutating func information() -> ContentInformation {
+        response.information(completeLength: schedule.completeLength, rangesSupported: schedule.rangesSupported)
+    }
+
+    // MARK: - Readers
+
+    /// Begins a read of `spec`; `nil` if this generation cannot serve it and a new response must.
+    ///
+    /// `joinDistance` is how far behind the wanted byte a running fetch may be for a reader to wait for it.
+    mutating func openReader(
+        _ spec: RangeSpec?, _ request: OriginRequest, joinDistance: Int64, policy: GenerationPolicy,
+        at elapsed: Duration
+    ) throws(RepriseError) -> OpenedReader? {
+        let length = schedule.completeLength
+        guard let extent = ReadExtent(spec, completeLength: length) else {
+            throw ReadExtent.notSatisfiable(length ?? 0)
+        }
+        let range = extent.start..<max(extent.start, extent.end ?? length ?? .max)
+        // Without asking for a representation that might be another one.
+        guard response.isJoinable(policy) || schedule.willHave(range, joinDistance: joinDistance) else { return nil }
+        let stored = schedule.stored
+        // A hole of a stale generation is asked for: its play goes on once the answer confirms it.
+        if stored.contains(extent.start) || response.isInPlay(at: elapsed) { response.noteUse(at: elapsed) }
+        let id = addReader(extent, request)
+        let holes = length == nil && extent.end == nil ? 1 : stored.holes(in: range).count
+        let anyStored = !stored.spans(in: range).isEmpty
+        return OpenedReader(
+            id: id, start: extent.start, end: extent.end ?? length, information: information(),
+            disposition: holes == 0 ? .hit : anyStored ? .partial : .miss,
+            isCollapsed: holes > 0 && schedule.fetches.values.contains { $0.covers(extent.start) })
+    }
+
+    /// Takes in the fetch that began this generation, and its first reader unless `spec` is unsatisfiable.
+    mutating func adopt(
+        _ placement: BodyPlacement, for spec: RangeSpec?, _ request: OriginRequest
+    ) -> (reader: OpenedReader?, fetch: FetchID) {
+        let extent = ReadExtent(spec, completeLength: schedule.completeLength)
+        let opened = extent.map { extent in
+            OpenedReader(
+                id: addReader(extent, request), start: extent.start, end: extent.end ?? schedule.completeLength,
+                information: information(), disposition: .unknown, isCollapsed: false)
+        }
+        return (opened, schedule.adoptFetch(start: placement.start, limit: placement.end, owner: opened?.id))
+    }
+
+    private mutating func addReader(_ extent: ReadExtent, _ request: OriginRequest) -> ReaderID {
+        let id = schedule.addReader(extent.start, extent.end, demand: request.demand)
+        requests[id] = request
+        return id
+    }
+
+    /// The reader has left; returns its continuation if it waited.
+    mutating func removeReader(_ id: ReaderID) -> (effects: [FetchSchedule.Effect], CheckedContinuation<Void, Never>?) {
+        requests[id] = nil
+        return (schedule.removeReader(id), wake(id))
+    }
+
+    /// The range that `spec` means, if every byte of it is stored and verified, and usable at that time; `isUsable`
+    /// says that it may be used whatever its age.
+    func hit(_ spec: RangeSpec?, isUsable: Bool, at moment: Moment) -> Range<Int64>? {
+        guard !schedule.isFrozen, let length = schedule.completeLength, isUsable || response.isUsable(at: moment),
+            let extent = ReadExtent(spec, completeLength: length), let end = extent.end, end > extent.start,
+            schedule.verified.contains(extent.start..<end)
+        else { return nil }
+        return extent.start..<end
+    }
+
+    /// Whether the first byte of `spec` has to be fetched under a strong validator anyway, which also shows whether the
+    /// rest is still current.
+    func beginsInHole(_ spec: RangeSpec?) -> Bool {
+        guard response.record.identity.validators.ifRangeValue != nil, !response.record.isInvalidated,
+            schedule.rangesSupported != false, let extent = ReadExtent(spec, completeLength: schedule.completeLength),
+            extent.start < schedule.completeLength ?? .max
+        else { return false }
+        return !schedule.stored.contains(extent.start)
+    }
+
+    /// A reader waits; false if it has to look again at once.
+    mutating func park(_ reader: ReaderID, _ continuation: CheckedContinuation<Void, Never>) -> Bool {
+        guard schedule.readers[reader]?.waitingOn != nil else { return false }
+        // One call at a time is the rule; a second one must not leave the first hanging.
+        parkedReaders.updateValue(continuation, forKey: reader)?.resume()
+        return true
+    }
+
+    /// The continuation of a reader that waits no longer.
+    mutating func wake(_ reader: ReaderID) -> CheckedContinuation<Void, Never>? {
+        parkedReaders.removeValue(forKey: reader)
+    }
+
+    // MARK: - Fetches
+
+    /// Whether a request for the rest of a fetch surely continues this generation.
+    func canGoOn(_ policy: GenerationPolicy) -> Bool {
+        schedule.rangesSupported == true && !schedule.isFrozen && response.isJoinable(policy)
+    }
+
+    /// The request of the reader on whose behalf a fetch began.
+    func ownRequest(for id: FetchID) -> OriginRequest? { schedule.fetches[id]?.owner.flatMap { requests[$0] } }
+
+    /// Chooses the request for a fetch: that of its owner or, if the owner has left, that of the reader who began to
+    /// wait last.
+    mutating func chooseRequest(for id: FetchID) -> OriginRequest? {
+        let waiting = schedule.readers.filter { $0.value.waitingOn == id }.keys.max { $0.number < $1.number }
+        guard let request = ownRequest(for: id) ?? waiting.flatMap({ requests[$0] }) else {
+            return running.request(of: id)
+        }
+        running.send(request, for: id)
+        return request
+    }
+
+    /// The rest of a fetch's range, or `nil` when it is canceled or has nothing left to bring.
+    func rest(of id: FetchID) -> Range<Int64>? {
+        guard let fetch = schedule.fetches[id], !running.isCancelled(id), fetch.cursor < fetch.limit ?? .max else {
+            return nil
+        }
+        return fetch.cursor..<(fetch.limit ?? .max)
+    }
+
+    /// The fetch is over; readers whom `failure` does not concern ask again, each with a request of its own.
+    mutating func end(
+        _ id: FetchID, reachedEnd: Bool, failure: RepriseError?, isShared: Bool
+    ) -> [FetchSchedule.Effect] {
+        let asked = running.remove(id)
+        return schedule.end(id, reachedEnd: reachedEnd, failure: failure) { [requests] reader in
+            guard let failure, let asked, let own = requests[reader] else { return true }
+            return failure.concerns(own, asked: asked, isShared: isShared)
+        }
+    }
+
+    /// Ends a fetch whose request failed; `nil` if a reader waits for its bytes, and a retry is due.
+    ///
+    /// One step: a reader that began to wait between the question and the end would get the error of a request that was
+    /// never repeated.
+    mutating func endUnlessAwaited(_ id: FetchID) -> (isCancelled: Bool, effects: [FetchSchedule.Effect])? {
+        let isCancelled = running.isCancelled(id)
+        guard isCancelled || !schedule.isAwaited(id) else { return nil }
+        return (isCancelled, end(id, reachedEnd: false, failure: nil, isShared: false))
+    }
+
+    /// Gives the connection of a fetch back that has been parked for `limit`; returns the time until the next look,
+    /// `nil` when there is nothing to look at.
+    mutating func checkParking(
+        _ id: FetchID, limit: Duration, policy: GenerationPolicy, at elapsed: Duration
+    ) -> (rest: Duration?, release: RunningFetches.Release?) {
+        if let since = running.parkedSince(id) {
+            let rest = limit - (elapsed - since)
+            if rest > .zero { return (rest, nil) }
+            if canGoOn(policy) {
+                running.setParkingTimer(nil, of: id)
+                return (nil, running.giveBack(id))
+            }
+        }
+        running.setParkingTimer(nil, of: id)
+        return (nil, nil)
+    }
+
+    // MARK: - What is left of a response
+
+    /// Leaves `remainder` to the reader that comes to it first; false where that reader's own request does as well, or
+    /// there is no reader.
+    mutating func handOver(_ remainder: Remainder, of id: FetchID, _ policy: GenerationPolicy) -> Bool {
+        guard !response.isJoinable(policy), self.remainder == nil, !schedule.readers.isEmpty, running.handOver(id)
+        else { return false }
+        self.remainder = remainder
+        return true
+    }
+
+    /// The rest of a response that brings the byte at `position`, for one reader; any rest for `nil`.
+    mutating func takeRemainder(at position: Int64?) -> Remainder? {
+        guard let remainder, remainder.start <= position ?? .max else { return nil }
+        self.remainder = nil
+        return remainder
+    }
+}

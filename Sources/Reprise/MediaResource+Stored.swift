@@ -1,0 +1,70 @@
+public import Foundation
+import HTTPSemantics
+public import HTTPTypes
+
+/// The stored response, found without asking the origin.
+extension MediaResource {
+    /// The stored response that answers a request with these fields, if it is in memory.
+    ///
+    /// Never waits, and does not consult the index. `fields` are added to the resource's own; they matter where
+    /// responses vary (RFC 9111 §4.1).
+    public func storedInMemory(fields extra: HTTPFields = [:]) -> StoredContent? {
+        live?.liveGeneration(for: request(extra)).map { StoredContent($0) }
+    }
+
+    /// The stored response that answers a request with these fields, from memory or else from the index.
+    ///
+    /// If the index cannot be read, nothing counts as stored. `fields` as in ``storedInMemory(fields:)``.
+    public func stored(fields extra: HTTPFields = [:]) async -> StoredContent? {
+        if let content = storedInMemory(fields: extra) { return content }
+        return await withTaskExecutorPreference(DiskExecutor.shared) { recorded(for: request(extra)) }
+    }
+
+    /// The stored response that answers a request with these fields, loaded from the index if it is not in memory, so
+    /// that its bytes can be served.
+    ///
+    /// `fields` as in ``storedInMemory(fields:)``. Throws ``RepriseError`` with code `storageUnavailable` or `closed`,
+    /// or `CancellationError`.
+    public func loadStored(fields extra: HTTPFields = [:]) async throws -> StoredContent? {
+        try await current().stored(for: request(extra)).map { StoredContent($0) }
+    }
+
+    /// The metadata of the representation; asks the origin for the first byte if it is not in memory.
+    public func contentInformation() async throws -> ContentInformation {
+        if let stored = storedInMemory() { return stored.information }
+        return try await read(.bounded(0..<1)).information
+    }
+
+    /// Whether every byte is on disk; looks into the index, never at the network.
+    public var isCached: Bool {
+        get async { await stored()?.isComplete ?? false }
+    }
+
+    /// The data file, if every byte is on disk and the cache is not encrypted; `nil` otherwise.
+    ///
+    /// For programs that take files only. The file has no extension, must not be changed, and goes when the entry is
+    /// evicted or removed: pin it (``MediaCache/retain(_:as:)-(MediaResource,_)``) as long as the file is in use. Its
+    /// bytes are not compared with their checksums, and its use is not noted: ``export(to:)-(String)`` does both.
+    public func fileURL() async -> URL? { try? await loadStored()?.file }
+
+    // MARK: - The index
+
+    /// Whether memory has the current state of `key`; the index may still list a response that was just replaced.
+    private func isKnownInMemory(_ key: CacheKey) -> Bool {
+        engine.liveResource(key)?.knowsWhatIsStored ?? false
+    }
+
+    /// Looks up in the index what answers `request`, unless memory has it; waits for the disk.
+    private func recorded(for request: OriginRequest) -> StoredContent? {
+        guard let store = engine.store, !isKnownInMemory(key) else { return nil }
+        do throws(RepriseError) {
+            let vary = try store.index.vary(of: key)
+            let selected = vary.map { key.variant(by: $0, for: request) } ?? key
+            guard !isKnownInMemory(selected) else { return nil }
+            return try store.index.generation(for: selected).map { StoredContent($0) }
+        } catch {
+            engine.reporter.tell(.storeBypassed(key, reason: error.explanation))
+            return nil
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// Sums since the cache was opened, or over its whole life.
+public struct CacheStatistics: Sendable, Equatable {
+    /// Bytes given to readers that were on disk before the read began.
+    public var bytesFromStore: Int64 = 0
+    /// Bytes given to readers that another reader's fetch brought.
+    public var bytesFromJoinedFetch: Int64 = 0
+    /// Bytes given to readers that their own fetch brought.
+    public var bytesFromOrigin: Int64 = 0
+    /// Body bytes received from origins.
+    public var bytesFetched: Int64 = 0
+    /// Requests made to origins; one whose reader leaves at once may be dropped before it is sent.
+    public var originRequests: Int64 = 0
+    /// Reads begun.
+    public var reads: Int64 = 0
+
+    /// Bytes given to readers.
+    public var bytesServed: Int64 { bytesFromStore + bytesFromJoinedFetch + bytesFromOrigin }
+    /// Bytes that did not have to be fetched; negative when aborted reads fetched more than was used.
+    public var bytesSaved: Int64 { bytesServed - bytesFetched }
+
+    /// Zero in everything.
+    public init() {}
+
+    private static var columns: [(String, WritableKeyPath<CacheStatistics, Int64>)] {
+        [
+            ("bytesFromStore", \.bytesFromStore), ("bytesFromJoinedFetch", \.bytesFromJoinedFetch),
+            ("bytesFromOrigin", \.bytesFromOrigin), ("bytesFetched", \.bytesFetched),
+            ("originRequests", \.originRequests), ("reads", \.reads),
+        ]
+    }
+
+    init(totals: [String: Int64]) {
+        for (name, path) in Self.columns { self[keyPath: path] = totals[name] ?? 0 }
+    }
+
+    var totals: [String: Int64] {
+        Dictionary(uniqueKeysWithValues: Self.columns.map { ($0, self[keyPath: $1]) }).filter { $0.value != 0 }
+    }
+
+    static func - (left: CacheStatistics, right: CacheStatistics) -> CacheStatistics {
+        combine(left, right, -)
+    }
+
+    static func + (left: CacheStatistics, right: CacheStatistics) -> CacheStatistics {
+        combine(left, right, +)
+    }
+
+    private static func combine(
+        _ left: CacheStatistics, _ right: CacheStatistics, _ operation: (Int64, Int64) -> Int64
+    ) -> CacheStatistics {
+        var result = CacheStatistics()
+        for (_, path) in columns { result[keyPath: path] = operation(left[keyPath: path], right[keyPath: path]) }
+        return result
+    }
+}

@@ -1,0 +1,19 @@
+import HTTPSemantics
+
+extension PassThroughReason {
+    /// Why the response is not stored, for people.
+    var words: String {
+        switch self {
+        case .contentEncoding: "The response is compressed (Content-Encoding): its ranges are not those of the file."
+        case .varyAny: "The response is for one request only (Vary: *)."
+        case .noStore: "The origin forbids storing it (no-store)."
+        case .isPrivate: "The response is for one user (private), and the cache is shared."
+        case .authorization: "The request had credentials, and the cache is shared."
+        case .unkeyedFields: "The request had fields that may have changed the response, and the cache is shared."
+        case .icyMetadata: "Metadata of a radio stream lies between the bytes."
+        case .unexpectedHTML: "The origin sent a page in place of media."
+        case .emptyBody: "The origin sent nothing in place of media."
+        case .unexpectedStatus: "The status is neither 200 nor 206."
+        }
+    }
+}

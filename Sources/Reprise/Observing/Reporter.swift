@@ -1,0 +1,79 @@
+import Primitives
+
+/// Counts events and delivers them to subscribers.
+///
+/// Its locks are leaves.
+final class Reporter: Sendable {
+    private let statistics = Mutex(CacheStatistics())
+    private let recorded = Mutex(CacheStatistics())
+    private let subscribers = Mutex<[UInt64: AsyncStream<CacheEvent>.Continuation]>([:])
+    private let nextSubscriber = Mutex<UInt64>(0)
+    /// Events from before the first subscriber, such as those of the opening; the first subscriber gets them.
+    private let early = Mutex<[CacheEvent]?>([])
+    private static let earlyLimit = 64
+    private let lastBypass = Mutex<(key: CacheKey?, reason: String)?>(nil)
+
+    /// Why bytes of `key`, or all bytes, bypassed the store last; `nil` if those of another key did.
+    func bypassReason(of key: CacheKey) -> String? {
+        lastBypass.withLock { last in last.flatMap { $0.key == nil || $0.key == key ? $0.reason : nil } }
+    }
+
+    var current: CacheStatistics { statistics.withLock { $0 } }
+
+    func count(_ change: (inout CacheStatistics) -> Void) { statistics.withLock { change(&$0) } }
+
+    func countPiece(_ source: PieceSource, _ bytes: Int) {
+        statistics.withLock { statistics in
+            switch source {
+            case .store: statistics.bytesFromStore += Int64(bytes)
+            case .joined: statistics.bytesFromJoinedFetch += Int64(bytes)
+            case .origin: statistics.bytesFromOrigin += Int64(bytes)
+            }
+        }
+    }
+
+    /// What was counted since the last call, to add to the totals in the index.
+    func takeUnrecorded() -> CacheStatistics {
+        let now = current
+        return recorded.withLock { recorded in
+            defer { recorded = now }
+            return now - recorded
+        }
+    }
+
+    /// Puts back the counts taken last, which could not be recorded.
+    func putBack(_ counts: CacheStatistics) { recorded.withLock { $0 = $0 - counts } }
+
+    func tell(_ event: CacheEvent) {
+        if case .storeBypassed(let key, let reason) = event { lastBypass.withLock { $0 = (key, reason) } }
+        early.withLock { early in
+            if let count = early?.count, count < Self.earlyLimit { early?.append(event) }
+        }
+        for subscriber in subscribers.withLock({ Array($0.values) }) { subscriber.yield(event) }
+    }
+
+    /// A new stream of events; a consumer that falls 1,024 events behind loses the oldest.
+    func events() -> AsyncStream<CacheEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: CacheEvent.self, bufferingPolicy: .bufferingNewest(1024))
+        let id = nextSubscriber.withLock { next in
+            next += 1
+            return next
+        }
+        for event in early.withLock({ early in
+            defer { early = nil }
+            return early ?? []
+        }) { continuation.yield(event) }
+        subscribers.withLock { $0[id] = continuation }
+        continuation.onTermination = { [weak self] _ in self?.subscribers.withLock { _ = $0.removeValue(forKey: id) } }
+        return stream
+    }
+
+    func finish() {
+        let all = subscribers.withLock { subscribers in
+            defer { subscribers = [:] }
+            return Array(subscribers.values)
+        }
+        for subscriber in all { subscriber.finish() }
+    }
+}

@@ -1,0 +1,86 @@
+import GRDB
+
+/// Downloads: retentions with an order, a network policy, and a mark for those that are paused.
+extension Index {
+    /// The downloads in their order, with what they are to do.
+    func downloads() throws(RepriseError) -> [DownloadQueue.Item] {
+        try read { database in
+            try DownloadRow.compactMap(
+                database,
+                sql: """
+                    SELECT keyHash, kind, until, target, paused, policy FROM retention WHERE kind = 2
+                    ORDER BY position, keyHash
+                    """
+            ) { row in
+                guard let target = codec.decodeTarget(row.retention.target, name: row.retention.name),
+                    let url = try? ResourceURL(target.url)
+                else { return nil }
+                var request = OriginRequest(url: url)
+                let key = CacheKey(target.key)
+                (request.networkPolicy, request.key) = (row.networkPolicy, key)
+                var item = DownloadQueue.Item(key: key, request: request)
+                let extent = try extent(of: row.retention.name, in: database)
+                (item.storedBytes, item.completeLength) = (extent.storedBytes, extent.completeLength)
+                item.phase = extent.isWhole ? .done : row.isPaused ? .paused : .queued
+                return item
+            }
+        }
+    }
+
+    /// How much is stored under `name`, of all its variants.
+    private func extent(
+        of name: String, in database: Database
+    ) throws -> (storedBytes: Int64, completeLength: Int64?, isWhole: Bool) {
+        let rows = try GenerationRow.all(
+            database,
+            sql: """
+                SELECT generation.id, generation.keyHash, record, salt, allocated, stored FROM entry
+                JOIN generation ON generation.id = entry.generation
+                WHERE entry.keyHash = ?1 OR entry.keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
+                """, arguments: [name])
+        var (storedBytes, completeLength, isWhole) = (Int64(0), Int64?.some(0), !rows.isEmpty)
+        for row in rows {
+            storedBytes += row.usage.stored
+            guard let record = codec.decode(row), let length = record.completeLength else {
+                (completeLength, isWhole) = (nil, false)
+                continue
+            }
+            completeLength = completeLength.map { $0 + length }
+            let chunks = try chunks(database, generation: record.id)
+            isWhole = isWhole && ChunkLedger(blocks: chunks).ranges.contains(0..<length)
+        }
+        return (storedBytes, rows.isEmpty ? nil : completeLength, isWhole)
+    }
+
+    /// Records that a download was begun or goes on; a new one comes last.
+    func beginDownload(_ name: String, _ networkPolicy: NetworkPolicy, in database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE retention SET paused = 0, policy = ?2,
+                    position = IFNULL(position, 1 + IFNULL((SELECT MAX(position) FROM retention), 0))
+                WHERE keyHash = ?1
+                """, arguments: [name, DownloadRow.number(of: networkPolicy)])
+    }
+
+    /// Records that a download was paused, or is to go on.
+    func setPaused(_ isPaused: Bool, _ key: CacheKey) async throws(RepriseError) {
+        let name = name(of: key)
+        try await write { database in
+            try database.execute(
+                sql: "UPDATE retention SET paused = ? WHERE keyHash = ? AND kind = 2",
+                arguments: [isPaused ? 1 : 0, name])
+        }
+    }
+
+    /// Records the order of downloads.
+    func setOrder(_ keys: [CacheKey]) async throws(RepriseError) {
+        let names = keys.map(name(of:))
+        try await write { database in
+            for (position, name) in names.enumerated() {
+                try database.execute(
+                    sql: "UPDATE retention SET position = ? WHERE keyHash = ? AND kind = 2",
+                    arguments: [position + 1, name])
+            }
+        }
+    }
+}

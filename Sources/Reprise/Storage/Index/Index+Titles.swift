@@ -1,0 +1,195 @@
+import Foundation
+import GRDB
+
+/// Titles and their files.
+///
+/// A title has a row as soon as a stored file is known to belong to it, or a name or tag is given. Rows of files go
+/// with their entries, and a title without a name goes with its last file.
+extension Index {
+    // MARK: - Learning
+
+    /// Records that `keys`, as far as they are stored, belong to `title`.
+    func add(_ keys: Set<CacheKey>, to title: TitleReference, in database: Database) throws {
+        var stored: [String] = []
+        for key in keys {
+            stored += try String.fetchAll(
+                database,
+                sql: """
+                    SELECT keyHash FROM entry WHERE keyHash = ?1
+                    OR keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
+                    """, arguments: [name(of: key)])
+        }
+        guard !stored.isEmpty else { return }
+        for id in try titles(that: title, in: database) {
+            for name in stored {
+                try database.execute(
+                    sql: "INSERT OR IGNORE INTO member (keyHash, title) VALUES (?, ?)", arguments: [name, id])
+                guard database.changesCount > 0 else { continue }
+                try takeOver(name, into: id, in: database)
+                try database.execute(
+                    sql: "UPDATE entry SET retained = \(Self.isHeld) WHERE keyHash = ?", arguments: [name])
+            }
+        }
+    }
+
+    /// The titles whose files a playlist lists that begins `title`: those that the playlist is a file of, or else its
+    /// own, which is made.
+    private func titles(that title: TitleReference, in database: Database) throws -> [Int64] {
+        let name = name(of: title.key)
+        let own = try TitleRow.first(
+            database, sql: "SELECT id, tag, keyHash, record FROM title WHERE keyHash = ?", arguments: [name])
+        if own == nil {
+            let outer = try Int64.fetchAll(
+                database, sql: "SELECT title FROM member WHERE keyHash = ?", arguments: [name])
+            if !outer.isEmpty { return outer }
+        }
+        let known = own.flatMap { codec.decodeTitle($0.record, name: name) }
+        if let own, known?.isStream == true { return [own.id] }
+        var fields = known ?? RecordCodec.TitleFields(title, isStream: true)
+        // It may have been named before it was known to be a stream.
+        fields.isStream = true
+        return [try TitleRow(fields, name: name, tag: own?.tag, codec: codec).save(in: database)]
+    }
+
+    /// Moves the files of the title that begins with `name` into title `id`: its playlist was met before the one that
+    /// lists it.
+    private func takeOver(_ name: String, into id: Int64, in database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT OR IGNORE INTO member (keyHash, title) SELECT member.keyHash, ?2 FROM member
+                JOIN title ON title.id = member.title WHERE title.keyHash = ?1 AND title.id <> ?2
+                """, arguments: [name, id])
+        guard database.changesCount > 0 else { return }
+        try database.execute(
+            sql: """
+                DELETE FROM member WHERE title = (SELECT id FROM title WHERE keyHash = ?1 AND id <> ?2 AND named = 0)
+                """, arguments: [name, id])
+        try database.execute(
+            sql: """
+                UPDATE entry SET retained = \(Self.isHeld)
+                WHERE keyHash IN (SELECT keyHash FROM member WHERE title = ?)
+                """, arguments: [id])
+    }
+
+    /// Records that the entry `name` belongs to the title that was named before anything of it was stored.
+    func addToNamedTitle(_ name: String, in database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT OR IGNORE INTO member (keyHash, title) SELECT ?1, id FROM title
+                WHERE keyHash = ?1 OR keyHash = (SELECT signpost FROM selection WHERE selection.keyHash = ?1)
+                """, arguments: [name])
+    }
+
+    // MARK: - Names
+
+    /// Gives a title a name and a tag; `nil` removes them.
+    func name(_ title: TitleReference, name: String?, tag: String?) async throws(RepriseError) {
+        let hash = self.name(of: title.key)
+        try await write { database in
+            let known = try TitleRow.first(
+                database, sql: "SELECT id, keyHash, record FROM title WHERE keyHash = ?", arguments: [hash]
+            ).flatMap { codec.decodeTitle($0.record, name: hash) }
+            var fields = known ?? RecordCodec.TitleFields(title, isStream: false)
+            (fields.name, fields.tag) = (name, tag)
+            _ = try TitleRow(fields, name: hash, tag: tag.map { self.name(of: CacheKey($0)) }, codec: codec)
+                .save(in: database)
+            for entry in try String.fetchAll(
+                database,
+                sql: """
+                    SELECT keyHash FROM entry WHERE keyHash = ?1
+                    OR keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
+                    """, arguments: [hash])
+            { try addToNamedTitle(entry, in: database) }
+            guard name == nil, tag == nil else { return }
+            try database.execute(
+                sql: """
+                    DELETE FROM title WHERE keyHash = ? AND NOT EXISTS (SELECT 1 FROM member WHERE title = title.id)
+                    """, arguments: [hash])
+        }
+    }
+
+    // MARK: - Reading
+
+    /// All titles, the most recently used first: those with a row, and files that belong to none of them.
+    func titles() throws(RepriseError) -> [Title] {
+        let titles = try recordedTitles() + entries(isUntitled: true).map { Title($0) }
+        return titles.sorted { ($0.lastUsed ?? .distantPast) > ($1.lastUsed ?? .distantPast) }
+    }
+
+    private func recordedTitles() throws(RepriseError) -> [Title] {
+        try read { database in
+            try TitleSummaryRow.compactMap(
+                database,
+                sql: """
+                    SELECT title.id, title.keyHash, title.record, retention.kind, retention.until,
+                        COUNT(entry.keyHash) AS files, MAX(entry.lastUsed) AS lastUsed,
+                        \(Self.sum("stored")) AS stored, \(Self.sum("allocated")) AS allocated,
+                        \(Self.sum("CASE WHEN \(Self.isShared) THEN 0 ELSE allocated END")) AS own,
+                        (SELECT MAX(plays) FROM entry AS first WHERE first.keyHash = title.keyHash OR first.keyHash IN
+                            (SELECT keyHash FROM selection WHERE signpost = title.keyHash)) AS plays
+                    FROM title LEFT JOIN member ON member.title = title.id
+                    LEFT JOIN entry ON entry.keyHash = member.keyHash
+                    LEFT JOIN generation ON generation.id = entry.generation
+                    LEFT JOIN retention ON retention.keyHash = title.keyHash
+                    GROUP BY title.id
+                    """
+            ) { row in
+                guard let fields = codec.decodeTitle(row.title.record, name: row.title.name),
+                    let url = try? ResourceURL(fields.url)
+                else { return nil }
+                return Title(fields, url: url, row)
+            }
+        }
+    }
+
+    // MARK: - Removing
+
+    /// The keys of the files that belong to the title of `key` and to no other.
+    func ownFiles(of key: CacheKey) throws(RepriseError) -> [CacheKey] {
+        let name = name(of: key)
+        return try read { database in
+            let id = try Int64.fetchOne(database, sql: "SELECT id FROM title WHERE keyHash = ?", arguments: [name])
+            return try id.map { try ownFiles(ofTitle: $0, in: database) } ?? []
+        }
+    }
+
+    private func ownFiles(ofTitle id: Int64, in database: Database) throws -> [CacheKey] {
+        try GenerationRow.compactMap(
+            database,
+            sql: """
+                SELECT generation.id, generation.keyHash, record, salt FROM member
+                JOIN entry ON entry.keyHash = member.keyHash JOIN generation ON generation.id = entry.generation
+                WHERE member.title = ? AND NOT \(Self.isShared)
+                """, arguments: [id]
+        ) { codec.decode($0)?.key }
+    }
+
+    /// Removes the records of titles, whose files are no longer retained because of them; returns the keys of the files
+    /// that belong to no other title.
+    func removeTitles(_ keys: [CacheKey]) async throws(RepriseError) -> [CacheKey] {
+        let names = keys.map(name(of:))
+        return try await write { database in
+            var files: [CacheKey] = []
+            for name in names {
+                let id = try Int64.fetchOne(database, sql: "SELECT id FROM title WHERE keyHash = ?", arguments: [name])
+                try database.execute(sql: "DELETE FROM retention WHERE keyHash = ?", arguments: [name])
+                guard let id else { continue }
+                files += try ownFiles(ofTitle: id, in: database)
+                try database.execute(sql: "DELETE FROM member WHERE title = ?", arguments: [id])
+                try database.execute(sql: "DELETE FROM title WHERE id = ?", arguments: [id])
+            }
+            try Self.releaseUnheld(in: database)
+            return files
+        }
+    }
+
+    /// SQL for whether the file in `member` belongs to another title, too.
+    private static let isShared = """
+        EXISTS (SELECT 1 FROM member AS other WHERE other.keyHash = member.keyHash AND other.title <> member.title)
+        """
+
+    /// SQL for a bounded sum, whatever a damaged file has in its columns.
+    private static func sum(_ expression: String) -> String {
+        "CAST(MIN(TOTAL(MIN(MAX(\(expression), 0), \(Usage.most))), \(Usage.most)) AS INTEGER)"
+    }
+}

@@ -1,0 +1,27 @@
+import GRDB
+
+/// A row of `entry`, with the generation that it selects and the retention of its key.
+struct EntryRow: IndexRow {
+    /// The name of the key.
+    let name: String
+    /// `nil` if no generation can be read.
+    let generation: GenerationRow?
+    /// In seconds since 1970.
+    let lastUsed: Double
+    let plays: Int
+    let retention: Retention
+
+    init?(_ row: Row) {
+        guard let name: String = row.value("keyHash") else { return nil }
+        self.name = name
+        generation = GenerationRow(row)
+        lastUsed = row.value("lastUsed") ?? 0
+        plays = max(0, row.value("plays") ?? 0)
+        retention = Retention(row)
+    }
+}
+
+extension Retention {
+    /// The columns `kind` and `until`.
+    init(_ row: Row) { self.init(kind: row.value("kind"), until: row.value("until")) }
+}

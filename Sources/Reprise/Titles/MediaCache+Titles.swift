@@ -1,0 +1,100 @@
+import Foundation
+
+extension MediaCache {
+    /// The titles of which something is stored or that were named, the most recently used first.
+    ///
+    /// Waits for the disk. Throws ``RepriseError`` with code `storageUnavailable`.
+    public func titles() async throws -> [Title] {
+        guard let store = engine.store else { return [] }
+        await store.recorder.flush()
+        return try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.titles() }
+    }
+
+    /// Gives the title that begins with `resource` a name and a tag, which stay until the title is removed; `nil`
+    /// removes them.
+    ///
+    /// Nothing of it need be stored. Both are sealed in an encrypted cache. Throws ``RepriseError``:
+    /// `invalidArgument` for a text that is empty, has line breaks or other control characters, or is longer than 1,024
+    /// bytes; `storageUnavailable` when nothing can be recorded.
+    public func nameTitle(of resource: MediaResource, name: String?, tag: String? = nil) async throws {
+        for text in [name, tag].compactMap({ $0 }) {
+            guard !text.isEmpty, text.utf8.count <= 1024, !text.unicodeScalars.contains(where: \.isControl) else {
+                throw RepriseError(
+                    .invalidArgument, "A name or a tag has 1 to 1,024 bytes, and no line breaks or control characters.")
+            }
+        }
+        let store = try writableStore()
+        await store.recorder.flush()
+        try await store.recorder.name(
+            TitleReference(key: resource.key, url: resource.url), name: name, tag: tag)
+    }
+
+    /// Removes the title that begins with `key`, its name, its retention, and those of its files that belong to no
+    /// other title, even while they are being read.
+    ///
+    /// Returns the bytes of media freed. Throws ``RepriseError`` with code `storageUnavailable`, also when a file could
+    /// not be removed from the disk.
+    @discardableResult
+    public func removeTitle(_ key: CacheKey) async throws -> Int64 {
+        let (freed, problem) = try await removedTitles([key])
+        if let problem { throw problem }
+        return freed
+    }
+
+    /// As ``removeTitle(_:)`` for several, with the error that reports files which could not be removed.
+    package func removedTitles(_ keys: [CacheKey]) async throws -> (freed: Int64, problem: RepriseError?) {
+        guard let store = engine.store else { return (0, nil) }
+        await store.recorder.flush()
+        for key in keys { downloads.cancel(key) }
+        let files = try await store.recorder.removeTitles(keys)
+        let outcome = try await removed(Array(Set(keys + files)))
+        return (outcome.freed, outcome.problem)
+    }
+
+    /// Removes the files of titles tagged `tag`, the least recently used title first.
+    ///
+    /// Goes on until those titles occupy at most `size` bytes and none is left that was not used for `age`, or the task
+    /// is canceled. Pinned titles and downloads stay, and so do names and tags. Returns the bytes freed on disk, and
+    /// the error that reports files which could not be removed.
+    package func prunedTitles(
+        tagged tag: String, toSize size: Int64?, olderThan age: Duration?
+    ) async throws -> (freed: Int64, problem: RepriseError?) {
+        guard let store = engine.store else { return (0, nil) }
+        let before = store.quota.usage.allocated
+        let oldest = age.map { clock.wallClock().addingTimeInterval(-($0 / .seconds(1))) }
+        var titles = try await titles().filter { $0.tag == tag && $0.fileCount > 0 }
+        var occupied = titles.reduce(0) { $0 + $1.allocatedBytes }
+        while let title = titles.popLast(), !Task.isCancelled {
+            let isOld = oldest.map { title.lastUsed ?? .distantPast < $0 } ?? false
+            guard isOld || occupied > size ?? .max else { break }
+            guard title.retention == .cached else { continue }
+            let outcome = try await removed(try await ownFiles(of: title, store))
+            occupied -= title.ownBytes
+            if let problem = outcome.problem { return (max(0, before - store.quota.usage.allocated), problem) }
+        }
+        return (max(0, before - store.quota.usage.allocated), nil)
+    }
+
+    private func ownFiles(of title: Title, _ store: Store) async throws -> [CacheKey] {
+        try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.ownFiles(of: title.key) }
+    }
+
+    /// Records that the files under `keys` belong to `title`, as far as they are stored.
+    package func note(_ keys: [CacheKey], in title: TitleReference) { engine.store?.recorder.note(keys, in: title) }
+
+    /// The store, if something can be recorded there.
+    func writableStore() throws(RepriseError) -> Store {
+        guard let store = engine.store, store.problem == nil else {
+            throw storeProblem
+                ?? RepriseError(.storageUnavailable, "Nothing can be stored: the cache has no directory.")
+        }
+        return store
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it moves the cursor, ends a line or hides what follows, instead of being shown.
+    fileprivate var isControl: Bool {
+        [.control, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
+    }
+}

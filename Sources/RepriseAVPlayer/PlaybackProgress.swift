@@ -1,0 +1,27 @@
+public import Reprise
+
+/// The stored progress of one file, over time.
+public struct PlaybackProgress: AsyncSequence, Sendable {
+    /// The stored progress.
+    public typealias Element = StoredProgress
+    /// The sequence never fails.
+    public typealias Failure = Never
+
+    let updates: StoredProgressSequence?
+
+    /// Iterates over the changes.
+    public struct Iterator: AsyncIteratorProtocol {
+        var base: StoredProgressSequence.Iterator?
+
+        /// The progress after the next change; `nil` at the end.
+        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> StoredProgress? {
+            await base?.next(isolation: actor)
+        }
+
+        /// The progress after the next change; `nil` at the end.
+        public mutating func next() async -> StoredProgress? { await next(isolation: nil) }
+    }
+
+    /// Starts with the current progress.
+    public func makeAsyncIterator() -> Iterator { Iterator(base: updates?.makeAsyncIterator()) }
+}

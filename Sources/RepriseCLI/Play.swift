@@ -1,0 +1,109 @@
+import ArgumentParser
+import Foundation
+import Reprise
+import RepriseHTTPClient
+import RepriseProxy
+
+/// `reprise play`.
+struct Play: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Play a URL through the cache, with mpv, VLC or ffplay.",
+        discussion: """
+            Starts a proxy for as long as the player runs, or uses the server that has
+            this cache. Plays files, HLS and DASH. What stands after -- goes to the player.
+
+            Exit codes: the player's own; 126 if it cannot be started; 127 if there is
+            none; 75 if another process uses the cache and no server is found.
+
+            Examples:
+              reprise play https://example.com/film.mp4
+              reprise play https://example.com/show/master.m3u8 -- --fullscreen
+              reprise play --player vlc https://example.com/song.mp3
+              reprise play --port 9000 https://example.com/film.mp4
+            """)
+
+    @OptionGroup var cache: CacheOptions
+    @OptionGroup var store: StoreOptions
+
+    @Argument(help: "URL to play.")
+    var url: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Player to start, by name or path. (default: the first of mpv, vlc, ffplay that is installed)",
+            valueName: "program"))
+    var player: String?
+
+    @Option(help: "Port of the server that may already serve this cache; REPRISE_PORT. (default: 8090)")
+    var port: Int?
+
+    @Option(help: "Token of that server; REPRISE_TOKEN.")
+    var token: String?
+
+    @Argument(parsing: .postTerminator, help: ArgumentHelp("Options for the player.", valueName: "player-options"))
+    var playerOptions: [String] = []
+
+    func validate() throws {
+        if let port, !(1...65_535).contains(port) { throw ValidationError("--port must be 1 to 65535.") }
+        if let token { try ServerOptions.check(token: token, of: "--token") }
+        if player?.isEmpty == true { throw ValidationError("--player is empty; name a program, such as mpv.") }
+    }
+
+    func run() async throws {
+        let signals = StopSignals()
+        let logger = try cache.logger("reprise", otherwise: .error)
+        let (port, token) = (try port ?? ServerOptions.port() ?? 8090, try token ?? ServerOptions.token())
+        try await Failure.reporting {
+            let url = try ResourceURL(url)
+            let player = try Player.find(player)
+            let settings = try store.configuration(cache)
+            let origin = OriginClient.make()
+            let result: Result<Int32, any Error>
+            do {
+                // A cache that cannot be written must not stop playback.
+                let store = try await cache.open(settings, origin, mayDoWithout: true)
+                if let reason = store.storeProblem.flatMap({ Failure.reason($0) }) { Failure.report(reason) }
+                var configuration = ProxyConfiguration()
+                configuration.logger = logger
+                result = await signals.interrupting { [configuration] in
+                    try await play(url, with: player, through: store, configuration)
+                }
+                await store.close()
+            } catch let error as RepriseError where error.code == .storageLocked {
+                result = await signals.interrupting { [cache] in
+                    let address = try await RunningServer.address(
+                        port: port, token: token, cacheDirectory: cache.directory)
+                    return try await play(url, with: player, at: address)
+                }
+            }
+            await origin.shutdown()
+            let code = try signals.get(result)
+            if code != 0 { throw ExitCode(code) }
+        }
+    }
+
+    /// Plays through a proxy that lives as long as the player; the player's exit code.
+    private func play(
+        _ url: ResourceURL, with player: Player, through cache: MediaCache, _ configuration: ProxyConfiguration
+    ) async throws -> Int32 {
+        let server = try await ProxyServer.start(cache, configuration: configuration)
+        let result: Result<Int32, any Error>
+        do { result = .success(try await play(url, with: player, at: server.address)) } catch {
+            result = .failure(error)
+        }
+        await server.stop()
+        let code = try result.get()
+        let played = cache.statistics
+        let saved = played.bytesFromStore + played.bytesFromJoinedFetch
+        Terminal.error("reprise: \(ByteCount(played.bytesServed)) played, \(ByteCount(saved)) of it from the cache.")
+        return code
+    }
+
+    private func play(_ url: ResourceURL, with player: Player, at address: String) async throws -> Int32 {
+        let target = "\(address)/\(url.scheme.rawValue)/\(url.authority)\(url.target)"
+        let process = try PlayerProcess(player.path, player.options + playerOptions + [target])
+        let code = await process.wait()
+        try Task.checkCancellation()
+        return code
+    }
+}

@@ -1,0 +1,69 @@
+import ArgumentParser
+import Foundation
+import Primitives
+
+/// A program that this process started and waits for.
+///
+/// It has the terminal as this process has it, so that its keys work, and the signals of a new process.
+final class PlayerProcess: Sendable {
+    private let identifier: pid_t
+    /// Whether it has ended; the system may give its identifier to another process after that.
+    private let hasEnded = Mutex(false)
+
+    /// Starts the program at `path`.
+    ///
+    /// Throws a reason with code 126 if the system cannot.
+    init(_ path: String, _ arguments: [String]) throws {
+        #if canImport(Darwin)
+            var attributes: posix_spawnattr_t?
+        #else
+            var attributes = posix_spawnattr_t()
+        #endif
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var (none, all) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+        let words = ([path] + arguments).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var identifier = pid_t()
+        let result = posix_spawn(&identifier, path, nil, &attributes, words, environ)
+        guard result == 0 else {
+            throw Failure.Reason(
+                code: ExitCode(126), name: "playerFailed",
+                message: "\(path) cannot be started: \(String(cString: strerror(result))).")
+        }
+        self.identifier = identifier
+    }
+
+    /// Returns when it has ended: its exit code, or 128 and the number of the signal that ended it.
+    ///
+    /// If the task is canceled, the program is asked to end (SIGTERM).
+    func wait() async -> Int32 {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread { continuation.resume(returning: self.waitForEnd()) }
+            }
+        } onCancel: {
+            hasEnded.withLock { hasEnded in
+                if !hasEnded { _ = kill(identifier, SIGTERM) }
+            }
+        }
+    }
+
+    private func waitForEnd() -> Int32 {
+        // First without taking its identifier away, so that no signal can go to another process.
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        return hasEnded.withLock { hasEnded in
+            hasEnded = true
+            var status: Int32 = 0
+            while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+            let signal = status & 0x7F
+            return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import Reprise
+import RepriseStreams
+
+/// `reprise title`.
+struct TitleCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "title",
+        abstract: "Give a file or a stream a name and a tag.",
+        discussion: """
+            A name is for people; a tag groups titles, such as an album or the person who plays them, for list --tag and
+            prune --tag. Both stay until the title is removed, also while nothing of it is stored. The proxy must not be
+            running on the same directory.
+
+            Examples:
+              reprise title https://example.com/show/master.m3u8 --name "Pilot" --tag show
+              reprise title https://example.com/film.mp4 --clear
+            """)
+
+    @OptionGroup var cache: CacheOptions
+    @OptionGroup var names: NameOptions
+    @Argument(help: "URL of the file, or of the stream's outermost playlist.")
+    var url: String
+    @Option(help: "The name; an earlier one is replaced.")
+    var name: String?
+    @Option(help: "The tag; an earlier one is replaced.")
+    var tag: String?
+    @Flag(help: "Remove the name and the tag.")
+    var clear = false
+
+    func validate() throws {
+        if name == "" { throw ValidationError("--name is empty; to remove it: --clear.") }
+        if tag == "" { throw ValidationError("--tag is empty; to remove it: --clear.") }
+        if clear != (name == nil && tag == nil) {
+            throw ValidationError("Give --name, --tag or both, or else --clear.")
+        }
+    }
+
+    func run() async throws {
+        try await Failure.reporting {
+            let line = try await cache.withCache(dropping: names.dropQueryItem) { store in
+                let resource = try store.resource(for: url)
+                let before = try await store.titles().first { $0.key == resource.key }
+                let (name, tag) = clear ? (nil, nil) : (name ?? before?.name, tag ?? before?.tag)
+                try await store.nameTitle(of: resource, name: name, tag: tag)
+                store.learnFiles(of: [resource.key], in: try StoredFiles(try cache.inspector(), policy: names.policy))
+                let words = [name, tag.map { "#\($0)" }].compactMap { $0 }.joined(separator: "  ")
+                return "\(resource.url.redacted)\(words.isEmpty ? " has no name and no tag now." : "  \(words)")"
+            }
+            try Terminal.print(line)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import HTTPSemantics
+import HTTPTypes
+import NIOCore
+import Reprise
+
+/// The answer to a GET for a decryption key: from memory, or the origin's, which no disk gets to see.
+struct KeyAnswer {
+    let context: AnswerContext
+
+    /// Returns whether the connection can take another request.
+    ///
+    /// Throws only while nothing has been sent.
+    func send() async throws -> Bool {
+        let fields = context.head.originFields
+        let keys = context.service.keys
+        if let key = keys.key(at: context.resource.url, fields: fields, directives: context.request.directives) {
+            return try await send(key.bytes, key.head, freshness: key.freshness, status: CacheStatus(.hit))
+        }
+        guard !context.request.directives.onlyIfCached else {
+            throw RepriseError(.notStored, "\(context.resource.url.redacted) is not stored.")
+        }
+        let response = try await context.resource.bypass(fields: fields)
+        defer { response.body.cancel() }
+        let status = CacheStatus(.forwarded(.bypass, status: response.head.status.code))
+        let cookies = context.cookies(response.head.headerFields)
+        // One byte more than the longest key tells that it is none.
+        let most = (HeldKeys.lengths.max() ?? 0) + 1
+        var beginning: [UInt8] = []
+        while beginning.count < most, let more = try await response.body.next() {
+            more.withUnsafeBytes { beginning.append(contentsOf: $0) }
+        }
+        guard response.head.status == .ok, HeldKeys.lengths.contains(beginning.count) else {
+            return try await pass(response, beginning, status, cookies)
+        }
+        keys.hold(beginning, response.head, at: context.resource.url, fields: fields)
+        return try await send(beginning, response.head, status: status, cookies: cookies)
+    }
+
+    private func send(
+        _ bytes: [UInt8], _ head: HTTPResponse, freshness: Freshness? = nil, status: CacheStatus,
+        cookies: [HTTPField] = []
+    ) async throws -> Bool {
+        var information = ContentInformation(
+            response: head, completeLength: Int64(bytes.count), rangesSupported: true)
+        information.freshness = freshness
+        return try await MemoryAnswer(
+            context: context, bytes: bytes, information: information, status: status, cookies: cookies
+        ).send()
+    }
+
+    /// Hands on what is no key.
+    private func pass(
+        _ response: OriginResponse, _ beginning: [UInt8], _ status: CacheStatus, _ cookies: [HTTPField]
+    ) async throws -> Bool {
+        let passed = context.passed(response.head, status: status, cookies: cookies)
+        var first: [UInt8]? = beginning.isEmpty ? nil : beginning
+        do {
+            try await context.writer.stream(head: passed.head, isChunked: passed.framing.isChunked) {
+                guard passed.mayHaveBody else { return nil }
+                if let bytes = first {
+                    first = nil
+                    return .memory(bytes)
+                }
+                return try await response.body.next().map { .memory($0) }
+            }
+        } catch {
+            return false
+        }
+        return passed.framing.keepsAlive
+    }
+}

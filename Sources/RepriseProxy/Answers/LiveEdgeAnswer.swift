@@ -1,0 +1,209 @@
+import HTTPSemantics
+import HTTPTypes
+import Logging
+import NIOCore
+import Reprise
+
+/// The answer to a GET at the live edge of a stream: a playlist that the origin may hold back, a delta update, a part,
+/// or what a preload hint names.
+///
+/// Nothing is stored. Requests for the same are collapsed, bytes are sent as they come, and an error is never replaced
+/// by an older playlist (rfc8216bis §6.2.5, §B.1).
+struct LiveEdgeAnswer {
+    /// Shortest time for which the origin may hold a request.
+    private static let shortestPatience = Duration.seconds(40)
+
+    private let context: AnswerContext
+    private let rules: KeepingRules
+    private let longestSilence: Duration
+
+    /// `nil` if the request is for something else.
+    init?(_ context: AnswerContext) {
+        let (service, url) = (context.service, context.resource.url)
+        let subject: KeepingRules.Subject
+        let targetDuration: Duration?
+        var isHint = false
+        if url.hasDeliveryDirectives {
+            subject = .playlist
+            targetDuration = service.liveEdge.targetDuration(of: url)
+        } else if let place = service.liveEdge.place(of: url) {
+            subject = .part
+            targetDuration = place.targetDuration
+            isHint = place.isHint
+        } else if context.listed == .growing {
+            subject = .part
+            targetDuration = nil
+        } else {
+            return nil
+        }
+        self.context = context
+        rules = KeepingRules(subject: subject, isShared: service.cache.isShared, targetDuration: targetDuration)
+        // Three target durations, the way to the origin and back, and for a hint the part that comes before it.
+        let held = (targetDuration ?? .zero) * (isHint ? 6 : 3)
+        longestSilence = max(Self.shortestPatience, held + .seconds(10))
+    }
+
+    /// Returns whether the connection can take another request.
+    ///
+    /// Throws only while nothing has been sent.
+    func send() async throws -> Bool {
+        do {
+            return try await answer()
+        } catch let error as RepriseError {
+            return await refuse(error)
+        }
+    }
+
+    private func answer() async throws -> Bool {
+        let (reader, part, head) = try await reader()
+        defer { reader.leave() }
+        let status = status(part, head)
+        if head.response.status == .ok, let editor = editor(of: head) {
+            return try await sendText(of: reader, head, editor, status, part)
+        }
+        return try await pass(head, [], reader, status, part)
+    }
+
+    // MARK: - The response
+
+    /// A place in the response that answers this request, and its head.
+    private func reader() async throws -> (SharedReader, SharedExchanges.Part, SharedExchange.Head) {
+        let fields = context.head.originFields
+        let range = rules.subject == .part ? context.request.ranges.first : nil
+        let ifRange = range == nil ? nil : context.head.value("if-range")
+        let key = SharedExchanges.Key(context.resource.url, range: range, ifRange: ifRange, fields: fields)
+        let (resource, longestSilence) = (context.resource, longestSilence)
+        let ask: @Sendable () async throws -> OriginResponse = {
+            try await resource.bypass(range, fields: fields, ifRange: ifRange, longestSilence: longestSilence)
+        }
+        let exchanges = context.service.liveExchanges
+        let (reader, part) = exchanges.reader(of: key, fields: fields, rules: rules, ask: ask)
+        do {
+            let head = try await reader.head()
+            if part == .leads || rules.mayShare(head, askedWith: reader.exchange.fields, by: fields) {
+                return (reader, part, head)
+            }
+        } catch let error as RepriseError where part != .leads && error.code != .closed {
+            // What kept another client's request from being answered may not concern this one.
+            reader.leave()
+        }
+        let own = exchanges.reader(fields: fields, ask: ask)
+        return (own, .leads, try await own.head())
+    }
+
+    private func status(_ part: SharedExchanges.Part, _ head: SharedExchange.Head) -> CacheStatus {
+        let forwarded = CacheStatus.Handling.forwarded(.uriMiss, status: head.response.status.code)
+        return switch part {
+        case .leads: CacheStatus(forwarded)
+        case .collapsed: CacheStatus(forwarded, isCollapsed: true)
+        case .kept: CacheStatus(.hit)
+        }
+    }
+
+    // MARK: - Playlists
+
+    private func information(_ head: SharedExchange.Head) -> ContentInformation {
+        var information = ContentInformation(
+            response: head.response, completeLength: nil, rangesSupported: nil,
+            finalURL: head.url == context.resource.url ? nil : head.url)
+        information.freshness = rules.freshness(of: head)
+        return information
+    }
+
+    private func editor(of head: SharedExchange.Head) -> (any BodyEditor)? {
+        guard rules.subject == .playlist else { return nil }
+        let information = information(head)
+        if information.isCoded { context.filter.noteCoded(information, at: context.resource.url) }
+        return context.filter.editorOfText(information, at: context.resource.url)
+    }
+
+    private func sendText(
+        of reader: SharedReader, _ head: SharedExchange.Head, _ editor: any BodyEditor, _ status: CacheStatus,
+        _ part: SharedExchanges.Part
+    ) async throws -> Bool {
+        var pieces: [any ByteChunk] = []
+        var bytes: [UInt8] = []
+        while let piece = try await reader.next() {
+            pieces.append(piece)
+            piece.withUnsafeBytes { bytes.append(contentsOf: $0) }
+            guard bytes.count <= editor.maximumLength else { break }
+        }
+        let information = information(head)
+        if bytes.count <= editor.maximumLength {
+            let body = GatheredBody(
+                bytes: bytes, information: information, resource: context.resource,
+                prefix: context.service.configuration.pathPrefix, host: context.head.value("host"))
+            if let text = try await editor.edit(body) {
+                noteServed(Int64(bytes.count), part)
+                let edited = EditedText(text, inPlaceOf: information)
+                let cookies = part == .leads ? context.cookies(information.fields) : []
+                return try await MemoryAnswer(
+                    context: context, bytes: edited.bytes, information: edited.information, status: status,
+                    cookies: cookies
+                ).send()
+            }
+        }
+        return try await pass(head, pieces, reader, status, part)
+    }
+
+    // MARK: - Anything else
+
+    /// Sends the response as it came: `pieces`, then what `reader` still brings.
+    private func pass(
+        _ head: SharedExchange.Head, _ pieces: [any ByteChunk], _ reader: SharedReader, _ status: CacheStatus,
+        _ part: SharedExchanges.Part
+    ) async throws -> Bool {
+        var response = head.response
+        let now = HTTPDate(secondsSince1970: Int64(context.service.wallClock()))
+        let age = rules.freshness(of: head).currentAge(now: now)
+        if part == .kept || response.headerFields[.age] != nil { response.headerFields[.age] = "\(age)" }
+        let cookies = part == .leads ? context.cookies(response.headerFields) : []
+        let passed = PassedResponse(
+            response, to: context.head, status: status, cookies: cookies, receivedAt: Int64(head.responseTime))
+        context.log(response.status.code, status)
+        var gathered = pieces.makeIterator()
+        var count: Int64 = 0
+        defer { noteServed(count, part) }
+        do {
+            try await context.writer.stream(head: passed.head, isChunked: passed.framing.isChunked) {
+                guard passed.mayHaveBody else { return nil }
+                let piece = if let first = gathered.next() { first } else { try await reader.next() }
+                count += Int64(piece?.count ?? 0)
+                return piece.map { .memory($0) }
+            }
+        } catch {
+            if !(error is CancellationError), context.writer.channel.isActive { context.noteBrokenOff(error) }
+            return false
+        }
+        return passed.framing.keepsAlive
+    }
+
+    private func noteServed(_ count: Int64, _ part: SharedExchanges.Part) {
+        context.service.cache.noteServed(reads: 1, bytes: count, from: part == .leads ? .origin : .joined)
+    }
+
+    // MARK: - Errors
+
+    /// The answer to a request that failed before anything was sent.
+    ///
+    /// Players try again after 503; other statuses end the playback.
+    private func refuse(_ error: RepriseError) async -> Bool {
+        switch error.code {
+        case .originUnreachable, .originNotFound, .originTimedOut, .originBodyTruncated, .originMisbehaved,
+            .networkUnavailable:
+            let cache = CacheStatus(.forwarded(.uriMiss), detail: "\(error.code)")
+            let answer = OwnAnswer(
+                status: 503, fields: [("Retry-After", "1"), ("Cache-Status", "\(cache)")], text: "\(error.message)\n")
+            context.service.log(
+                .notice, "request failed",
+                ["url": "\(context.resource.url.redacted)", "code": "\(error.code)", "error": "\(error.explanation)"])
+            do {
+                try await context.writer.write(answer.buffer(to: context.head))
+                return context.head.keepsAlive
+            } catch {
+                return false
+            }
+        default: return await ErrorAnswer(context: context, error: error).send()
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import HTTPSemantics
+import HTTPTypes
+import NIOCore
+import Reprise
+
+/// The answer to a GET or HEAD with bytes in memory, which are judged as a representation of their own.
+struct MemoryAnswer {
+    let context: AnswerContext
+    var bytes: [UInt8]
+    /// The metadata of the bytes.
+    var information: ContentInformation
+    let status: CacheStatus
+    /// The origin's cookies, if the bytes are its answer to this request.
+    var cookies: [HTTPField] = []
+
+    /// Returns whether the connection can take another request.
+    func send() async throws -> Bool {
+        let length = Int64(bytes.count)
+        switch RequestPlan(context.request, for: information) {
+        case .sendHead(let content, let information):
+            return try await context.send(content, of: information, status: status)
+        case .send(let spec?, _):
+            guard let range = spec.resolve(completeLength: length) else { return await refuseRange(length) }
+            return try await send(bytes[Int(range.lowerBound)..<Int(range.upperBound)], as: .part(range, of: length))
+        case .send(nil, _), .sendParts, .learn:
+            // Several ranges of a text may be answered with the whole (RFC 9110 §14.2).
+            return try await send(bytes[...], as: .whole(length: length))
+        }
+    }
+
+    private func send(_ bytes: ArraySlice<UInt8>, as content: MediaResponse.Content) async throws -> Bool {
+        if case .part = content { context.log(206, status) } else { context.log(200, status) }
+        let response = context.response(content, of: information, status: status, cookies: cookies)
+        var buffer = response.head(roomFor: bytes.count)
+        if !context.request.isHead { buffer.writeBytes(bytes) }
+        try await context.writer.write(buffer)
+        return response.framing.keepsAlive
+    }
+
+    private func refuseRange(_ length: Int64) async -> Bool {
+        let error = RepriseError(.rangeNotSatisfiable, "The range lies outside the \(length) bytes of the text.")
+        return await ErrorAnswer(context: context, error: error, completeLength: length).send()
+    }
+}

@@ -1,0 +1,75 @@
+import HTTPSemantics
+import HTTPTypes
+import Reprise
+
+/// For how long a response of a stream's live edge is kept in memory, and whom it may answer: pure decisions.
+struct KeepingRules: Sendable {
+    /// What a response is.
+    enum Subject: Sendable {
+        /// A playlist for which the origin may have held the request, or a delta update.
+        case playlist
+        /// A part, or what a preload hint names.
+        case part
+    }
+
+    let subject: Subject
+    /// Whether the cache serves several users.
+    let isShared: Bool
+    /// Target duration of the stream; `nil` while it is unknown.
+    var targetDuration: Duration?
+
+    /// Whether a complete response may stay in memory for later requests.
+    func mayKeep(_ head: SharedExchange.Head) -> Bool {
+        let policy = StoragePolicy(isShared: isShared)
+        let fields = head.response.headerFields
+        guard policy.objection(to: CacheControl(fields, isShared: isShared)) == nil else { return false }
+        switch head.response.status.code {
+        case 200, 206: return true
+        // What a hint names may exist a moment later.
+        case 400..<600: return subject == .playlist
+        default: return false
+        }
+    }
+
+    /// How long a complete response is kept.
+    ///
+    /// As the origin says; without a word from it, for six target durations, and failures for half of one (rfc8216bis
+    /// §B.1 allows up to four).
+    func lifetime(of head: SharedExchange.Head) -> Duration {
+        guard mayKeep(head) else { return .zero }
+        let freshness = self.freshness(of: head)
+        if freshness.requiresValidation { return .zero }
+        if freshness.hasExplicitLifetime { return .seconds(max(0, freshness.lifetime - freshness.initialAge)) }
+        guard let targetDuration else { return .zero }
+        return head.response.status.kind == .successful ? targetDuration * 6 : targetDuration / 2
+    }
+
+    /// The freshness of a response; never guessed from its modification date.
+    func freshness(of head: SharedExchange.Head) -> Freshness {
+        var fields = head.response.headerFields
+        fields[.lastModified] = nil
+        return Freshness(
+            fields, requestTime: HTTPDate(secondsSince1970: Int64(head.requestTime)),
+            responseTime: HTTPDate(secondsSince1970: Int64(head.responseTime)), isShared: isShared)
+    }
+
+    /// Whether a response to a request with the fields `sent` may answer a request with `fields` (RFC 9111 §4.1, §3).
+    ///
+    /// Both have the same credentials.
+    func mayShare(_ head: SharedExchange.Head, askedWith sent: HTTPFields, by fields: HTTPFields) -> Bool {
+        let response = head.response.headerFields
+        guard let vary = Vary(response), vary.names.allSatisfy({ Self.values(sent, $0) == Self.values(fields, $0) })
+        else { return false }
+        guard isShared else { return true }
+        var policy = StoragePolicy(isShared: true, hasAuthorization: sent[.authorization] != nil)
+        policy.unkeyedFields = sent.unkeyed.union(fields.unkeyed)
+        return response[.setCookie] == nil
+            && policy.objection(to: CacheControl(response, isShared: true), vary: vary) == nil
+    }
+
+    private static func values(_ fields: HTTPFields, _ name: String) -> [String] {
+        // AVPlayer sends a new identifier with each playback, which no origin answers by.
+        guard name != "x-playback-session-id", let name = HTTPField.Name(name) else { return [] }
+        return fields[values: name]
+    }
+}

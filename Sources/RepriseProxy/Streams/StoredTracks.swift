@@ -1,0 +1,102 @@
+import ByteRanges
+import HTTPSemantics
+import Playlists
+import Reprise
+
+/// How much is stored of the playlists that a playlist names; nothing is asked of the origin.
+struct StoredTracks {
+    /// How many segments of a playlist are stored with their maps and keys.
+    private struct Share {
+        var stored = 0
+        var count = 0
+    }
+
+    let cache: MediaCache
+    let limits: PlaylistLimits
+
+    /// What of `list` plays without the origin.
+    ///
+    /// Variants that are stored as wholes, or, without such, those of which something is stored. Throws `notStored` if
+    /// nothing is left.
+    func selection(of list: HLSPlaylist, at document: URIReference) async throws -> OfflineSelection {
+        let selection: OfflineSelection
+        if list.kind == .media {
+            let stored = try await storedLinks(of: list, at: document)
+            selection = OfflineSelection(of: list) { stored.contains($0) }
+        } else {
+            var shares: [Int: Share] = [:]
+            for (index, link) in list.links.enumerated() {
+                switch link.kind {
+                case .variant, .rendition, .iFrameVariant, .imageVariant:
+                    shares[index] = try await share(of: list.target(of: link, base: document), in: list)
+                default:
+                    if try await isStored(link, list.target(of: link, base: document)) {
+                        shares[index] = Share(stored: 1, count: 1)
+                    }
+                }
+            }
+            let whole = OfflineSelection(of: list) { shares[$0].map { $0.count > 0 && $0.stored == $0.count } ?? false }
+            selection = whole.isEmpty ? OfflineSelection(of: list) { shares[$0]?.stored ?? 0 > 0 } : whole
+        }
+        guard !selection.isEmpty else {
+            throw RepriseError(.notStored, "Nothing of the stream is stored, and the origin is not there to be asked.")
+        }
+        return selection
+    }
+
+    private func share(of target: LinkTarget, in list: HLSPlaylist) async throws -> Share {
+        guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.text),
+            let (bytes, final) = try await storedText(at: url)
+        else { return Share() }
+        let base = URIReference(final.description)
+        let context = HLSContext(url: base, imported: list.variables)
+        guard let media = try? HLSPlaylist(bytes, context: context, limits: limits), media.kind == .media else {
+            return Share()
+        }
+        let stored = try await storedLinks(of: media, at: base)
+        let segments = media.media.segments.filter { !$0.isGap }
+        let missing = OfflineSelection.missingSegments(of: media) { stored.contains($0) }
+        return Share(stored: segments.count - missing.count, count: segments.count)
+    }
+
+    /// The stored playlist at `url`, and the URL that it came from; `nil` if it is not stored as a whole.
+    private func storedText(at url: ResourceURL) async throws -> (bytes: [UInt8], final: ResourceURL)? {
+        let resource = try cache.resource(for: url)
+        guard let content = await resource.stored(), content.isComplete,
+            content.information.completeLength ?? .max <= limits.size
+        else { return nil }
+        var directives = CacheControl()
+        (directives.onlyIfCached, directives.maxStale) = (true, .any)
+        do {
+            let read = try await resource.read(directives: directives)
+            defer { read.cancel() }
+            var bytes: [UInt8] = []
+            while let more = try await read.nextBytes() { bytes += more }
+            return (bytes, content.information.finalURL ?? url)
+        } catch let error as RepriseError where error.code == .notStored {
+            return nil
+        }
+    }
+
+    /// The links of a media playlist whose bytes are stored.
+    private func storedLinks(of list: HLSPlaylist, at base: URIReference) async throws -> Set<Int> {
+        var stored: Set<Int> = []
+        for (index, link) in list.links.enumerated() {
+            try Task.checkCancellation()
+            if try await isStored(link, list.target(of: link, base: base)) { stored.insert(index) }
+        }
+        return stored
+    }
+
+    private func isStored(_ link: Link, _ target: LinkTarget) async throws -> Bool {
+        guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.withoutFragment.text),
+            let content = await (try cache.resource(for: url)).stored()
+        else { return false }
+        switch link.extent {
+        case .whole, .unplaced: return content.isComplete
+        case .from(let start):
+            return content.information.completeLength.map { content.ranges.contains(start..<max(start, $0)) } ?? false
+        case .range(let range): return content.ranges.contains(range)
+        }
+    }
+}

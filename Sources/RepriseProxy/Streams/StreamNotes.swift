@@ -1,0 +1,80 @@
+import Playlists
+import Reprise
+
+/// Passes on what a playlist says: to its own stored response, and to those of the files that it lists.
+struct StreamNotes {
+    let files: ListedFiles
+    let liveEdge: LiveEdge
+
+    /// Notes `playlist`, which was read from `body`.
+    func note(_ playlist: Playlist, of body: GatheredBody) {
+        let information = body.information
+        defer { body.resource.assign(playlist.role, to: information) }
+        guard !isNoted(body) else { return }
+        let document = URIReference(body.base.description)
+        if case .hls(let list) = playlist { liveEdge.note(list, of: body.url, from: document) }
+        let name = name(body)
+        var listed = [body.url.withoutDirectives]
+        let listing = Listing(
+            playlist, named: name, generation: information.generation, document: document,
+            in: titles(of: playlist, named: name, body), urls: &listed)
+        if case .dash(let mpd) = playlist, !mpd.isDynamic { listed += mpd.files(from: document) }
+        let former = files.note(listing)
+        noteMembers(listed, of: listing, after: former, body)
+        guard former?.isSameVersion(as: listing) != true, hasRestarted(listing, after: former, information) else {
+            return
+        }
+        // The same names may stand for other bytes now.
+        body.resource.invalidate(
+            playlist.targets(in: document).filter { Self.restarted.contains($0.link.kind) }
+                .compactMap { try? ResourceURL($0.target.withoutFragment.text) })
+    }
+
+    /// The titles of the playlists that name this one; without such, it begins a title of its own if it is a stream's.
+    private func titles(of playlist: Playlist, named name: String, _ body: GatheredBody) -> [TitleReference] {
+        let outer = files.titles(at: body.url.withoutDirectives, named: nil)
+        if !outer.isEmpty { return outer }
+        return playlist.isOfStream ? [body.resource.title(at: body.url.withoutDirectives)] : []
+    }
+
+    /// Records which of the listed files belong to the listing's titles; those that an earlier version listed in the
+    /// same titles were noted then.
+    private func noteMembers(
+        _ listed: [ResourceURL], of listing: Listing, after former: Listing?, _ body: GatheredBody
+    ) {
+        var new = listed
+        if let former, former.titles == listing.titles {
+            new.removeAll { former.names($0.description, hash: $0.description.hashValue) }
+        }
+        body.resource.note(new, in: listing.titles)
+    }
+
+    /// Whether the playlist in `body` was noted before, for all titles that name it.
+    func isNoted(_ body: GatheredBody) -> Bool {
+        files.knows(
+            name(body), generation: body.information.generation,
+            in: files.titles(at: body.url.withoutDirectives, named: nil))
+    }
+
+    private func name(_ body: GatheredBody) -> String { body.resource.key(for: body.url.withoutDirectives).text }
+
+    /// Whether the stream was started again, so that its names may come again: its numbers fell, which they otherwise
+    /// never do, or a list that had ended has become another one, not the same with new tokens.
+    private func hasRestarted(_ listing: Listing, after former: Listing?, _ information: ContentInformation) -> Bool {
+        if let role = information.formerRole, role.kind == .playlist, !role.isLive,
+            role.term == .media || role.term == .permanent
+        {
+            return former.map { !listing.differsInQueriesOnly(from: $0) } ?? true
+        }
+        guard let sequence = listing.sequence else { return false }
+        let earlier = [former?.sequence, information.formerRole?.sequence].compactMap { $0 }.max()
+        guard let earlier else { return false }
+        if sequence < earlier { return true }
+        guard sequence == former?.sequence, let next = listing.nextSequence, let end = former?.nextSequence else {
+            return false
+        }
+        return next < end
+    }
+
+    private static let restarted: Set<LinkKind> = [.segment, .map, .image, .part, .preloadHint, .prefetch, .index]
+}

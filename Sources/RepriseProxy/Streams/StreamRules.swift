@@ -1,0 +1,80 @@
+import Playlists
+import Reprise
+
+/// What a playlist says about itself and its segments, where origins say nothing (rfc8216bis §6.2.1, §B.1).
+extension Playlist {
+    /// Longest target duration that is believed, in seconds: a live list is validated every five minutes at least.
+    private static let longestTarget: Double = 600
+
+    /// The role of the playlist itself.
+    var role: StreamRole {
+        switch self {
+        case .hls(let list) where list.listsSegments:
+            if list.media.hasEndList {
+                return StreamRole(
+                    .playlist, list.media.type == .vod ? .permanent : .media, sequence: list.media.mediaSequence)
+            }
+            let target = Self.seconds(list.media.targetDuration)
+            return StreamRole(
+                .playlist, .limited(fresh: target / 2, usable: target * 1.5), isLive: true,
+                sequence: list.media.mediaSequence)
+        case .dash(let mpd) where mpd.root == .presentation && !mpd.isDynamic:
+            return StreamRole(.playlist, .media)
+        case .dash(let mpd) where mpd.root == .presentation:
+            // A new segment appears after its duration even if the MPD does not say when it changes.
+            let segment = Self.seconds(mpd.maxSegmentDuration)
+            let period = mpd.minimumUpdatePeriod.map { Self.seconds($0) } ?? segment
+            return StreamRole(
+                .playlist, .limited(fresh: period / 2, usable: max(period, segment) * 1.5), isLive: true)
+        // Nothing says when a list of playlists changes, and it may hold tokens: its origin is asked each time.
+        case .hls, .dash: return StreamRole(.playlist, .limited(fresh: .zero, usable: nil))
+        }
+    }
+
+    /// The role of the files that it lists; `nil` if it lists no segments.
+    var segmentRole: StreamRole? {
+        switch self {
+        case .hls(let list):
+            guard list.listsSegments else { return nil }
+            return list.media.hasEndList ? .endedSegment : .liveSegment
+        case .dash(let mpd):
+            guard mpd.root == .presentation else { return nil }
+            return mpd.isDynamic ? .liveSegment : .endedSegment
+        }
+    }
+
+    /// Whether its files make up one title: it lists segments, or the variants of one stream.
+    var isOfStream: Bool {
+        if case .hls(let list) = self, list.kind == .multivariant || list.kind == .mixed { return true }
+        return segmentRole != nil
+    }
+
+    /// Whether it defines variables, which playlists that it names may import.
+    var hasVariables: Bool {
+        if case .hls(let list) = self { !list.variables.isEmpty } else { false }
+    }
+
+    /// Number of the segment behind the last one, in HLS.
+    var nextSequence: Int64? {
+        if case .hls(let list) = self, list.listsSegments { list.media.nextSequence } else { nil }
+    }
+
+    private static func seconds(_ value: Double?) -> Duration {
+        guard let value, value.isFinite else { return .zero }
+        return .seconds(min(max(0, value), longestTarget))
+    }
+}
+
+extension HLSPlaylist {
+    /// Whether it is a media playlist of HLS.
+    ///
+    /// A list of stations or films in the same syntax has no target duration.
+    var listsSegments: Bool { kind == .media && media.targetDuration != nil }
+}
+
+extension StreamRole {
+    /// A file of a list that has ended: it never changes.
+    static let endedSegment = StreamRole(.segment, .permanent)
+    /// A file of a list that goes on.
+    static let liveSegment = StreamRole(.segment, .media, isLive: true)
+}

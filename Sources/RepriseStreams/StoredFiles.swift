@@ -1,0 +1,61 @@
+import HTTPSemantics
+import Playlists
+package import Reprise
+
+/// The files of a cache, found by the URLs that playlists name.
+package struct StoredFiles {
+    private let inspector: CacheInspector
+    private let policy: CacheKeyPolicy
+    private let byKey: [String: CacheEntry]
+
+    /// The files that `inspector` sees, named by `policy`.
+    ///
+    /// Throws ``RepriseError`` with code `storageUnavailable`.
+    package init(_ inspector: CacheInspector, policy: CacheKeyPolicy = .url) throws(RepriseError) {
+        self.inspector = inspector
+        self.policy = policy
+        // The most recently used comes first, also of several variants of one URL.
+        byKey = Dictionary(try inspector.entries().map { (Self.resource($0.key), $0) }) { first, _ in first }
+    }
+
+    /// The files, in no order.
+    package var entries: some Collection<CacheEntry> { byKey.values }
+
+    /// The file stored for `url`.
+    package func entry(at url: ResourceURL) -> CacheEntry? { byKey[policy.key(for: url).text] }
+
+    /// The bytes of `entry` if it is complete and may be a playlist; `nil` otherwise.
+    func playlistBytes(of entry: CacheEntry) -> [UInt8]? {
+        guard entry.isComplete, entry.storedBytes <= PlaylistLimits().size, Self.mayBePlaylist(entry) else {
+            return nil
+        }
+        var bytes: [UInt8] = []
+        do { try inspector.read(entry) { bytes += $0 } } catch { return nil }
+        return bytes
+    }
+
+    /// The share of `extent` that is stored of `entry`, and its bytes.
+    func stored(_ extent: ByteExtent, of entry: CacheEntry) -> (share: Double, byteCount: Int64) {
+        let length = entry.information.completeLength
+        let range: Range<Int64>
+        switch extent {
+        case .whole, .unplaced:
+            guard let length, length > 0 else { return (entry.isComplete ? 1 : 0, entry.storedBytes) }
+            return (Double(entry.storedBytes) / Double(length), entry.storedBytes)
+        case .from(let start): range = start..<max(start, length ?? start)
+        case .range(let bytes): range = bytes
+        }
+        guard !range.isEmpty, let spans = try? inspector.storedRanges(of: entry).spans(in: range) else { return (0, 0) }
+        let count = spans.reduce(0) { $0 + $1.upperBound - $1.lowerBound }
+        return (Double(count) / Double(range.upperBound - range.lowerBound), count)
+    }
+
+    private static func mayBePlaylist(_ entry: CacheEntry) -> Bool {
+        let name = entry.url.lastPathComponent
+        return PlaylistFormat.isDeclared(
+            by: MediaType(entry.information.mediaType)?.essence, name: name) || !entry.url.namesMedia
+    }
+
+    /// The key without what tells variants apart.
+    private static func resource(_ key: CacheKey) -> String { String(key.text.prefix { $0 != "\n" }) }
+}

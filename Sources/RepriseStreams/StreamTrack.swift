@@ -1,0 +1,53 @@
+package import ByteRanges
+
+/// One track of a stream: a variant, a rendition or a representation, and how much of it is stored.
+package struct StreamTrack: Sendable {
+    /// What a track carries.
+    package enum Kind: String, Sendable {
+        /// Picture, in HLS with sound as a rule.
+        case video
+        case audio
+        case subtitles
+        /// I-frames or thumbnails.
+        case images
+        /// A playlist that is no part of a multivariant one, or content that no playlist describes.
+        case media
+    }
+
+    /// What it carries.
+    package internal(set) var kind: Kind
+    /// The URL of its playlist; `nil` in DASH, where the description has everything.
+    package var url: String?
+    /// Name for people, such as "English".
+    package var name: String?
+    /// A tag of BCP 47.
+    package var language: String?
+    /// Peak bits per second.
+    package var bandwidth: Int64?
+    /// In pixels.
+    package var width: Int64?
+    /// In pixels.
+    package var height: Int64?
+    /// Codecs, as the playlist names them.
+    package var codecs: String?
+    /// Whether its segments are known: its playlist is stored and can be read.
+    package internal(set) var isListed = false
+    /// Number of segments, as far as they are listed.
+    package internal(set) var segmentCount = 0
+    /// Number of segments that are stored as a whole.
+    package internal(set) var storedSegments = 0
+    /// Number of bytes of its segments that are stored.
+    package internal(set) var storedBytes: Int64 = 0
+    /// Length of all segments, in milliseconds.
+    package internal(set) var duration: Int64 = 0
+    /// Which of them are stored, in milliseconds; a segment that is stored in part has as much of its time.
+    package internal(set) var stored = ByteRangeSet()
+
+    /// The stored share, from 0 to 1; `nil` if nothing is known of its length.
+    package var storedShare: Double? {
+        guard isListed, duration > 0 else { return nil }
+        return Double(stored.reduce(0) { $0 + $1.upperBound - $1.lowerBound }) / Double(duration)
+    }
+
+    package init(_ kind: Kind) { self.kind = kind }
+}

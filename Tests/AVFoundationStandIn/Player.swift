@@ -1,0 +1,227 @@
+public import Dispatch
+public import Foundation
+import Primitives
+
+// As in AVFoundation, the classes are isolated to the main actor, and most of a player's own methods are nonisolated.
+
+/// An asset to be played by a player.
+@MainActor public class AVPlayerItem: NSObject {
+    private nonisolated let storedAsset: StoredAsset
+    /// The player that owns the item.
+    fileprivate nonisolated let owner = Mutex(Owner())
+
+    private nonisolated init(_ asset: StoredAsset) { storedAsset = asset }
+
+    /// Creates an item from a URL.
+    public nonisolated convenience init(url: URL) { self.init(StoredAsset(AVURLAsset(url: url))) }
+
+    /// Creates an item from an asset that stays on the main actor.
+    public convenience init(asset: AVAsset) { self.init(StoredAsset(asset)) }
+
+    /// Creates an item from an asset that may be shared.
+    public nonisolated convenience init(asset: any AVAsset & Sendable) { self.init(StoredAsset(asset)) }
+
+    /// The asset.
+    public var asset: AVAsset { storedAsset.asset }
+    /// Why the item cannot be played.
+    public internal(set) var error: (any Error)?
+    /// The duration; unknown here.
+    public var duration: CMTime { .indefinite }
+}
+
+/// The asset of an item: set once, and accessed on the main actor only.
+private struct StoredAsset: @unchecked Sendable {
+    let asset: AVAsset
+    init(_ asset: AVAsset) { self.asset = asset }
+}
+
+/// The player that owns an item.
+private struct Owner: Sendable {
+    weak var player: AVPlayer?
+}
+
+/// Plays one item.
+@MainActor public class AVPlayer: NSObject, AssociationHolder {
+    fileprivate struct State: Sendable {
+        var item: AVPlayerItem?
+        /// The queue of a queue player, the current item first.
+        var queue: [AVPlayerItem] = []
+        var handlers: [Int: @Sendable (AVPlayer) -> Void] = [:]
+        var nextHandler = 0
+        var observers: [ObjectIdentifier: TimeObserver] = [:]
+    }
+
+    nonisolated let associations = Associations()
+    fileprivate nonisolated let state = Mutex(State())
+    /// Whether playback waits until it is likely not to stall.
+    public var automaticallyWaitsToMinimizeStalling = true
+    /// Whether video may be sent to an AirPlay receiver as a URL; not on visionOS.
+    public var allowsExternalPlayback = true
+
+    /// Creates a player without an item.
+    public nonisolated override init() { super.init() }
+
+    /// Creates a player.
+    public nonisolated convenience init(playerItem: AVPlayerItem?) {
+        self.init()
+        if let playerItem, claim(playerItem) { state.withLock { $0.item = playerItem } }
+    }
+
+    deinit {
+        if state.withLock({ !$0.observers.isEmpty }) {
+            Exceptions.raise("A player goes while its time is observed, which is undefined.")
+        }
+    }
+
+    /// The current item.
+    public nonisolated var currentItem: AVPlayerItem? { state.withLock { $0.item } }
+    /// Starts playback.
+    public nonisolated func play() {}
+    /// Pauses playback.
+    public nonisolated func pause() {}
+    /// The current time, which is always zero here.
+    public nonisolated func currentTime() -> CMTime { CMTime(value: 0, timescale: 1) }
+    /// Seeks to another time.
+    public nonisolated func seek(to time: CMTime) {}
+
+    /// Replaces the current item.
+    public nonisolated func replaceCurrentItem(with item: AVPlayerItem?) {
+        if let item { _ = claim(item) }
+        state.withLock { $0.item }?.owner.withLock { $0.player = nil }
+        setCurrentItem(item)
+    }
+
+    /// Calls `block` as time passes, until ``removeTimeObserver(_:)`` is called; the stand-in's time does not pass.
+    public nonisolated func addPeriodicTimeObserver(
+        forInterval interval: CMTime, queue: DispatchQueue?, using block: @escaping @Sendable (CMTime) -> Void
+    ) -> Any {
+        let observer = TimeObserver(queue: queue ?? .main, block: block)
+        state.withLock { $0.observers[ObjectIdentifier(observer)] = observer }
+        return observer
+    }
+
+    /// Removes an observer added by ``addPeriodicTimeObserver(forInterval:queue:using:)``.
+    public nonisolated func removeTimeObserver(_ observer: Any) {
+        let removed = state.withLock { $0.observers.removeValue(forKey: ObjectIdentifier(observer as AnyObject)) }
+        if removed == nil { Exceptions.raise("An observer cannot be removed that this player has not made.") }
+    }
+
+    /// Simulates the passing of time: calls all observers and waits for them.
+    package nonisolated func passTime() async {
+        for observer in state.withLock({ Array($0.observers.values) }) {
+            await withCheckedContinuation { continuation in
+                observer.queue.async {
+                    observer.block(CMTime(value: 0, timescale: 1))
+                    continuation.resume()
+                }
+            }
+        }
+    }
+
+    /// Calls `changeHandler` after each change of the property, on the thread that makes it; the stand-in supports the
+    /// current item only.
+    public nonisolated func observe<Value>(
+        _ keyPath: KeyPath<AVQueuePlayer, Value>, options: NSKeyValueObservingOptions = [],
+        changeHandler: @escaping @Sendable (AVQueuePlayer, NSKeyValueObservedChange<Value>) -> Void
+    ) -> NSKeyValueObservation {
+        // Immutable, and always the same property here.
+        nonisolated(unsafe) let keyPath = keyPath
+        let handler: @Sendable (AVPlayer) -> Void = { player in
+            guard let queue = player as? AVQueuePlayer else { return }
+            changeHandler(queue, NSKeyValueObservedChange(newValue: queue[keyPath: keyPath]))
+        }
+        let id = state.withLock { state in
+            state.nextHandler += 1
+            state.handlers[state.nextHandler] = handler
+            return state.nextHandler
+        }
+        if options.contains(.initial) { handler(self) }
+        return NSKeyValueObservation { [weak self] in _ = self?.state.withLock { $0.handlers.removeValue(forKey: id) } }
+    }
+
+    /// Claims an item that no other player owns; returns false if one does, which raises an exception in AVFoundation.
+    fileprivate nonisolated func claim(_ item: AVPlayerItem) -> Bool {
+        let isFree = item.owner.withLock { owner in
+            guard owner.player == nil || owner.player === self else { return false }
+            owner.player = self
+            return true
+        }
+        if !isFree { Exceptions.raise("An item cannot be associated with two players.") }
+        return isFree
+    }
+
+    fileprivate nonisolated func setCurrentItem(_ item: AVPlayerItem?) {
+        let handlers = state.withLock { state -> [@Sendable (AVPlayer) -> Void] in
+            guard state.item !== item else { return [] }
+            state.item = item
+            return Array(state.handlers.values)
+        }
+        for handler in handlers { handler(self) }
+    }
+}
+
+/// An observer of a player's time.
+private final class TimeObserver: Sendable {
+    let queue: DispatchQueue
+    let block: @Sendable (CMTime) -> Void
+
+    init(queue: DispatchQueue, block: @escaping @Sendable (CMTime) -> Void) {
+        self.queue = queue
+        self.block = block
+    }
+}
+
+/// A player that plays items one after the other.
+@MainActor public class AVQueuePlayer: AVPlayer {
+    /// Creates a player with a queue.
+    public nonisolated convenience init(items: [AVPlayerItem]) {
+        self.init()
+        for item in items { insert(item, after: nil) }
+    }
+
+    /// The queue, the current item first.
+    public nonisolated func items() -> [AVPlayerItem] { state.withLock { $0.queue } }
+
+    /// Whether the item may be inserted.
+    public nonisolated func canInsert(_ item: AVPlayerItem, after: AVPlayerItem?) -> Bool {
+        item.owner.withLock { $0.player == nil }
+    }
+
+    /// Inserts an item, at the end if `after` is `nil`.
+    public nonisolated func insert(_ item: AVPlayerItem, after: AVPlayerItem?) {
+        guard canInsert(item, after: after), claim(item) else {
+            return Exceptions.raise("The item is in a queue already.")
+        }
+        state.withLock { state in
+            let index = after.flatMap { previous in state.queue.firstIndex { $0 === previous } }.map { $0 + 1 }
+            state.queue.insert(item, at: index ?? state.queue.endIndex)
+        }
+        settle()
+    }
+
+    /// Advances to the next item.
+    public nonisolated func advanceToNextItem() {
+        let left = state.withLock { $0.queue.isEmpty ? nil : $0.queue.removeFirst() }
+        left?.owner.withLock { $0.player = nil }
+        settle()
+    }
+
+    /// Removes an item.
+    public nonisolated func remove(_ item: AVPlayerItem) {
+        state.withLock { state in state.queue.removeAll { $0 === item } }
+        item.owner.withLock { $0.player = nil }
+        settle()
+    }
+
+    /// Removes all items.
+    public nonisolated func removeAllItems() {
+        let left = state.withLock { state in
+            defer { state.queue = [] }
+            return state.queue
+        }
+        for item in left { item.owner.withLock { $0.player = nil } }
+        settle()
+    }
+
+    private nonisolated func settle() { setCurrentItem(state.withLock { $0.queue.first }) }
+}

@@ -1,0 +1,161 @@
+import Testing
+
+@testable import Playlists
+
+/// What of a playlist stays when only some of its files are stored (rfc8216bis §4.4.6).
+@Suite("Offline selection") struct OfflineSelectionTests {
+    /// The text that stays, or `nil` if nothing plays; `stored` are the links by their text.
+    private static func kept(_ text: String, stored: Set<String>) throws -> String? {
+        let list = try HLSPlaylist(Array(text.utf8))
+        let selection = OfflineSelection(of: list) { stored.contains(list.text(list.links[$0].place)) }
+        if selection.isEmpty { return nil }
+        var editor = PlaylistEditor(list.bytes)
+        try editor.keep(selection)
+        return String(decoding: try editor.edited(), as: UTF8.self)
+    }
+
+    private static let master = """
+        #EXTM3U
+        #EXT-X-UNKNOWN:stays
+        #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="English",DEFAULT=YES,AUTOSELECT=YES,URI="en.m3u8"
+        #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="Deutsch",DEFAULT=NO,URI="de.m3u8"
+        #EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="s",NAME="English",URI="subtitles.m3u8"
+        #EXT-X-MEDIA:TYPE=CLOSED-CAPTIONS,GROUP-ID="c",NAME="CC",INSTREAM-ID="CC1"
+        #EXT-X-STREAM-INF:BANDWIDTH=5000000,AUDIO="a",SUBTITLES="s",CLOSED-CAPTIONS="c"
+        # a comment between tag and URI
+        high.m3u8
+        #EXT-X-STREAM-INF:SUBTITLES="s",BANDWIDTH=800000,AUDIO="a"
+        low.m3u8
+        #EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=90000,URI="fast.m3u8"
+        #EXT-X-SESSION-DATA:DATA-ID="title",VALUE="Pilot"
+        #EXT-X-SESSION-DATA:DATA-ID="more",URI="more.json"
+        #EXT-X-SESSION-KEY:METHOD=AES-128,URI="key"
+
+        """
+
+    @Test func allStaysThatIsStored() throws {
+        let stored: Set = [
+            "en.m3u8", "de.m3u8", "subtitles.m3u8", "high.m3u8", "low.m3u8", "fast.m3u8", "more.json", "key",
+        ]
+        #expect(try Self.kept(Self.master, stored: stored) == Self.master)
+    }
+
+    @Test func aVariantGoesWithItsLineAndEmptySubtitlesWithTheirAttribute() throws {
+        let kept = try Self.kept(Self.master, stored: ["en.m3u8", "low.m3u8"])
+        #expect(
+            kept == """
+                #EXTM3U
+                #EXT-X-UNKNOWN:stays
+                #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="English",DEFAULT=YES,AUTOSELECT=YES,URI="en.m3u8"
+                # a comment between tag and URI
+                #EXT-X-STREAM-INF:BANDWIDTH=800000,AUDIO="a"
+                low.m3u8
+                #EXT-X-SESSION-DATA:DATA-ID="title",VALUE="Pilot"
+
+                """)
+    }
+
+    @Test func closedCaptionsStayWithTheirVariant() throws {
+        let kept = try #require(try Self.kept(Self.master, stored: ["en.m3u8", "high.m3u8"]))
+        #expect(kept.contains("TYPE=CLOSED-CAPTIONS") && kept.contains(#"AUDIO="a",CLOSED-CAPTIONS="c""#))
+        #expect(!kept.contains("SUBTITLES"))
+    }
+
+    @Test func anotherRenditionBecomesTheDefault() throws {
+        let kept = try #require(try Self.kept(Self.master, stored: ["de.m3u8", "low.m3u8"]))
+        #expect(kept.contains(#"NAME="Deutsch",DEFAULT=YES,URI="de.m3u8",AUTOSELECT=YES"# + "\n"))
+        #expect(!kept.contains("en.m3u8"))
+    }
+
+    @Test func aVariantWithoutSoundDoesNotStay() throws {
+        #expect(try Self.kept(Self.master, stored: ["high.m3u8", "low.m3u8", "subtitles.m3u8"]) == nil)
+        #expect(try Self.kept(Self.master, stored: []) == nil)
+    }
+
+    @Test("all groups of a type have the same members (rfc8216bis §4.4.6.1.1)") func levelGroups() throws {
+        let text = """
+            #EXTM3U
+            #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="lo",NAME="English",URI="lo-en.m3u8"
+            #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="lo",NAME="Deutsch",URI="lo-de.m3u8"
+            #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="hi",NAME="English",URI="hi-en.m3u8"
+            #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="hi",NAME="Deutsch",URI="hi-de.m3u8"
+            #EXT-X-STREAM-INF:BANDWIDTH=5000000,AUDIO="hi"
+            high.m3u8
+            #EXT-X-STREAM-INF:BANDWIDTH=800000,AUDIO="lo"
+            low.m3u8
+
+            """
+        let common = try #require(
+            try Self.kept(text, stored: ["high.m3u8", "low.m3u8", "lo-en.m3u8", "hi-en.m3u8", "hi-de.m3u8"]))
+        #expect(!common.contains("Deutsch") && common.contains("high.m3u8") && common.contains("low.m3u8"))
+        let one = try #require(try Self.kept(text, stored: ["high.m3u8", "low.m3u8", "lo-en.m3u8", "hi-de.m3u8"]))
+        #expect(one.contains("hi-de.m3u8") && one.contains("high.m3u8"))
+        #expect(!one.contains("lo-en.m3u8") && !one.contains("low.m3u8"))
+    }
+
+    @Test("a variant whose picture and sound come from groups needs no playlist of its own (rfc8216bis §6.3.2)")
+    func madeOfGroups() throws {
+        let text = """
+            #EXTM3U
+            #EXT-X-MEDIA:TYPE=VIDEO,GROUP-ID="v",NAME="Main",URI="video.m3u8"
+            #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="Main",URI="audio.m3u8"
+            #EXT-X-STREAM-INF:BANDWIDTH=5000000,AUDIO="a",VIDEO="v"
+            both.m3u8
+
+            """
+        #expect(try Self.kept(text, stored: ["video.m3u8", "audio.m3u8"]) == text)
+        #expect(try Self.kept(text, stored: ["video.m3u8"]) == nil)
+    }
+
+    @Test("segments that are not stored are gaps, with their maps and keys") func gaps() throws {
+        let text = """
+            #EXTM3U
+            #EXT-X-TARGETDURATION:4
+            #EXT-X-MAP:URI="a.mp4"
+            #EXTINF:4,
+            1.mp4
+            #EXTINF:4,
+            2.mp4
+            #EXT-X-KEY:METHOD=AES-128,URI="key"
+            #EXTINF:4,
+            3.mp4
+            #EXT-X-KEY:METHOD=NONE
+            #EXT-X-MAP:URI="b.mp4"
+            #EXTINF:4,
+            4.mp4
+            #EXT-X-ENDLIST
+
+            """
+        let all: Set = ["a.mp4", "b.mp4", "key", "1.mp4", "2.mp4", "3.mp4", "4.mp4"]
+        #expect(try Self.kept(text, stored: all) == text)
+        for (missing, gaps) in [("2.mp4", ["2.mp4"]), ("key", ["3.mp4"]), ("b.mp4", ["4.mp4"])] {
+            let expected = gaps.reduce(text) { $0.replacing("\n\($1)\n", with: "\n#EXT-X-GAP\n\($1)\n") }
+            #expect(try Self.kept(text, stored: all.subtracting([missing])) == expected, "\(missing)")
+        }
+        #expect(try Self.kept(text, stored: ["a.mp4", "key"]) == nil)
+    }
+
+    @Test func aLiveListEndsWithoutItsOrigin() throws {
+        let text = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\n1.ts"
+        #expect(try Self.kept(text, stored: ["1.ts"]) == text + "\n#EXT-X-ENDLIST\n")
+    }
+
+    @Test("what stays is read again as it was meant, whatever is missing") func everySelection() throws {
+        let list = try HLSPlaylist(Array(Self.master.utf8))
+        let names = list.links.map { list.text($0.place) }
+        for bits in 0..<(1 << names.count) {
+            let stored = Set(names.indices.filter { bits >> $0 & 1 == 1 }.map { names[$0] })
+            guard let text = try Self.kept(Self.master, stored: stored) else { continue }
+            let kept = try HLSPlaylist(Array(text.utf8))
+            #expect(kept.kind == .multivariant && kept.problems.isEmpty)
+            #expect(kept.links.allSatisfy { stored.contains(kept.text($0.place)) })
+            for variant in kept.multivariant.variants {
+                let groups = [variant.audioGroup, variant.subtitlesGroup, variant.closedCaptionsGroup].compactMap { $0 }
+                for group in groups { #expect(kept.multivariant.renditions.contains { $0.groupID == group }) }
+            }
+            let audio = kept.multivariant.renditions.filter { $0.kind == .audio }
+            #expect(audio.count(where: \.isDefault) == 1, "\(text)")
+            #expect(try Self.kept(text, stored: stored) == text)
+        }
+    }
+}

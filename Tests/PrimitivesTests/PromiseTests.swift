@@ -1,0 +1,66 @@
+import Primitives
+import TestLimits
+import Testing
+
+@Suite(.limit(minutes: 1)) struct PromiseTests {
+    @Test func allWhoWaitGetTheValue() async throws {
+        let promise = Promise<Int>()
+        #expect(!promise.isFulfilled)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<50 {
+                group.addTask { number.isMultiple(of: 2) ? await promise.value : try await promise.wait() }
+            }
+            for _ in 0..<8 { await Task.yield() }
+            #expect(promise.fulfill(7))
+            for try await value in group { #expect(value == 7) }
+        }
+        #expect(promise.isFulfilled)
+        #expect(await promise.value == 7)
+    }
+
+    @Test func theFirstValueStays() async throws {
+        let promise = Promise<Int>()
+        #expect(promise.fulfill(1))
+        #expect(!promise.fulfill(2))
+        #expect(try await promise.wait() == 1)
+    }
+
+    @Test func aCanceledTaskStopsWaitingAndLeavesTheOthersAlone() async throws {
+        let promise = Promise<Int>()
+        let canceled = Task { try await promise.wait() }
+        let other = Task { try await promise.wait() }
+        for _ in 0..<8 { await Task.yield() }
+        canceled.cancel()
+        await #expect(throws: CancellationError.self) { try await canceled.value }
+        promise.fulfill(3)
+        #expect(try await other.value == 3)
+    }
+
+    @Test func aTaskThatIsCanceledBeforeItWaitsGetsNoValue() async throws {
+        let promise = Promise<Int>()
+        promise.fulfill(3)
+        let (isCanceled, begin) = (Promise<Void>(), Promise<Void>())
+        let task = Task {
+            begin.fulfill()
+            await isCanceled.value
+            return try await promise.wait()
+        }
+        await begin.value
+        task.cancel()
+        isCanceled.fulfill()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func aWaitThatCannotBeCanceledGetsItsValue() async throws {
+        let (promise, begin) = (Promise<Int>(), Promise<Void>())
+        let task = Task {
+            begin.fulfill()
+            return await promise.value
+        }
+        await begin.value
+        task.cancel()
+        for _ in 0..<8 { await Task.yield() }
+        promise.fulfill(4)
+        #expect(await task.value == 4)
+    }
+}

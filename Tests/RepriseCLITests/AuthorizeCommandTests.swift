@@ -1,0 +1,115 @@
+import Foundation
+import HTTPTypes
+import Reprise
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@testable import RepriseCLI
+
+/// `--authorize-command`: a program that is asked for fresh fields and URLs.
+@Suite(.limit(minutes: 2)) struct AuthorizeCommandTests {
+    /// A program that runs `script`.
+    private static func program(_ script: String, in site: Site) throws -> String {
+        let path = site.directory.path(of: "authorize")
+        try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        return path
+    }
+
+    private static func refuse(_ path: String, with status: Int, at site: Site) {
+        site.origin.set(
+            TestOrigin.Resource(
+                .pattern(seed: 1, length: 10), personality: TestOrigin.Personality { $0.status = status }), at: path)
+    }
+
+    @Test("a URL with a new signature is asked, and stored under the old one")
+    func freshURL() async throws {
+        try await Site.run { site async throws in
+            site.publish("/new.mp4", length: 100_000)
+            Self.refuse("/old.mp4", with: 403, at: site)
+            let notes = site.directory.path(of: "notes")
+            let program = try Self.program(
+                "echo $REPRISE_REASON $REPRISE_URL >> \(notes); echo \(site.origin.url("/new.mp4"))", in: site)
+            let url = site.origin.url("/old.mp4")
+            let arguments = ["--authorize-command", program, url]
+            let outcome = try await Command.run("fetch", site.directory, arguments)
+            #expect(outcome.exit == .status(0), "\(outcome)")
+            let entries = try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"]))
+            #expect(entries.map(\.url) == [url])
+            #expect(try String(contentsOfFile: notes, encoding: .utf8) == "403 \(url)\n")
+        }
+    }
+
+    @Test("fields go with the repeated request, once")
+    func fields() async throws {
+        try await Site.run { site async throws in
+            Self.refuse("/film.mp4", with: 401, at: site)
+            let program = try Self.program("echo 'Authorization: Bearer 2'; echo 'X-Device: tv'", in: site)
+            let outcome = try await Command.run(
+                "fetch", site.directory, ["--authorize-command", program, site.origin.url("/film.mp4")])
+            #expect(outcome.exit == .status(69), "\(outcome)")
+            #expect(outcome.errors.contains("401"))
+            let requests = await site.origin.settledSnapshot().requests
+            #expect(requests.map { $0.fields[.authorization] } == [nil, "Bearer 2"])
+        }
+    }
+
+    @Test("a download asks before it begins")
+    func download() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 100_000)
+            let program = try Self.program("echo \"Authorization: $REPRISE_REASON\"", in: site)
+            let outcome = try await Command.run(
+                "pin", site.directory, ["--download", "--authorize-command", program, site.origin.url("/film.mp4")])
+            #expect(outcome.exit == .status(0), "\(outcome)")
+            let requests = await site.origin.settledSnapshot().requests
+            #expect(requests.map { $0.fields[.authorization] } == ["start"])
+        }
+    }
+
+    @Test("a program that fails is named, and what it printed is not shown")
+    func failing() async throws {
+        try await Site.run { site async throws in
+            Self.refuse("/film.mp4", with: 401, at: site)
+            let program = try Self.program("echo 'Authorization: secret'; exit 3", in: site)
+            let outcome = try await Command.run(
+                "fetch", site.directory, ["--authorize-command", program, site.origin.url("/film.mp4")])
+            #expect(outcome.exit == .status(69), "\(outcome)")
+            #expect(outcome.errors.contains("\(program) failed with status 3"), "\(outcome.errors)")
+            #expect(!outcome.errors.contains("secret"))
+        }
+    }
+
+    @Test("a program that does not end is not waited for, nor what it started")
+    func endless() async throws {
+        try await Site.run { site async throws in
+            let program = try AuthorizeCommand(
+                try Self.program("sleep 20 & exec sleep 20", in: site), limit: .milliseconds(100))
+            let url = try ResourceURL(site.origin.url("/film.mp4"))
+            let request = AuthorizationRequest(key: CacheKey("\(url)"), url: url, reason: .downloadStarts)
+            let problem = await #expect(throws: AuthorizeCommand.Problem.self) { _ = try await program.answer(request) }
+            #expect(problem?.errorDescription?.contains("too long") == true)
+        }
+    }
+
+    @Test func aProgramThatIsNotThereIs127() async throws {
+        try await Site.run { site async throws in
+            let outcome = try await Command.run(
+                "fetch", site.directory, ["--authorize-command", "no-such-program", site.origin.url("/film.mp4")])
+            #expect(outcome.exit == .status(127), "\(outcome)")
+        }
+    }
+
+    @Test func whatItPrintsIsReadLineByLine() throws {
+        let answer = try #require(
+            try AuthorizeCommand.parse("\n  Cookie: a=b; c=d \nhttps://example.com/film.mp4?sig=2\nX-A: 1\r\n"))
+        #expect(answer.url?.description == "https://example.com/film.mp4?sig=2")
+        #expect(answer.fields[.cookie] == "a=b; c=d" && answer.fields.count == 2)
+        #expect(try AuthorizeCommand.parse("\n \n") == nil)
+        for text in ["nonsense", "https://", "Bad Name: x", "{\"a\": 1}"] {
+            #expect(throws: AuthorizeCommand.Problem.self) { _ = try AuthorizeCommand.parse(text) }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+/// `play`, with scripts in place of players.
+@Suite(.limit(minutes: 3)) struct PlayTests {
+    /// A player of bash: notes its arguments, fetches the last one, and ends with a code.
+    private struct FakePlayer {
+        let directory: TemporaryDirectory
+        var path: String { directory.path + "/mpv" }
+        private var notes: String { directory.path + "/notes" }
+
+        /// `ending` is what it does at last.
+        init(name: String = "mpv", ending: String = "exit 0") throws {
+            directory = try TemporaryDirectory()
+            let script = """
+                #!/bin/bash
+                for last; do :; done
+                printf '%s\\n' "$@" > "$(dirname "$0")/notes"
+                hostport=${last#http://}; hostport=${hostport%%/*}
+                exec 3<>"/dev/tcp/${hostport%:*}/${hostport#*:}"
+                printf 'GET /%s HTTP/1.1\\r\\nHost: %s\\r\\nConnection: close\\r\\n\\r\\n' "${last#http://*/}" "$hostport" >&3
+                cat <&3 > "$(dirname "$0")/answer"
+                \(ending)
+
+                """
+            try script.write(toFile: directory.path + "/" + name, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path + "/" + name)
+        }
+
+        var arguments: [String] {
+            get throws { try String(contentsOfFile: notes, encoding: .utf8).split(separator: "\n").map(String.init) }
+        }
+
+        var answer: Data { get throws { try Data(contentsOf: URL(fileURLWithPath: directory.path + "/answer")) } }
+
+        /// PATH with this player in front.
+        var searchPath: [String: String] { ["PATH": directory.path + ":/usr/bin:/bin"] }
+    }
+
+    @Test func aFilmIsPlayedAndStored() async throws {
+        try await Site.run { site async throws in
+            let player = try FakePlayer()
+            defer { player.directory.remove() }
+            site.publish("/film.mp4", length: 100_000)
+            let url = site.origin.url("/film.mp4?sig=%2Fa+b")
+            let played = try await Command.run(
+                "play", site.directory, [url, "--", "--fullscreen", "--volume=3"], environment: player.searchPath)
+            #expect(played.exit == .status(0), "\(played)")
+            #expect(played.output == "", "the output is the player's")
+            #expect(played.errors.hasSuffix("reprise: 100 kB played, 0 B of it from the cache.\n"), "\(played)")
+            let arguments = try player.arguments
+            #expect(arguments.dropLast() == ["--fullscreen", "--volume=3"])
+            let target = try #require(arguments.last)
+            #expect(target.hasSuffix("/http/127.0.0.1:\(site.origin.port)/film.mp4?sig=%2Fa+b"))
+            #expect(target.hasPrefix("http://127.0.0.1:"))
+            #expect(try player.answer.count > 100_000)
+            let again = try await Command.run("play", site.directory, [url], environment: player.searchPath)
+            #expect(again.errors.hasSuffix("reprise: 100 kB played, 100 kB of it from the cache.\n"), "\(again)")
+            #expect(site.origin.snapshot.requestCount == 1)
+        }
+    }
+
+    @Test func theExitCodeIsThePlayers() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 1000)
+            for (ending, code) in [("exit 7", Int32(7)), ("kill -9 $$", 137)] {
+                let player = try FakePlayer(name: "odd player", ending: ending)
+                defer { player.directory.remove() }
+                let outcome = try await Command.run(
+                    "play", site.directory,
+                    ["--player", player.directory.path + "/odd player", site.origin.url("/film.mp4")])
+                #expect(outcome.exit == .status(code), "\(outcome)")
+            }
+        }
+    }
+
+    @Test("vlc and ffplay end with the film", arguments: [("vlc", "--play-and-exit"), ("ffplay", "-autoexit")])
+    func playersAreToldToEnd(name: String, option: String) async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 1000)
+            let player = try FakePlayer(name: name)
+            defer { player.directory.remove() }
+            // Without the system's directories nothing else is found, and bash has to be named.
+            let outcome = try await Command.run(
+                "play", site.directory, ["--player", name, site.origin.url("/film.mp4"), "--", "-x"],
+                environment: player.searchPath)
+            #expect(outcome.exit == .status(0), "\(outcome)")
+            #expect(try player.arguments.dropLast() == [option, "-x"])
+        }
+    }
+
+    @Test func whereThereIsNoPlayerNothingIsDone() async throws {
+        let (directory, empty) = (try TemporaryDirectory(), try TemporaryDirectory())
+        defer { for place in [directory, empty] { place.remove() } }
+        let none = try await Command.run(
+            "play", directory, ["https://example.com/film.mp4"], environment: ["PATH": empty.path])
+        #expect(none.exit == .status(127))
+        #expect(none.errors.contains("None of mpv, vlc, ffplay is installed."))
+        let named = try await Command.run(
+            "play", directory, ["--player", "no-such-player", "https://example.com/film.mp4"])
+        #expect(named.exit == .status(127))
+        #expect(named.errors.contains("no-such-player"))
+        let wrong = try await Command.run("play", directory, ["film.mp4"])
+        #expect(wrong.exit == .status(64))
+    }
+
+    @Test func theServerThatHasTheCacheIsUsed() async throws {
+        try await Site.run { site async throws in
+            let player = try FakePlayer()
+            defer { player.directory.remove() }
+            site.publish("/film.mp4", length: 100_000)
+            let url = site.origin.url("/film.mp4")
+            try await Serving.run(site.directory, ["--token", "secret"]) { serving async throws in
+                let port = ["--port", "\(serving.port)"]
+                let played = try await Command.run(
+                    "play", site.directory, port + ["--token", "secret", url], environment: player.searchPath)
+                #expect(played.exit == .status(0), "\(played)")
+                let target = try #require(try player.arguments.last)
+                #expect(target.hasPrefix("http://127.0.0.1:\(serving.port)/secret/http/"))
+                #expect(try player.answer.count > 100_000)
+                let without = try await Command.run(
+                    "play", site.directory, port + [url], environment: player.searchPath)
+                #expect(without.exit == .status(75))
+                #expect(without.errors.contains("--token"))
+                // A port at which something else answers.
+                let other = try await Command.run(
+                    "play", site.directory, ["--port", "\(site.origin.port)", url], environment: player.searchPath)
+                #expect(other.exit == .status(75))
+                #expect(other.errors.contains("--port"))
+            }
+        }
+    }
+
+    @Test("A signal ends the player, then play", arguments: [SIGINT, SIGTERM])
+    func aSignalEndsThePlayer(signal: Int32) async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 1000)
+            let player = try FakePlayer(ending: "mkfifo \"$0.fifo\"; exec 4<>\"$0.fifo\"; echo playing; read -r <&4")
+            defer { player.directory.remove() }
+            let child = try ChildProcess(
+                try Command.path, ["play", "--cache-dir", site.directory.path, site.origin.url("/film.mp4")],
+                environment: Command.environment(player.searchPath))
+            _ = await child.output.wait { $0.contains("playing") }
+            child.send(signal)
+            #expect(await child.outcome().exit == .signal(signal))
+            let after = try await Command.run("list", site.directory)
+            #expect(after.output.contains("100 %"), "the cache was closed in good order")
+        }
+    }
+}

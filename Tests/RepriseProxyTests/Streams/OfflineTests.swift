@@ -1,0 +1,120 @@
+import Foundation
+import Logging
+import Reprise
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@testable import RepriseProxy
+
+/// Which parts of a stream are listed when the origin must not be asked, or cannot be reached.
+@Suite("Streams without their origin", .limit(minutes: 2)) struct OfflineStreamTests {
+    private typealias Site = StreamSite
+
+    private static let master = """
+        #EXTM3U
+        #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="English",DEFAULT=YES,AUTOSELECT=YES,URI="audio.m3u8"
+        #EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="s",NAME="English",URI="subtitles.m3u8"
+        #EXT-X-STREAM-INF:BANDWIDTH=5000000,AUDIO="a",SUBTITLES="s"
+        high.m3u8
+        #EXT-X-STREAM-INF:BANDWIDTH=800000,AUDIO="a",SUBTITLES="s"
+        low.m3u8
+
+        """
+
+    private static func publish(_ site: Site) {
+        site.publish(master, at: "/master.m3u8")
+        for (list, segments) in [("high", ["h1.ts", "h2.ts"]), ("low", ["l1.ts", "l2.ts"]), ("audio", ["a1.ts"])] {
+            site.publish(Site.list(segments, ended: true), at: "/\(list).m3u8")
+            for segment in segments { site.publishSegment("/\(segment)") }
+        }
+        site.publish(Site.list(["s1.vtt"], ended: true), at: "/subtitles.m3u8")
+    }
+
+    private static func play(_ paths: [String], _ site: Site) async throws {
+        for path in paths { #expect(try await site.get(path).status == 200) }
+    }
+
+    /// Runs `body` with a proxy over the same directory that asks no origin.
+    private static func offline(_ site: Site, _ body: (ProxyBench) async throws -> Void) async throws {
+        try await site.proxy.bench.reopened(configure: {
+            $0.reuse.isOffline = true
+            $0.clock = site.clock.cacheClock
+        }) { cache async throws in
+            var configuration = ProxyConfiguration()
+            configuration.logger.logLevel = .critical
+            configuration.clock = site.clock.cacheClock
+            let server = try await ProxyServer.start(cache, configuration: configuration)
+            let result: Result<Void, any Error>
+            do { result = .success(try await body(ProxyBench(bench: site.proxy.bench, server: server))) } catch {
+                result = .failure(error)
+            }
+            await server.stop()
+            try result.get()
+        }
+    }
+
+    private static func text(_ proxy: ProxyBench, _ path: String) async throws -> String {
+        let (head, body) = try await proxy.get(path)
+        #expect(head.status == 200, "\(path)")
+        return String(decoding: body, as: UTF8.self)
+    }
+
+    private static let played = ["/master.m3u8", "/high.m3u8", "/low.m3u8", "/audio.m3u8", "/subtitles.m3u8", "/a1.ts"]
+
+    @Test("offline, only what is wholly stored is listed") func whole() async throws {
+        try await Site.run { site async throws in
+            Self.publish(site)
+            try await Self.play(Self.played + ["/l1.ts", "/l2.ts", "/h1.ts"], site)
+            try await Self.offline(site) { proxy async throws in
+                let text = try await Self.text(proxy, "/master.m3u8")
+                #expect(text.contains("\nlow.m3u8\n") && text.contains(#"URI="audio.m3u8""#), "\(text)")
+                #expect(!text.contains("high.m3u8") && !text.contains("SUBTITLES"), "\(text)")
+                // What is asked for all the same is answered with what there is.
+                let high = try await Self.text(proxy, "/high.m3u8")
+                #expect(high.contains("\n#EXT-X-GAP\nh2.ts\n") && !high.contains("#EXT-X-GAP\nh1.ts"), "\(high)")
+                #expect(try await proxy.get("/l2.ts").body == TestPattern.bytes(in: 0..<1000, seed: 1))
+            }
+        }
+    }
+
+    @Test("offline, a stream of which nothing is whole is listed with its gaps, and one of which nothing is stored not")
+    func parts() async throws {
+        try await Site.run { site async throws in
+            Self.publish(site)
+            try await Self.play(Self.played + ["/h1.ts"], site)
+            site.publish(Self.master, at: "/other.m3u8")
+            site.publish(Site.list(["x.ts"], ended: true), at: "/list.m3u8")
+            try await Self.play(["/list.m3u8"], site)
+            try await Self.offline(site) { proxy async throws in
+                let text = try await Self.text(proxy, "/master.m3u8")
+                #expect(text.contains("\nhigh.m3u8\n") && !text.contains("low.m3u8"), "\(text)")
+                let list = try await proxy.get("/list.m3u8")
+                #expect(list.head.status == 504)
+                #expect(String(decoding: list.body, as: UTF8.self).contains("Nothing of the stream is stored"))
+            }
+        }
+    }
+
+    @Test("once the origin cannot be reached, its playlist names stored variants only") func airplane() async throws {
+        try await Site.run { site async throws in
+            Self.publish(site)
+            try await Self.play(Self.played + ["/l1.ts", "/l2.ts"], site)
+            #expect(try await site.get("/master.m3u8").text.contains("high.m3u8"))
+            await site.origin.stop()
+            let reply = try await site.get("/master.m3u8")
+            #expect(reply.status == 200 && reply.text.contains("\nlow.m3u8\n"), "\(reply.text)")
+            #expect(!reply.text.contains("high.m3u8"), "\(reply.text)")
+        }
+    }
+
+    @Test("an origin that answers with an error is no reason to leave variants out") func failing() async throws {
+        try await Site.run { site async throws in
+            Self.publish(site)
+            try await Self.play(Self.played + ["/l1.ts", "/l2.ts"], site)
+            site.fail("/master.m3u8", with: 503)
+            #expect(try await site.get("/master.m3u8").text.contains("high.m3u8"))
+        }
+    }
+}

@@ -1,0 +1,267 @@
+import RepriseTesting
+import TestLimits
+import Testing
+
+@testable import Reprise
+
+/// The order of downloads and their states, event by event.
+@Suite(.limit(minutes: 1)) struct DownloadQueueTests {
+    private static func key(_ number: Int) -> CacheKey { CacheKey("http://origin/\(number)") }
+
+    private static func request(_ number: Int) throws -> OriginRequest {
+        OriginRequest(url: try ResourceURL("http://origin/\(number)"))
+    }
+
+    /// A queue with downloads 0..<`count`.
+    private static func queue(_ count: Int, width: Int = 2) throws -> DownloadQueue {
+        var queue = DownloadQueue(width: width)
+        for number in 0..<count { _ = queue.add(key(number), try request(number)) }
+        return queue
+    }
+
+    /// The states in order: `q`, `r`, `w`, `p`, `d`, `f`.
+    private static func letters(_ queue: DownloadQueue) -> String {
+        String(
+            queue.items.map { item -> Character in
+                switch item.phase {
+                case .queued: "q"
+                case .running: "r"
+                case .waiting: "w"
+                case .paused: "p"
+                case .done: "d"
+                case .failed: "f"
+                }
+            })
+    }
+
+    private static func run(_ number: Int, of queue: DownloadQueue) throws -> DownloadQueue.Run {
+        guard case .running(let run) = queue.items[number].phase else { throw NotRunning() }
+        return run
+    }
+
+    private struct NotRunning: Error {}
+
+    private static let unreachable = RepriseError(.originUnreachable, "No answer.")
+
+    @Test func asManyRunAsMay() throws {
+        var queue = try Self.queue(4)
+        #expect(Self.letters(queue) == "rrqq")
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), .done)
+        #expect(Self.letters(queue) == "drrq")
+    }
+
+    @Test("what was paused keeps its place until its task has ended")
+    func pausing() throws {
+        var queue = try Self.queue(3)
+        let run = try Self.run(0, of: queue)
+        guard case .cancel(run)? = queue.pause(Self.key(0)).first else { throw NotRunning() }
+        #expect(Self.letters(queue) == "prq")
+        _ = queue.end(run, of: Self.key(0), .canceled)
+        #expect(Self.letters(queue) == "prr")
+        #expect(queue.pause(Self.key(0)).isEmpty)
+        _ = queue.resume(Self.key(0))
+        #expect(Self.letters(queue) == "qrr")
+    }
+
+    @Test("a download that goes on while its canceled task still ends is another task")
+    func resumedAtOnce() throws {
+        var queue = try Self.queue(1)
+        let first = try Self.run(0, of: queue)
+        _ = queue.pause(Self.key(0))
+        _ = queue.resume(Self.key(0))
+        let second = try Self.run(0, of: queue)
+        #expect(first != second)
+        _ = queue.end(first, of: Self.key(0), .canceled)
+        #expect(Self.letters(queue) == "r")
+        _ = queue.end(second, of: Self.key(0), .done)
+        #expect(Self.letters(queue) == "d")
+    }
+
+    @Test func waitsGrowAndAnAnswerEndsThem() throws {
+        var queue = try Self.queue(1)
+        var pauses: [Duration] = []
+        for _ in 0..<9 {
+            let effects = queue.end(try Self.run(0, of: queue), of: Self.key(0), .failed(Self.unreachable))
+            guard case .retry(_, let waits, let pause)? = effects.first else { throw NotRunning() }
+            #expect(Self.letters(queue) == "w")
+            pauses.append(pause)
+            #expect(queue.retry(Self.key(0), after: waits - 1).isEmpty, "an earlier wait")
+            _ = queue.retry(Self.key(0), after: waits)
+        }
+        #expect(pauses == [5, 10, 20, 40, 80, 160, 300, 300, 300].map { .seconds($0) })
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), .done)
+        #expect(queue.items[0].waits == 0)
+    }
+
+    @Test func whatWaitsLeavesItsPlaceToOthers() throws {
+        var queue = try Self.queue(3, width: 1)
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), .failed(Self.unreachable))
+        #expect(Self.letters(queue) == "wrq")
+        _ = queue.retry(Self.key(0), after: 1)
+        #expect(Self.letters(queue) == "qrq")
+        _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), .done)
+        #expect(Self.letters(queue) == "rdq", "the first in the order comes first")
+    }
+
+    @Test func orderIsChanged() throws {
+        var queue = try Self.queue(4, width: 1)
+        queue.move(Self.key(3), before: Self.key(1))
+        #expect(queue.items.map(\.key) == [0, 3, 1, 2].map(Self.key))
+        queue.move(Self.key(0), before: nil)
+        #expect(queue.items.map(\.key) == [3, 1, 2, 0].map(Self.key))
+        #expect(Self.letters(queue) == "qqqr", "what runs goes on")
+        queue.move(Self.key(3), before: Self.key(3))
+        queue.move(Self.key(9), before: Self.key(3))
+        #expect(queue.items.map(\.key) == [3, 1, 2, 0].map(Self.key))
+    }
+
+    @Test("those of an earlier process come first, and one that was added since is not there twice")
+    func restored() throws {
+        var queue = try Self.queue(1)
+        let recorded = try [2, 0].map { DownloadQueue.Item(key: Self.key($0), request: try Self.request($0)) }
+        _ = queue.restore(recorded)
+        #expect(queue.items.map(\.key) == [2, 0].map(Self.key))
+        #expect(Self.letters(queue) == "rr")
+    }
+
+    @Test(
+        "what a failure waits for",
+        arguments: [
+            (401, Download.Obstacle.authorization), (403, .authorization), (407, .authorization), (429, .network),
+            (503, .network), (404, nil), (410, nil),
+        ])
+    func obstacles(status: Int, obstacle: Download.Obstacle?) {
+        let refusal = OriginRefusal(head: .init(status: .init(code: status)), body: [])
+        #expect(Download.Obstacle(RepriseError(.originRefused, "No.", refusal: refusal)) == obstacle)
+    }
+
+    // MARK: - Against a model
+
+    /// What each download is to do, without numbers of tasks.
+    private struct Model {
+        enum State { case queued, running, waiting, paused, done, failed }
+        var order: [Int] = []
+        var states: [Int: State] = [:]
+        /// Tasks that were canceled and have not ended.
+        var leaving = 0
+
+        mutating func launch(width: Int) {
+            for number in order where states[number] == .queued {
+                guard states.values.count(where: { $0 == .running }) + leaving < width else { return }
+                states[number] = .running
+            }
+        }
+
+        var letters: String {
+            String(
+                order.map { number -> Character in
+                    switch states[number] {
+                    case .queued: "q"
+                    case .running: "r"
+                    case .waiting: "w"
+                    case .paused: "p"
+                    case .done: "d"
+                    case .failed: "f"
+                    case nil: "?"
+                    }
+                })
+        }
+    }
+
+    @Test("ten thousand steps of adding, pausing, moving, failing, ending and being killed, against a model")
+    func model() throws {
+        var random = SeededGenerator(seed: 14)
+        for round in 0..<100 {
+            let width = Int.random(in: 1...3, using: &random)
+            var (queue, model) = (DownloadQueue(width: width), Model())
+            var tasks: [(run: DownloadQueue.Run, number: Int, isCanceled: Bool)] = []
+            func note(_ effects: [DownloadQueue.Effect]) {
+                for effect in effects {
+                    switch effect {
+                    case .start(let run, let key, _):
+                        tasks.append((run, Int(key.text.split(separator: "/").last ?? "") ?? -1, false))
+                    case .cancel(let run):
+                        for index in tasks.indices where tasks[index].run == run { tasks[index].isCanceled = true }
+                    case .retry: break
+                    }
+                }
+            }
+            for step in 0..<100 {
+                let number = Int.random(in: 0..<8, using: &random)
+                let key = Self.key(number)
+                switch Int.random(in: 0..<9, using: &random) {
+                case 0, 1:
+                    note(queue.add(key, try Self.request(number)))
+                    if model.states[number] == nil { model.order.append(number) }
+                    if model.states[number] != .running { model.states[number] = .queued }
+                case 2:
+                    note(queue.pause(key))
+                    switch model.states[number] {
+                    case .running:
+                        model.leaving += 1
+                        model.states[number] = .paused
+                    case .queued, .waiting, .failed: model.states[number] = .paused
+                    case .paused, .done, nil: break
+                    }
+                case 3:
+                    note(queue.resume(key))
+                    if let state = model.states[number], ![.running, .done].contains(state) {
+                        model.states[number] = .queued
+                    }
+                case 4:
+                    note(queue.remove(key))
+                    if model.states.removeValue(forKey: number) == .running { model.leaving += 1 }
+                    model.order.removeAll { $0 == number }
+                case 5:
+                    let other = Int.random(in: 0..<9, using: &random)
+                    queue.move(key, before: Self.key(other))
+                    if other != number, model.order.contains(number) {
+                        model.order.removeAll { $0 == number }
+                        let place = model.order.firstIndex(of: other) ?? model.order.endIndex
+                        model.order.insert(number, at: place)
+                    }
+                case 6, 7:
+                    guard let task = tasks.randomElement(using: &random) else { continue }
+                    tasks.removeAll { $0.run == task.run }
+                    let errors: [RepriseError?] = [
+                        nil, Self.unreachable, RepriseError(.storageFull, "Full."),
+                        RepriseError(.validatorChanged, "Another."),
+                    ]
+                    let error = errors.randomElement(using: &random) ?? nil
+                    let ending: DownloadQueue.Ending =
+                        task.isCanceled ? .canceled : error.map { .failed($0) } ?? .done
+                    note(queue.end(task.run, of: Self.key(task.number), ending))
+                    if task.isCanceled {
+                        model.leaving -= 1
+                    } else if let error {
+                        model.states[task.number] = Download.Obstacle(error) == nil ? .failed : .waiting
+                    } else {
+                        model.states[task.number] = .done
+                    }
+                default:
+                    // Killed, and opened again: only what is recorded stays.
+                    guard Int.random(in: 0..<4, using: &random) == 0 else { continue }
+                    let recorded = queue.items.map { item in
+                        var item = DownloadQueue.Item(key: item.key, request: item.request, phase: item.phase)
+                        switch item.phase {
+                        case .queued, .running, .waiting, .failed: item.phase = .queued
+                        case .paused, .done: break
+                        }
+                        return item
+                    }
+                    queue = DownloadQueue(width: width)
+                    tasks = []
+                    note(queue.restore(recorded))
+                    model.leaving = 0
+                    for (number, state) in model.states where state != .paused && state != .done {
+                        model.states[number] = .queued
+                    }
+                }
+                model.launch(width: width)
+                #expect(Self.letters(queue) == model.letters, "round \(round), step \(step)")
+                #expect(queue.items.map(\.key) == model.order.map(Self.key), "round \(round), step \(step)")
+                #expect(queue.runs.count <= width && queue.runs == Set(tasks.map(\.run)))
+            }
+        }
+    }
+}
