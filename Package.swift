@@ -264,10 +264,4 @@ if hasStandIn {
             name: "RepriseDemo", dependencies: ["RepriseAVPlayer", "AVFoundation"],
             path: "Examples/RepriseDemo/Sources/RepriseDemo", exclude: ["PlayerView.swift", "RepriseDemoApp.swift"],
             swiftSettings: strict))
-    // Targets that the adapter's tests do not need are not built a second time.
-    package.products.removeAll { $0.name == "reprise" }
-    package.targets.removeAll { target in
-        ["ParserBenchmark", "RepriseCLI", "Soak"].contains(target.name)
-            || target.type == .test && target.name != "RepriseAVPlayerTests"
-    }
 }
