@@ -101,7 +101,7 @@ private struct Edges {
         isInside ? span?.upperBound : span?.lowerBound
     }
 
-    static func nearest(_ one: Edges, _ other: Edges) -> Int64? {
+    static func nearest(_ one: Edges, or other: Edges) -> Int64? {
         guard let a = one.next else { return other.next }
         guard let b = other.next else { return a }
         return min(a, b)

@@ -50,7 +50,7 @@ extension SpanTable {
         byteTotal += span.length
     }
 
-    private mutating func uncount(_ chunk: Int, _ offsets: Range<Int>) {
+    private mutating func uncount(_ chunk: Int, at offsets: Range<Int>) {
         spanCount -= offsets.count
         for offset in offsets { byteTotal -= self[Index(chunk: chunk, offset: offset)].length }
     }

@@ -36,7 +36,7 @@ package final class Turn: Sendable {
         }
     }
 
-    private func wait(_ continuation: CheckedContinuation<Void, any Error>, _ number: UInt64) {
+    private func wait(_ continuation: CheckedContinuation<Void, any Error>, number: UInt64) {
         let result = state.withLock { state -> Result<Void, any Error>? in
             // A later cancellation finds the caller in the queue; an earlier one is detected here.
             if Task.isCancelled { return .failure(CancellationError()) }

@@ -85,7 +85,7 @@ public final class MediaCache: Sendable {
     }
 
     /// Why an open cache must not be shared with these settings; `nil` if it may.
-    private func refusal(of configuration: Configuration, _ vault: Vault?, _ directory: String) -> RepriseError? {
+    private func refusal(of configuration: Configuration, vault: Vault?, in directory: String) -> RepriseError? {
         if let store = engine.store, let difference = Index.KeyDifference(made: store.vault?.check, given: vault) {
             return difference.error
         }
@@ -244,7 +244,7 @@ public final class MediaCache: Sendable {
         }
     }
 
-    private static func shutDown(_ engine: Engine, _ upkeep: Upkeep, _ downloads: Downloads) async {
+    private static func shutDown(_ engine: Engine, upkeep: Upkeep, downloads: Downloads) async {
         await upkeep.stop()
         await downloads.stop()
         await engine.shutDown()

@@ -118,7 +118,7 @@ public struct MediaResource: Sendable {
     /// The request that asks the origin for the resource.
     var originRequest: OriginRequest { request([:]) }
 
-    func request(_ extra: HTTPFields, _ method: HTTPRequest.Method = .get) -> OriginRequest {
+    func request(_ extra: HTTPFields, method: HTTPRequest.Method = .get) -> OriginRequest {
         var request = OriginRequest(url: url, method: method, fields: extra.isEmpty ? fields : fields.merging(extra))
         request.networkPolicy = networkPolicy
         request.patience = patience

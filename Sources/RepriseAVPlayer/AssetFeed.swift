@@ -153,7 +153,7 @@ final class AssetFeed: Sendable {
         request.fill(information, contentType: type?.identifier)
     }
 
-    private func fail(_ id: LoadingMachine.ID, _ error: any Error) {
+    private func fail(_ id: LoadingMachine.ID, error: any Error) {
         let actions = state.withLock { $0.machine.failed(id) }
         perform(actions, error: error)
     }
@@ -182,7 +182,7 @@ final class AssetFeed: Sendable {
         }
     }
 
-    private func serve(_ id: LoadingMachine.ID, _ range: Range<Int64>) async {
+    private func serve(_ id: LoadingMachine.ID, range: Range<Int64>) async {
         do {
             guard let information = state.withLock({ $0.information }) else { return }
             let bytes = try await source.open(range, of: information)

@@ -29,7 +29,7 @@ final class AssetSource: Sendable {
     /// cost more.
     static let window: Int64 = 64 << 10
 
-    init(_ cache: MediaCache, _ url: ResourceURL, _ options: PlaybackOptions, fileType: String? = nil) {
+    init(_ cache: MediaCache, url: ResourceURL, options: PlaybackOptions, fileType: String? = nil) {
         self.cache = options.isStored ? cache : cache.withoutStoring()
         self.url = url
         self.options = options
@@ -109,7 +109,7 @@ final class AssetSource: Sendable {
     }
 
     /// AVFoundation cannot play a file of unknown length, so it is stored first; its end determines the length.
-    private func readToEnd(_ read: MediaRead, _ known: ContentInformation) async throws -> ContentInformation {
+    private func readToEnd(_ read: MediaRead, known: ContentInformation) async throws -> ContentInformation {
         guard read.disposition != .bypass else {
             read.cancel()
             throw Self.lengthUnknown(url)
@@ -129,7 +129,7 @@ final class AssetSource: Sendable {
     }
 
     private func information(
-        _ known: ContentInformation, _ representation: Representation, isComplete: Bool,
+        _ known: ContentInformation, of representation: Representation, isComplete: Bool,
         firstBytes: () async throws -> [UInt8]
     ) async -> AssetInformation {
         var bytes: [UInt8] = []
@@ -158,7 +158,7 @@ final class AssetSource: Sendable {
     }
 
     /// Asks whether the origin has another representation now; without an answer, assumes not.
-    private func hasChanged(_ known: ContentInformation, _ resource: MediaResource) async -> Bool {
+    private func hasChanged(_ known: ContentInformation, of resource: MediaResource) async -> Bool {
         let head = await withTaskGroup(of: HTTPResponse?.self) { [cache] group in
             var condition = HTTPFields()
             condition[.ifNoneMatch] = known.validators.etag?.description

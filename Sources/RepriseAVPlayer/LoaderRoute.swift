@@ -29,7 +29,7 @@ enum LoaderRoute: Equatable {
     }
 
     /// Whether both name the same resource, ignoring fragments, which belong to the player (RFC 3986 §3.5).
-    private static func isSame(_ url: URL, _ other: URL) -> Bool {
+    private static func isSame(_ url: URL, as other: URL) -> Bool {
         url.absoluteString.prefix { $0 != "#" } == other.absoluteString.prefix { $0 != "#" }
     }
 }

@@ -91,7 +91,7 @@ struct LoadingMachine: Sendable {
         entries.keys.filter { entries[$0]?.phase == .waiting }.sorted { $0.number < $1.number }
     }
 
-    private mutating func begin(_ id: ID, _ completeLength: Int64) -> [Action] {
+    private mutating func begin(_ id: ID, completeLength: Int64) -> [Action] {
         guard var entry = entries[id] else { return [] }
         let information: [Action] = entry.wantsInformation ? [.inform(id)] : []
         guard let range = entry.extent?.clipped(to: completeLength), !range.isEmpty else {

@@ -64,7 +64,7 @@ extension AssetSource {
     ///
     /// Throws `invalidArgument` for headers that cannot be sent, and `closed`.
     static func resource(
-        _ cache: MediaCache, _ url: URL, _ options: PlaybackOptions
+        _ cache: MediaCache, url: URL, options: PlaybackOptions
     ) throws(RepriseError) -> MediaResource? {
         guard case .cached(let resourceURL, _) = SourceURL(url) else { return nil }
         return try AssetSource(cache, resourceURL, options).resource()

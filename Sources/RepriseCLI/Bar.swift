@@ -32,7 +32,7 @@ enum Bar {
         }.joined()
     }
 
-    private static func position(_ cell: Int64, _ length: Int64, _ width: Int) -> Int64 {
+    private static func position(_ cell: Int64, of length: Int64, width: Int) -> Int64 {
         let (high, low) = length.multipliedFullWidth(by: cell)
         return Int64(width).dividingFullWidth((high, low)).quotient
     }

@@ -38,7 +38,7 @@ struct ByteCount: ExpressibleByArgument, Sendable, Equatable, CustomStringConver
     }
 
     /// `value` with so many digits after the point, without Foundation's locale.
-    static func fixed(_ value: Double, _ digits: Int) -> String {
+    static func fixed(_ value: Double, digits: Int) -> String {
         guard digits > 0 else { return String(Int64(value.rounded())) }
         let scale = digits == 1 ? 10.0 : 100.0
         let scaled = Int64((value * scale).rounded())

@@ -108,7 +108,7 @@ struct Fetch: AsyncParsableCommand {
     }
 
     /// Fetches one after the other.
-    private func fetchAll(_ cache: MediaCache, _ output: (Output, OutputFile)?) async throws -> Outcome {
+    private func fetchAll(_ cache: MediaCache, to output: (Output, OutputFile)?) async throws -> Outcome {
         var outcome = Outcome()
         for url in urls {
             let meter = FetchMeter(url: url, isJSON: json)
@@ -129,7 +129,7 @@ struct Fetch: AsyncParsableCommand {
     }
 
     private func fetch(
-        _ url: String, _ cache: MediaCache, _ meter: FetchMeter, _ output: (place: Output, file: OutputFile)?
+        _ url: String, in cache: MediaCache, meter: FetchMeter, to output: (place: Output, file: OutputFile)?
     ) async throws {
         let resource = try cache.resource(for: url, fields: HeaderFields.parse(headers))
         let transfer = Transfer(resource: resource, name: URLText.name(of: url), meter: meter)
@@ -203,7 +203,7 @@ private struct Transfer: Sendable {
     }
 
     /// Takes the next piece, and writes it if there is a file; returns its length, or `nil` at the end.
-    private func step(_ read: MediaRead, _ file: OutputFile?) async throws -> Int? {
+    private func step(_ read: MediaRead, to file: OutputFile?) async throws -> Int? {
         guard let file else { return try await read.next()?.count }
         guard let bytes = try await read.nextBytes() else { return nil }
         try await file.append(bytes)

@@ -110,7 +110,7 @@ struct List: AsyncParsableCommand {
         }
     }
 
-    private static func line(_ stored: Int64, _ share: Double?, _ url: ResourceURL, _ retention: Retention) -> String {
+    private static func line(_ stored: Int64, share: Double?, url: ResourceURL, retention: Retention) -> String {
         let size = "\(ByteCount(stored))".leftPadded(9)
         let percent = share.map { "\(Int(($0 * 100).rounded(.down))) %" } ?? "? %"
         let mark = retention.mark.map { "  [\($0)]" } ?? ""

@@ -20,10 +20,10 @@ struct NameOptions: ParsableArguments {
     }
 
     /// Whether `name` is the URL or the key of `entry`, or a URL with that key.
-    func matches(_ name: String, _ entry: CacheEntry) -> Bool { matches(name, entry.key, entry.url) }
+    func matches(_ name: String, entry: CacheEntry) -> Bool { matches(name, entry.key, entry.url) }
 
     /// The same for the entry or the pin under `entryKey`.
-    func matches(_ name: String, _ entryKey: CacheKey, _ entryURL: ResourceURL) -> Bool {
+    func matches(_ name: String, for entryKey: CacheKey, url entryURL: ResourceURL) -> Bool {
         if entryURL.description == name || entryKey.text == name { return true }
         guard !dropQueryItem.isEmpty, let url = try? ResourceURL(name) else { return false }
         let key = CacheKeyPolicy.droppingQueryItems(Set(dropQueryItem)).key(for: url)

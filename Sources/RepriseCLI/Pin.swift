@@ -124,7 +124,7 @@ struct Pin: AsyncParsableCommand {
 
     /// What is kept of a URL, and what is not there to be kept.
     private static func report(
-        _ resource: MediaResource, _ url: String, _ retention: Retention, in store: MediaCache, isOld: Bool = false
+        _ resource: MediaResource, url: String, retention: Retention, in store: MediaCache, isOld: Bool = false
     ) async throws -> String {
         let title = try await store.titles().first { $0.key == resource.key }
         let file = await resource.storedProgress().ranges.byteCount
@@ -141,7 +141,7 @@ struct Pin: AsyncParsableCommand {
     }
 
     /// Shows how far the download is until it ends.
-    private static func end(of resource: MediaResource, _ url: String, _ events: AsyncStream<CacheEvent>) async throws {
+    private static func end(of resource: MediaResource, url: String, events: AsyncStream<CacheEvent>) async throws {
         let meter = FetchMeter(url: url, isJSON: false)
         try await meter.showing {
             async let _ = follow(resource, meter)
@@ -149,7 +149,7 @@ struct Pin: AsyncParsableCommand {
         }
     }
 
-    private static func follow(_ resource: MediaResource, _ meter: FetchMeter) async {
+    private static func follow(_ resource: MediaResource, to meter: FetchMeter) async {
         var (before, hasBegun) = (nil as Int64?, false)
         for await progress in resource.storedProgressUpdates() {
             let bytes = progress.ranges.byteCount
@@ -164,7 +164,7 @@ struct Pin: AsyncParsableCommand {
         }
     }
 
-    private static func end(of resource: MediaResource, _ events: AsyncStream<CacheEvent>) async throws {
+    private static func end(of resource: MediaResource, events: AsyncStream<CacheEvent>) async throws {
         for await event in events {
             guard case .downloadEnded(resource.key, let error) = event else { continue }
             guard let error else { return }
@@ -174,7 +174,7 @@ struct Pin: AsyncParsableCommand {
     }
 
     /// In the words of the command's options, where `error` says that something cannot be stored.
-    private static func reason(_ error: RepriseError, _ resource: MediaResource) async -> any Error {
+    private static func reason(_ error: RepriseError, of resource: MediaResource) async -> any Error {
         if error.code == .notStored { return Failure.Reason.notStored(unstorable(resource, .forbidden)) }
         guard error.code == .storageFull || error.code == .storageUnavailable else { return error }
         let length = await resource.storedProgress().completeLength ?? error.range?.upperBound
@@ -187,7 +187,7 @@ struct Pin: AsyncParsableCommand {
         return Failure.Reason.notStored(unstorable(resource, obstacle))
     }
 
-    private static func unstorable(_ resource: MediaResource, _ obstacle: StorageObstacle) -> String {
+    private static func unstorable(_ resource: MediaResource, because obstacle: StorageObstacle) -> String {
         "\(URLText.name(of: resource.url.description)) cannot be stored as a whole: \(obstacle.advice)"
     }
 }

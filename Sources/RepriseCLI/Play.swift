@@ -84,7 +84,7 @@ struct Play: AsyncParsableCommand {
 
     /// Plays through a proxy that lives as long as the player; the player's exit code.
     private func play(
-        _ url: ResourceURL, with player: Player, through cache: MediaCache, _ configuration: ProxyConfiguration
+        _ url: ResourceURL, with player: Player, through cache: MediaCache, configuration: ProxyConfiguration
     ) async throws -> Int32 {
         let server = try await ProxyServer.start(cache, configuration: configuration)
         let result: Result<Int32, any Error>

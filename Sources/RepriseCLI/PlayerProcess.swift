@@ -13,7 +13,7 @@ final class PlayerProcess: Sendable {
     /// Starts the program at `path`.
     ///
     /// Throws a reason with code 126 if the system cannot.
-    init(_ path: String, _ arguments: [String]) throws {
+    init(_ path: String, arguments: [String]) throws {
         #if canImport(Darwin)
             var attributes: posix_spawnattr_t?
         #else

@@ -30,7 +30,7 @@ struct Remove: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reporting {
             let (entries, pins, outcome, missing) = try await cache.withCache { store in
-                func isWanted(_ key: CacheKey, _ url: ResourceURL) -> Bool {
+                func isWanted(_ key: CacheKey, url: ResourceURL) -> Bool {
                     all || urls.contains { names.matches($0, key, url) }
                 }
                 let entries = try await store.entries().map { ($0.key, $0.url) }

@@ -35,7 +35,7 @@ enum RunningServer {
         return answer
     }
 
-    private static func get(_ address: String, _ client: NIOOrigin) async throws -> (status: Int, text: String) {
+    private static func get(_ address: String, with client: NIOOrigin) async throws -> (status: Int, text: String) {
         let response = try await client.send(OriginRequest(url: try ResourceURL(address)))
         defer { response.body.cancel() }
         var bytes: [UInt8] = []

@@ -132,7 +132,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     /// Warns when there is room for few, or for fewer than were asked for.
-    private static func connections(_ wanted: Int?, _ budget: DescriptorBudget, _ logger: Logger) -> Int {
+    private static func connections(_ wanted: Int?, within budget: DescriptorBudget, logger: Logger) -> Int {
         let count = min(wanted ?? budget.connections, budget.connections)
         if count < wanted ?? 0 || budget.total < DescriptorBudget.few {
             logger.warning(
@@ -143,8 +143,8 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func serve(
-        _ configuration: ProxyConfiguration, _ settings: MediaCache.Configuration, _ logger: Logger,
-        _ signals: StopSignals
+        _ configuration: ProxyConfiguration, settings: MediaCache.Configuration, logger: Logger,
+        signals: StopSignals
     ) async throws {
         let origin = OriginClient.make { client in
             client.forbidsPrivateAddresses = !configuration.isLoopback
@@ -173,7 +173,7 @@ struct Serve: AsyncParsableCommand {
         await events.value
     }
 
-    private func announce(_ server: ProxyServer, _ cache: MediaCache) {
+    private func announce(_ server: ProxyServer, of cache: MediaCache) {
         let address = host == "0.0.0.0" || host == "::" ? "this machine's address, port \(server.port)" : server.address
         let stored = "\(self.cache.directory), \(ByteCount(cache.storedBytes)) stored"
         let place = cache.isStoring ? stored : cache.isReadOnly ? "\(stored), read-only" : "no store"
@@ -187,7 +187,7 @@ struct Serve: AsyncParsableCommand {
         do { try Terminal.print(lines) } catch { Terminal.error("reprise: \(error.message)") }
     }
 
-    private static func log(_ events: AsyncStream<CacheEvent>, _ logger: Logger) async {
+    private static func log(_ events: AsyncStream<CacheEvent>, logger: Logger) async {
         for await event in events {
             switch event {
             case .storeBypassed(let key, let reason):

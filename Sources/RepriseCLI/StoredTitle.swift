@@ -10,7 +10,7 @@ struct StoredTitle {
     let outline: StreamOutline?
 
     /// All titles, the most recently used first.
-    static func all(_ inspector: CacheInspector, _ names: NameOptions) throws(RepriseError) -> [StoredTitle] {
+    static func all(_ inspector: CacheInspector, named names: NameOptions) throws(RepriseError) -> [StoredTitle] {
         let files = try StoredFiles(inspector, policy: names.policy)
         let streams = StreamTable(files)
         var entries: [CacheKey: CacheEntry] = [:]

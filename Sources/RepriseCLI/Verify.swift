@@ -63,7 +63,7 @@ struct Verify: AsyncParsableCommand {
         }
     }
 
-    private func show(_ report: VerificationReport, _ reset: String?) throws {
+    private func show(_ report: VerificationReport, reset: String?) throws {
         let damaged = report.damaged.reduce(0) { $0 + $1.range.upperBound - $1.range.lowerBound }
         if json {
             try Terminal.printJSON(
@@ -91,7 +91,7 @@ struct Verify: AsyncParsableCommand {
     }
 
     /// A bar on a terminal, nothing elsewhere.
-    @Sendable private static func show(_ read: Int64, _ total: Int64) {
+    @Sendable private static func show(_ read: Int64, of total: Int64) {
         // 64 KiB at a time: every hundredth is often enough.
         guard Terminal.isInteractive, total > 0, read / (64 << 10) % 100 == 0 else { return }
         Terminal.replaceLine(

@@ -9,7 +9,7 @@ import Reprise
 /// Messages name host and port, never a query.
 enum Failures {
     /// A failed connection attempt.
-    static func connect(_ error: any Error, _ endpoint: Endpoint, timeout: TimeAmount) -> any Error {
+    static func connect(_ error: any Error, to endpoint: Endpoint, timeout: TimeAmount) -> any Error {
         if error is RepriseError || error is CancellationError { return error }
         if let error = error as? ChannelError, case .connectTimeout = error {
             return timedOut("could not be connected to", endpoint, timeout)
@@ -29,7 +29,7 @@ enum Failures {
     }
 
     /// A failed TLS negotiation.
-    static func handshake(_ error: (any Error)?, _ endpoint: Endpoint) -> any Error {
+    static func handshake(_ error: (any Error)?, with endpoint: Endpoint) -> any Error {
         if let error, error is RepriseError || error is CancellationError { return error }
         if error == nil || error is IOError || error is SocketGate.ConnectionReset {
             return RepriseError(
@@ -40,7 +40,7 @@ enum Failures {
     }
 
     /// An exchange that has no response yet.
-    static func head(_ error: (any Error)?, _ endpoint: Endpoint, hasSeenBytes: Bool) -> any Error {
+    static func head(_ error: (any Error)?, from endpoint: Endpoint, hasSeenBytes: Bool) -> any Error {
         if let error, error is RepriseError || error is CancellationError { return error }
         guard isDisconnection(error) else { return misbehaved(endpoint, error) }
         let what = hasSeenBytes ? "in the middle of the response's head" : "before it answered"
@@ -49,13 +49,13 @@ enum Failures {
     }
 
     /// A body in transfer.
-    static func body(_ error: (any Error)?, _ endpoint: Endpoint) -> RepriseError {
+    static func body(_ error: (any Error)?, from endpoint: Endpoint) -> RepriseError {
         if let error = error as? RepriseError { return error }
         guard isDisconnection(error) else { return misbehaved(endpoint, error) }
         return .originBodyTruncated(endpoint.name, cause: error)
     }
 
-    static func timedOut(_ what: String, _ endpoint: Endpoint, _ time: TimeAmount) -> RepriseError {
+    static func timedOut(_ what: String, at endpoint: Endpoint, after time: TimeAmount) -> RepriseError {
         .originTimedOut(endpoint.name, what, within: .nanoseconds(time.nanoseconds))
     }
 
@@ -69,11 +69,11 @@ enum Failures {
         }
     }
 
-    private static func unreachable(_ endpoint: Endpoint, _ cause: any Error) -> RepriseError {
+    private static func unreachable(_ endpoint: Endpoint, cause: any Error) -> RepriseError {
         .originUnreachable(endpoint.name, cause: cause)
     }
 
-    private static func misbehaved(_ endpoint: Endpoint, _ cause: (any Error)?) -> RepriseError {
+    private static func misbehaved(_ endpoint: Endpoint, cause: (any Error)?) -> RepriseError {
         RepriseError(
             .originMisbehaved, "The response of \(endpoint.name) is not valid HTTP/1.1 and cannot be used.",
             cause: cause)

@@ -92,7 +92,7 @@ public final class NIOOrigin: Origin {
         }
     }
 
-    private func exchange(_ request: OriginRequest, _ head: HTTPRequestHead, _ slot: PoolSlot) async throws
+    private func exchange(_ request: OriginRequest, head: HTTPRequestHead, on slot: PoolSlot) async throws
         -> Exchange.Response
     {
         do {

@@ -23,7 +23,7 @@ final class LogQueue: Sendable {
 
     init(_ logger: Logger) { self.logger = logger }
 
-    func log(_ level: Logger.Level, _ message: Logger.Message, _ metadata: Logger.Metadata) {
+    func log(_ level: Logger.Level, _ message: Logger.Message, metadata: Logger.Metadata) {
         let isAdmitted = backlog.withLock { backlog in
             guard backlog.waiting < Self.capacity else {
                 backlog.dropped += 1

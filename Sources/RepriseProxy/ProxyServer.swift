@@ -69,7 +69,7 @@ public final class ProxyServer: Sendable {
         try result.get()
     }
 
-    private static func cannotListen(_ configuration: ProxyConfiguration, _ error: any Error) -> RepriseError {
+    private static func cannotListen(_ configuration: ProxyConfiguration, error: any Error) -> RepriseError {
         RepriseError(
             .invalidArgument,
             "Cannot listen on \(configuration.host), port \(configuration.port). If the port is taken, choose another.",
@@ -89,7 +89,7 @@ public final class ProxyServer: Sendable {
         }
     }
 
-    private static func bootstrap(_ service: ProxyService, _ group: MultiThreadedEventLoopGroup) -> ServerBootstrap {
+    private static func bootstrap(_ service: ProxyService, on group: MultiThreadedEventLoopGroup) -> ServerBootstrap {
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 512)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

@@ -114,7 +114,7 @@ final class ProxyService: Sendable {
     }
 
     /// Logs an answer, if requests are being logged.
-    func log(_ request: MediaRequest, _ resource: MediaResource, status: Int, cache: @autoclosure () -> String) {
+    func log(_ request: MediaRequest, resource: MediaResource, status: Int, cache: @autoclosure () -> String) {
         guard isLoggingRequests else { return }
         log(
             .info, "request",

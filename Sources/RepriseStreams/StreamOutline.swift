@@ -46,7 +46,7 @@ package struct StreamOutline: Sendable {
 
     // MARK: - HLS
 
-    private mutating func add(_ list: HLSPlaylist, base: URIReference, _ files: StoredFiles) {
+    private mutating func add(_ list: HLSPlaylist, base: URIReference, in files: StoredFiles) {
         guard list.kind == .multivariant || list.kind == .mixed else {
             guard !list.media.segments.isEmpty || list.kind == .media else { return }
             var track = StreamTrack(list.media.hasImagesOnly || list.media.hasIFramesOnly ? .images : .media)
@@ -70,7 +70,7 @@ package struct StreamOutline: Sendable {
     }
 
     private mutating func add(
-        _ variant: Variant, _ kind: StreamTrack.Kind, of list: HLSPlaylist, base: URIReference, _ files: StoredFiles
+        _ variant: Variant, as kind: StreamTrack.Kind, of list: HLSPlaylist, base: URIReference, in files: StoredFiles
     ) {
         guard let link = variant.link else { return }
         var track = StreamTrack(kind)
@@ -83,7 +83,7 @@ package struct StreamOutline: Sendable {
 
     /// Adds a track with what its own playlist lists, if that is stored; one that several variants share is added once.
     private mutating func add(
-        _ track: StreamTrack, link: Int, of list: HLSPlaylist, base: URIReference, _ files: StoredFiles
+        _ track: StreamTrack, link: Int, of list: HLSPlaylist, base: URIReference, in files: StoredFiles
     ) {
         guard case .fetchable(let target) = list.target(of: list.links[link], base: base),
             let url = try? ResourceURL(target.text)
@@ -110,7 +110,7 @@ package struct StreamOutline: Sendable {
     }
 
     private mutating func fill(
-        _ track: inout StreamTrack, from list: HLSPlaylist, base: URIReference, _ files: StoredFiles
+        _ track: inout StreamTrack, from list: HLSPlaylist, base: URIReference, in files: StoredFiles
     ) {
         track.isListed = true
         for segment in list.media.segments where !segment.isGap {
@@ -127,7 +127,7 @@ package struct StreamOutline: Sendable {
     /// Number of segments of one representation beyond which no more are looked up.
     private static let mostSegments = 100_000
 
-    private mutating func add(_ mpd: MPD, base: URIReference, _ files: StoredFiles) {
+    private mutating func add(_ mpd: MPD, base: URIReference, in files: StoredFiles) {
         isLive = mpd.isDynamic
         var indices: [String: Int] = [:]
         for (period, value) in mpd.periods.enumerated() {
@@ -151,7 +151,7 @@ package struct StreamOutline: Sendable {
     }
 
     private mutating func fill(
-        _ track: inout StreamTrack, from mpd: MPD, _ path: MPD.Path, base: URIReference, _ files: StoredFiles
+        _ track: inout StreamTrack, from mpd: MPD, path: MPD.Path, base: URIReference, in files: StoredFiles
     ) {
         if let initialization = mpd.initialization(of: path, base: base) { note(initialization.target, files) }
         guard let segments = try? mpd.segments(of: path, base: base, limit: Self.mostSegments) else { return }
@@ -164,7 +164,7 @@ package struct StreamOutline: Sendable {
     // MARK: - Files
 
     private mutating func add(
-        _ target: LinkTarget, _ extent: ByteExtent, seconds: Double, to track: inout StreamTrack, _ files: StoredFiles
+        _ target: LinkTarget, extent: ByteExtent, seconds: Double, to track: inout StreamTrack, in files: StoredFiles
     ) {
         // A segment without a stated length counts as a second; no list is longer than a century.
         let length = Int64((min(max(seconds, 0), 3e9) * 1000).rounded())
@@ -181,7 +181,7 @@ package struct StreamOutline: Sendable {
     }
 
     /// The stored file at `target`, which becomes a member.
-    @discardableResult private mutating func note(_ target: LinkTarget, _ files: StoredFiles) -> CacheEntry? {
+    @discardableResult private mutating func note(_ target: LinkTarget, in files: StoredFiles) -> CacheEntry? {
         guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.text),
             let entry = files.entry(at: url)
         else { return nil }

@@ -11,7 +11,7 @@ import Reprise
 /// code is kept.
 enum Failures {
     /// A request that has no response yet.
-    static func head(_ error: any Error, _ url: ResourceURL) -> RepriseError {
+    static func head(_ error: any Error, from url: ResourceURL) -> RepriseError {
         guard let error = error as? URLError else { return unreachable(url, nil) }
         let cause = URLError(error.code)
         return switch error.code {
@@ -39,7 +39,7 @@ enum Failures {
     }
 
     /// A body in transfer: whatever ended it, the rest may be requested, unless its bytes were wrong.
-    static func body(_ error: (any Error)?, _ url: ResourceURL) -> RepriseError {
+    static func body(_ error: (any Error)?, from url: ResourceURL) -> RepriseError {
         let cause = (error as? URLError).map { URLError($0.code) }
         if let cause, isMalformed(cause.code) { return misbehaved(url, "is not valid HTTP", cause) }
         return .originBodyTruncated(url.authority, cause: cause)
@@ -60,20 +60,20 @@ enum Failures {
             "The body of \(url.authority) was read too slowly to keep its transfer; ask for the rest with a range.")
     }
 
-    static func timedOut(_ what: String, _ url: ResourceURL, _ time: Duration) -> RepriseError {
+    static func timedOut(_ what: String, at url: ResourceURL, after time: Duration) -> RepriseError {
         .originTimedOut(url.authority, what, within: time)
     }
 
-    static func misbehaved(_ url: ResourceURL, _ what: String, _ cause: URLError? = nil) -> RepriseError {
+    static func misbehaved(_ url: ResourceURL, what: String, cause: URLError? = nil) -> RepriseError {
         RepriseError(
             .originMisbehaved, "The response of \(url.authority) \(what) and cannot be used.", cause: cause)
     }
 
-    private static func unreachable(_ url: ResourceURL, _ cause: URLError?) -> RepriseError {
+    private static func unreachable(_ url: ResourceURL, cause: URLError?) -> RepriseError {
         .originUnreachable(url.authority, cause: cause)
     }
 
-    private static func isTLS(_ code: URLError.Code, _ url: ResourceURL) -> Bool {
+    private static func isTLS(_ code: URLError.Code, for url: ResourceURL) -> Bool {
         #if canImport(FoundationNetworking)
             // With FoundationNetworking libcurl's TLS errors have no code of their own.
             if code == .unknown && url.scheme == .https { return true }

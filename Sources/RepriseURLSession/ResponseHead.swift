@@ -52,7 +52,7 @@ struct ResponseHead {
     }
 
     /// The fields, each name once, because the system has joined repeated ones.
-    private static func fields(of response: HTTPURLResponse, _ url: ResourceURL) throws(RepriseError) -> HTTPFields {
+    private static func fields(of response: HTTPURLResponse, from url: ResourceURL) throws(RepriseError) -> HTTPFields {
         var fields = HTTPFields()
         for (name, value) in response.allHeaderFields {
             guard let name = (name as? String).flatMap({ HTTPField.Name($0) }), let value = value as? String else {

@@ -41,7 +41,7 @@ extension CacheControl {
         return ahead.isAtEnd || ahead.next == UInt8(ascii: ",") ? argument : ""
     }
 
-    private mutating func apply(_ name: String, _ argument: String?) {
+    private mutating func apply(_ name: String, argument: String?) {
         switch name {
         case "max-age": maxAge = maxAge ?? Self.deltaSeconds(argument)
         case "s-maxage": sharedMaxAge = sharedMaxAge ?? Self.deltaSeconds(argument)
@@ -76,7 +76,7 @@ extension CacheControl {
     }
 
     /// With field names the directive applies to these fields only; with no valid name, to the whole response.
-    private static func qualify(_ flag: inout Bool, _ fields: inout [String], _ argument: String?) {
+    private static func qualify(_ flag: inout Bool, fields: inout [String], argument: String?) {
         var names: [String] = []
         if let argument, var scanner = FieldScanner(argument) {
             let isValid = scanner.list { scanner in
@@ -95,10 +95,10 @@ extension CacheControl: CustomStringConvertible {
     /// The field value, empty without directives.
     public var description: String {
         var parts: [String] = []
-        func time(_ name: String, _ seconds: Int64?) {
+        func time(_ name: String, seconds: Int64?) {
             if let seconds { parts.append("\(name)=\(seconds)") }
         }
-        func flag(_ name: String, _ isSet: Bool, _ fields: [String] = []) {
+        func flag(_ name: String, isSet: Bool, fields: [String] = []) {
             if isSet { parts.append(name) }
             if !fields.isEmpty { parts.append("\(name)=\"\(fields.joined(separator: ", "))\"") }
         }

@@ -17,7 +17,7 @@ extension CacheControl {
         return control
     }
 
-    private mutating func apply(_ key: String, _ value: StructuredDictionary.Value) {
+    private mutating func apply(_ key: String, value: StructuredDictionary.Value) {
         switch (key, value) {
         case ("max-age", .integer(let seconds)): maxAge = Self.clamped(seconds)
         case ("s-maxage", .integer(let seconds)): sharedMaxAge = Self.clamped(seconds)
@@ -67,7 +67,7 @@ struct StructuredDictionary {
         }
     }
 
-    private static func skip(_ rest: inout ArraySlice<UInt8>, _ characters: String) {
+    private static func skip(_ rest: inout ArraySlice<UInt8>, anyOf characters: String) {
         rest = rest.drop { characters.utf8.contains($0) }
     }
 

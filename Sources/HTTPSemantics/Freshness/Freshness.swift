@@ -82,7 +82,7 @@ public struct Freshness: Sendable, Hashable {
 
     // The first value of each kind counts (RFC 9111 §4.2.1).
     private static func explicitLifetime(
-        _ fields: HTTPFields, _ control: CacheControl, date: HTTPDate, isShared: Bool
+        _ fields: HTTPFields, control: CacheControl, date: HTTPDate, isShared: Bool
     ) -> Int64? {
         if isShared, let seconds = control.sharedMaxAge { return seconds }
         if let seconds = control.maxAge { return seconds }

@@ -65,7 +65,7 @@ struct FLACFrameHeader: Sendable {
     }
 
     /// CRC-8 with the polynomial x⁸ + x² + x + 1.
-    private static func checksum(_ bytes: ArraySlice<UInt8>, _ place: Range<Int>) -> UInt8 {
+    private static func checksum(_ bytes: ArraySlice<UInt8>, at place: Range<Int>) -> UInt8 {
         var value: UInt8 = 0
         for index in place {
             value ^= bytes.byte(index)

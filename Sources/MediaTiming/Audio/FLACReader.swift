@@ -94,7 +94,7 @@ struct FLACReader: FormatReader {
     }
 
     /// The first seek point at or behind the goal (RFC 9639 §8.5).
-    private mutating func readPoints(_ table: Range<Int64>, _ stream: StreamInformation, _ view: ByteView) throws(Stop)
+    private mutating func readPoints(_ table: Range<Int64>, of stream: StreamInformation, in view: ByteView) throws(Stop)
     {
         for place in stride(from: table.lowerBound, through: table.upperBound - 18, by: 18) {
             let sample = try view.number(at: place, 8)

@@ -25,12 +25,12 @@ struct SeekTable: Sendable {
     }
 
     private init(
-        xing frame: ArraySlice<UInt8>, at start: Int, _ header: MPEGAudioHeader, _ position: Int64, _ length: Int64?
+        xing frame: ArraySlice<UInt8>, at start: Int, header: MPEGAudioHeader, position: Int64, length: Int64?
     ) {
         frameLength = header.frame.length
         var place = start + 8
         let flags = frame.count >= place ? frame.number(at: start + 4, 4) : 0
-        func next(_ flag: UInt64, _ size: Int) -> Int? {
+        func next(_ flag: UInt64, size: Int) -> Int? {
             guard flags & flag != 0, frame.count >= place + size else { return nil }
             defer { place += size }
             return place
@@ -48,7 +48,7 @@ struct SeekTable: Sendable {
         }
     }
 
-    private init(vbri frame: ArraySlice<UInt8>, at start: Int, _ header: MPEGAudioHeader, _ position: Int64) {
+    private init(vbri frame: ArraySlice<UInt8>, at start: Int, header: MPEGAudioHeader, position: Int64) {
         frameLength = header.frame.length
         guard frame.count >= start + 26 else {
             (duration, points) = (nil, [])

@@ -50,7 +50,7 @@ struct WaveReader: FormatReader {
     }
 
     private mutating func readWave(
-        _ header: ArraySlice<UInt8>, _ content: Int64, _ size: Int64, _ view: ByteView
+        _ header: ArraySlice<UInt8>, contentAt content: Int64, size: Int64, in view: ByteView
     ) throws(Stop) {
         if header.has("ds64") {
             longSize = Int64(clamping: try view.slice(at: content, atLeast: 16).littleEndian(at: 8, 8))
@@ -69,7 +69,7 @@ struct WaveReader: FormatReader {
     }
 
     private mutating func readAIFF(
-        _ header: ArraySlice<UInt8>, _ content: Int64, _ size: Int64, _ view: ByteView
+        _ header: ArraySlice<UInt8>, contentAt content: Int64, size: Int64, in view: ByteView
     ) throws(Stop) {
         if header.has("COMM") {
             let fields = try view.slice(at: content, atLeast: size >= 22 ? 22 : 18)

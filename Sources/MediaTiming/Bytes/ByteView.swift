@@ -49,14 +49,14 @@ struct ByteView {
     }
 
     /// As many as `count` bytes at `position`, fewer only where the view ends.
-    func prefix(at position: Int64, _ count: Int) throws(Stop) -> ArraySlice<UInt8> {
+    func prefix(at position: Int64, count: Int) throws(Stop) -> ArraySlice<UInt8> {
         guard position <= bounds.upperBound else { throw .end }
         let count = Int(min(Int64(count), bounds.upperBound - position))
         return try slice(at: position, atLeast: count).prefix(count)
     }
 
     /// An unsigned number of up to eight bytes.
-    func number(at position: Int64, _ count: Int) throws(Stop) -> UInt64 {
+    func number(at position: Int64, count: Int) throws(Stop) -> UInt64 {
         try slice(at: position, atLeast: count).number(count)
     }
 

@@ -24,10 +24,10 @@ extension ArraySlice<UInt8> {
     func number(_ count: Int) -> UInt64 { prefix(count).reduce(0) { $0 << 8 | UInt64($1) } }
 
     /// A big-endian number of `count` bytes at `index`; there must be as many.
-    func number(at index: Int, _ count: Int) -> UInt64 { self[(startIndex + index)...].number(count) }
+    func number(at index: Int, count: Int) -> UInt64 { self[(startIndex + index)...].number(count) }
 
     /// A little-endian number of `count` bytes at `index`; there must be as many.
-    func littleEndian(at index: Int, _ count: Int) -> UInt64 {
+    func littleEndian(at index: Int, count: Int) -> UInt64 {
         self[(startIndex + index)...].prefix(count).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 

@@ -70,7 +70,7 @@ struct FragmentTimes: Sendable {
     }
 
     /// Adds the places of a fragment's samples that are shown before the goal.
-    mutating func read(_ moof: Box, _ view: ByteView, into places: inout ByteRangeSet) throws(Stop) {
+    mutating func read(_ moof: Box, in view: ByteView, into places: inout ByteRangeSet) throws(Stop) {
         var runs: [TrackFragment] = []
         var boxes = moof.children(in: view)
         while let box = try boxes.next() {
@@ -98,8 +98,8 @@ struct FragmentTimes: Sendable {
 
     /// Returns where the track's data end, where those of the next track begin that tells no offset.
     private mutating func add(
-        _ fragment: TrackFragment, moof: Int64, previousEnd: Int64, _ view: ByteView,
-        into places: inout ByteRangeSet, _ budget: inout SampleTables.Budget
+        _ fragment: TrackFragment, moof: Int64, previousEnd: Int64, in view: ByteView,
+        into places: inout ByteRangeSet, budget: inout SampleTables.Budget
     ) throws(Stop) -> Int64 {
         let known = clocks[fragment.track]
         let defaults = known?.defaults ?? Movie.FragmentDefaults()

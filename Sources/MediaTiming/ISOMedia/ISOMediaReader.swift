@@ -44,7 +44,7 @@ struct ISOMediaReader: FormatReader {
         return found
     }
 
-    private mutating func read(_ box: Box, _ bytes: MediaBytes) throws(Stop) {
+    private mutating func read(_ box: Box, in bytes: MediaBytes) throws(Stop) {
         var next = box.end
         switch box.type {
         case "moov" where movie == nil:
@@ -73,7 +73,7 @@ struct ISOMediaReader: FormatReader {
         position = next
     }
 
-    private func view(of box: Box, _ bytes: MediaBytes) -> ByteView {
+    private func view(of box: Box, in bytes: MediaBytes) -> ByteView {
         ByteView(bytes, part: box.range, whole: limits.wholeTable)
     }
 
@@ -104,7 +104,7 @@ struct ISOMediaReader: FormatReader {
     }
 
     /// Finds the samples of the movie's own tables, a track at a time.
-    private mutating func placeTables(_ movie: Movie, _ bytes: MediaBytes) throws(Stop) {
+    private mutating func placeTables(_ movie: Movie, in bytes: MediaBytes) throws(Stop) {
         while placedTracks < movie.tracks.count {
             let track = movie.tracks[placedTracks]
             var budget = SampleTables.Budget(limits.steps)
@@ -124,7 +124,7 @@ struct ISOMediaReader: FormatReader {
 extension Track {
     /// The samples that are needed for an interval in seconds of the media, the sync sample before it included.
     fileprivate func samples(
-        in interval: Range<Double>, _ view: ByteView, _ budget: inout SampleTables.Budget
+        in interval: Range<Double>, view: ByteView, budget: inout SampleTables.Budget
     ) throws(Stop) -> Range<Int64> {
         let scale = Double(timescale)
         let end = try tables.sampleCount(before: interval.upperBound * scale, lag: scale, view, &budget)

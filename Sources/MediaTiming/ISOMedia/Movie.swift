@@ -39,7 +39,7 @@ struct Movie {
         }
     }
 
-    private mutating func readExtension(_ mvex: Box, _ view: ByteView) throws(Stop) {
+    private mutating func readExtension(_ mvex: Box, in view: ByteView) throws(Stop) {
         isFragmented = true
         var boxes = mvex.children(in: view)
         while let box = try boxes.next() {
@@ -60,7 +60,7 @@ struct Movie {
     }
 
     /// Timescale and duration in seconds, as `mvhd` and `mdhd` tell them (§8.2.2, §8.4.2).
-    static func times(_ box: Box, _ view: ByteView) throws(Stop) -> (Int64, Double?) {
+    static func times(_ box: Box, in view: ByteView) throws(Stop) -> (Int64, Double?) {
         let view = view.narrowed(to: box.range)
         let isLong = try view.u8(at: box.content) == 1
         let scale = try view.u32(at: box.content + (isLong ? 20 : 12))

@@ -3,7 +3,7 @@ import ByteRanges
 extension SampleTables {
     /// Adds where these samples stand in the file: chunk by chunk (ISO/IEC 14496-12 §8.7.4, §8.7.5).
     func insertPlaces(
-        of samples: Range<Int64>, into places: inout ByteRangeSet, _ view: ByteView, _ budget: inout Budget
+        of samples: Range<Int64>, into places: inout ByteRangeSet, in view: ByteView, budget: inout Budget
     ) throws(Stop) {
         guard let sampleToChunk, let chunkOffsets, !samples.isEmpty else { return }
         var first: Int64 = 0
@@ -35,13 +35,13 @@ extension SampleTables {
         }
     }
 
-    private func offset(of chunk: Int64, _ table: Table, _ view: ByteView) throws(Stop) -> Int64 {
+    private func offset(of chunk: Int64, table: Table, in view: ByteView) throws(Stop) -> Int64 {
         let place = table.place(chunk)
         return try table.stride == 8 ? view.offset(at: place) : view.u32(at: place)
     }
 
     /// The sizes of these samples together.
-    private func byteCount(_ samples: Range<Int64>, _ view: ByteView, _ budget: inout Budget) throws(Stop) -> Int64 {
+    private func byteCount(_ samples: Range<Int64>, in view: ByteView, budget: inout Budget) throws(Stop) -> Int64 {
         let samples = samples.clamped(to: 0..<sampleCount)
         switch sizes {
         case .same(let size, _):

@@ -25,7 +25,7 @@ extension SampleTables {
         }
 
         /// Goes to the next run that has samples; `false` at the end.
-        mutating func advance(_ view: ByteView, _ budget: inout Budget) throws(Stop) -> Bool {
+        mutating func advance(_ view: ByteView, budget: inout Budget) throws(Stop) -> Bool {
             while left == 0 {
                 guard let table, index < table.count else { return false }
                 try budget.spend()
@@ -44,7 +44,7 @@ extension SampleTables {
     ///
     /// Samples that are decoded up to `lag` later may be shown before, because their offsets are negative.
     func sampleCount(
-        before time: Double, lag: Double, _ view: ByteView, _ budget: inout Budget
+        before time: Double, lag: Double, in view: ByteView, budget: inout Budget
     ) throws(Stop) -> Int64 {
         var (durations, offsets) = (Runs(timeToSample), Runs(compositionOffsets))
         var (sample, decodingTime, result): (Int64, Double, Int64) = (0, 0, 0)
@@ -74,7 +74,7 @@ extension SampleTables {
     }
 
     /// The last sync sample at or before the sample that is decoded at `time` (§8.6.2).
-    func syncSample(at time: Double, _ view: ByteView, _ budget: inout Budget) throws(Stop) -> Int64 {
+    func syncSample(at time: Double, in view: ByteView, budget: inout Budget) throws(Stop) -> Int64 {
         var durations = Runs(timeToSample)
         var (sample, decodingTime): (Int64, Double) = (0, 0)
         while sample < sampleCount, try durations.advance(view, &budget) {

@@ -63,7 +63,7 @@ struct SampleTables {
     }
 
     private static func table(
-        _ box: Box, _ view: ByteView, stride: Int64, countAt place: Int64 = 4
+        _ box: Box, in view: ByteView, stride: Int64, countAt place: Int64 = 4
     ) throws(Stop) -> Table {
         let count = try view.narrowed(to: box.range).u32(at: box.content + place)
         let start = box.content + place + 4

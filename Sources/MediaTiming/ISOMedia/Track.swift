@@ -32,7 +32,7 @@ struct Track {
         }
     }
 
-    private mutating func readEdits(_ edts: Box, _ view: ByteView) throws(Stop) {
+    private mutating func readEdits(_ edts: Box, in view: ByteView) throws(Stop) {
         var boxes = edts.children(in: view)
         while let box = try boxes.next() {
             guard box.type == "elst" else { continue }
@@ -52,7 +52,7 @@ struct Track {
         }
     }
 
-    private mutating func readMedia(_ mdia: Box, _ view: ByteView) throws(Stop) {
+    private mutating func readMedia(_ mdia: Box, in view: ByteView) throws(Stop) {
         var boxes = mdia.children(in: view)
         while let box = try boxes.next() {
             switch box.type {

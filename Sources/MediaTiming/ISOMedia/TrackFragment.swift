@@ -35,7 +35,7 @@ struct TrackFragment {
             guard count * stride <= trun.end - place else { throw .malformed }
         }
 
-        func sample(_ index: Int64, _ view: ByteView) throws(Stop) -> Sample {
+        func sample(_ index: Int64, in view: ByteView) throws(Stop) -> Sample {
             var sample = Sample()
             var place = entries + index * stride
             if flags & 0x100 != 0 {
@@ -81,7 +81,7 @@ struct TrackFragment {
         }
     }
 
-    private mutating func readHeader(_ tfhd: Box, _ view: ByteView) throws(Stop) {
+    private mutating func readHeader(_ tfhd: Box, in view: ByteView) throws(Stop) {
         let flags = try view.u32(at: tfhd.content) & 0xFF_FFFF
         track = try view.u32(at: tfhd.content + 4)
         isBasedOnMovieFragment = flags & 0x20000 != 0

@@ -130,7 +130,7 @@ struct MatroskaReader: FormatReader {
     }
 
     /// A block's track and time stand at its beginning (RFC 9559 §10.1).
-    private mutating func note(_ block: Element, upTo blockEnd: Int64, _ view: ByteView) throws(Stop) {
+    private mutating func note(_ block: Element, upTo blockEnd: Int64, in view: ByteView) throws(Stop) {
         let (track, length) = try Element.variableNumber(at: block.content, in: view)
         let distance = Int16(truncatingIfNeeded: try view.u16(at: block.content + Int64(length)))
         if let track, let headers, let delay = headers.delays[UInt64(track)] {

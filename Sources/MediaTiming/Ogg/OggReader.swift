@@ -62,7 +62,7 @@ struct OggReader: FormatReader {
         return ByteRangeSet(0..<position)
     }
 
-    private mutating func begin(_ serial: UInt64, _ packet: ArraySlice<UInt8>) throws(Stop) {
+    private mutating func begin(_ serial: UInt64, packet: ArraySlice<UInt8>) throws(Stop) {
         if hasData {
             // The next link of a chain, whose times begin again (RFC 3533 §4).
             linked += streams.values.map(\.time).max() ?? 0

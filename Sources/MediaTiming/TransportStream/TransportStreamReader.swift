@@ -75,7 +75,7 @@ struct TransportStreamReader: FormatReader {
         streams[identifier]?.end = position + 188
     }
 
-    private mutating func begin(_ identifier: UInt64, _ time: Int64) {
+    private mutating func begin(_ identifier: UInt64, at time: Int64) {
         let first = origin ?? time
         // 33 bits wrap after 26 hours: the nearer way round counts.
         let wrapped = (time - first) & 0x1_FFFF_FFFF

@@ -42,7 +42,7 @@ package struct BasePaths: Sendable {
     }
 
     /// Through the levels around what stands in `scope`, and those further in that inherit it.
-    private func pathsBelow(_ scope: LinkScope, _ kind: LinkKind) -> [Path] {
+    private func pathsBelow(_ scope: LinkScope, to kind: LinkKind) -> [Path] {
         guard let period = scope.period else { return Self.product([mpd.baseURLs]) }
         let outer = [mpd.baseURLs, mpd.periods[period].baseURLs]
         let sets = mpd.periods[period].adaptationSets

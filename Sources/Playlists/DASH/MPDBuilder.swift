@@ -29,7 +29,7 @@ struct MPDBuilder {
 
     /// An element begins.
     mutating func start(
-        _ element: MPDElement, _ attributes: MPDAttributes, inside parent: MPDElement?, _ text: inout MPDText
+        _ element: MPDElement, attributes: MPDAttributes, inside parent: MPDElement?, in text: inout MPDText
     ) throws(PlaylistError) {
         var remote: Int?
         if let attribute = attributes.remote {
@@ -115,13 +115,13 @@ struct MPDBuilder {
         mpd.profiles = attributes.string("profiles")
     }
 
-    private func period(_ attributes: MPDAttributes, _ remote: Int?) -> Period {
+    private func period(_ attributes: MPDAttributes, remote: Int?) -> Period {
         Period(
             id: attributes.string("id"), start: attributes.seconds("start"), duration: attributes.seconds("duration"),
             remote: remote)
     }
 
-    private func adaptationSet(_ attributes: MPDAttributes, _ remote: Int?) -> AdaptationSet {
+    private func adaptationSet(_ attributes: MPDAttributes, remote: Int?) -> AdaptationSet {
         AdaptationSet(
             id: attributes.string("id"), contentType: attributes.string("contentType"),
             language: attributes.string("lang"), common: common(attributes), remote: remote)
@@ -144,7 +144,7 @@ struct MPDBuilder {
 
     /// URLs in `@value`, separated by spaces; of clocks, other schemes hold a time or the name of a server
     /// (§5.8.4.11).
-    private func addLinks(_ kind: LinkKind, _ attributes: MPDAttributes, _ text: inout MPDText) throws(PlaylistError) {
+    private func addLinks(_ kind: LinkKind, attributes: MPDAttributes, in text: inout MPDText) throws(PlaylistError) {
         guard let value = attributes.attribute("value") else { return }
         let bytes = text.bytes
         for url in bytes[value.value].split(whereSeparator: \.isSpace) {
@@ -153,7 +153,7 @@ struct MPDBuilder {
     }
 
     private func addLink(
-        _ kind: LinkKind, _ attribute: XMLTag.Attribute?, _ text: inout MPDText
+        _ kind: LinkKind, attribute: XMLTag.Attribute?, in text: inout MPDText
     ) throws(PlaylistError) {
         guard let attribute else { return }
         _ = try text.addLink(kind, at: attribute.value, in: .xmlAttribute(quote: attribute.quote))

@@ -11,7 +11,7 @@ enum MPDElement: Hashable {
     case alternative
     case other
 
-    init(_ bytes: [UInt8], _ name: Range<Int>) {
+    init(_ bytes: [UInt8], name: Range<Int>) {
         self = Self.names.first { bytes.matches(name, $0.0) }?.1 ?? .other
     }
 

@@ -94,7 +94,7 @@ struct MPDParser {
         return isForeign && open.first?.element != .patch ? .other : MPDElement(text.bytes, local)
     }
 
-    private mutating func startRoot(_ element: MPDElement, _ tag: XMLTag) throws(PlaylistError) {
+    private mutating func startRoot(_ element: MPDElement, tag: XMLTag) throws(PlaylistError) {
         guard !hasRoot, element == .mpd || element == .patch else {
             throw PlaylistError(.notAPlaylist, "The root element is not MPD.", at: tag.whole.lowerBound)
         }

@@ -10,7 +10,7 @@ struct SegmentClock {
         /// In seconds.
         let duration: Double?
 
-        func segment(_ target: LinkTarget, _ extent: ByteExtent) -> DASHSegment {
+        func segment(_ target: LinkTarget, extent: ByteExtent) -> DASHSegment {
             DASHSegment(target: target, extent: extent, number: number, start: start, duration: duration)
         }
     }
@@ -55,7 +55,7 @@ struct SegmentClock {
     }
 
     /// A list tells its segments without their times, and a single segment needs none.
-    private func slotsWithoutDuration(_ count: Int?, _ limit: Int) throws(PlaylistError) -> [Slot] {
+    private func slotsWithoutDuration(_ count: Int?, limit: Int) throws(PlaylistError) -> [Slot] {
         guard let count = count ?? (firstNumber == information.endNumber ? 1 : nil) else {
             throw PlaylistError(.incompleteTemplate, "Segments have no duration.")
         }

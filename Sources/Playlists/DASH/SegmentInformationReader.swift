@@ -5,8 +5,8 @@ struct SegmentInformationReader {
 
     /// An element begins.
     mutating func start(
-        _ element: MPDElement, _ attributes: MPDAttributes, inside parent: MPDElement?, _ remote: Int?,
-        _ text: inout MPDText
+        _ element: MPDElement, attributes: MPDAttributes, inside parent: MPDElement?, remote: Int?,
+        in text: inout MPDText
     ) throws(PlaylistError) {
         switch element {
         case .segmentTemplate:
@@ -45,7 +45,7 @@ struct SegmentInformationReader {
     }
 
     private mutating func begin(
-        _ kind: SegmentInformation.Kind, _ attributes: MPDAttributes, inside parent: MPDElement?
+        _ kind: SegmentInformation.Kind, attributes: MPDAttributes, inside parent: MPDElement?
     ) {
         var information = SegmentInformation(kind)
         information.timescale = attributes.integer("timescale")
@@ -66,7 +66,7 @@ struct SegmentInformationReader {
     }
 
     private mutating func addSegmentURL(
-        _ attributes: MPDAttributes, _ text: inout MPDText
+        _ attributes: MPDAttributes, in text: inout MPDText
     ) throws(PlaylistError) {
         var resource = SegmentInformation.Resource()
         resource.link = try link(.segment, "media", attributes, &text)
@@ -81,7 +81,7 @@ struct SegmentInformationReader {
     }
 
     private func resource(
-        _ kind: LinkKind, _ attributes: MPDAttributes, _ text: inout MPDText
+        _ kind: LinkKind, attributes: MPDAttributes, in text: inout MPDText
     ) throws(PlaylistError) -> SegmentInformation.Resource {
         var resource = SegmentInformation.Resource()
         resource.link = try link(kind, "sourceURL", attributes, &text)
@@ -91,7 +91,7 @@ struct SegmentInformationReader {
     }
 
     private func link(
-        _ kind: LinkKind, _ name: StaticString, _ attributes: MPDAttributes, _ text: inout MPDText
+        _ kind: LinkKind, name: StaticString, attributes: MPDAttributes, in text: inout MPDText
     ) throws(PlaylistError) -> Int? {
         guard let attribute = attributes.attribute(name) else { return nil }
         return try text.addLink(kind, at: attribute.value, in: .xmlAttribute(quote: attribute.quote))

@@ -63,14 +63,14 @@ struct SegmentTemplate {
         return result
     }
 
-    private func append(_ number: Int64, _ width: Int, to result: inout [UInt8]) {
+    private func append(_ number: Int64, width: Int, to result: inout [UInt8]) {
         let digits = Array(String(number).utf8)
         for _ in digits.count..<max(width, digits.count) { result.append(UInt8(ascii: "0")) }
         result += digits
     }
 
     /// `Name` or `Name%0Wd`.
-    private static func piece(_ pattern: [UInt8], _ place: Range<Int>) -> Piece? {
+    private static func piece(_ pattern: [UInt8], at place: Range<Int>) -> Piece? {
         let percent = pattern[place].firstIndex(of: UInt8(ascii: "%"))
         let name = place.lowerBound..<(percent ?? place.upperBound)
         var width = 1

@@ -3,7 +3,7 @@ enum XMLDuration {
     /// The duration in seconds; `nil` if it is malformed or negative.
     ///
     /// A year counts 365 days, a month 30.
-    static func seconds(_ bytes: [UInt8], _ place: Range<Int>) -> Double? {
+    static func seconds(_ bytes: [UInt8], at place: Range<Int>) -> Double? {
         var index = place.lowerBound
         guard index < place.upperBound, bytes[index] == UInt8(ascii: "P") else { return nil }
         index += 1

@@ -43,7 +43,7 @@ struct XMLTag {
     }
 
     /// The name without its namespace prefix.
-    static func localName(_ bytes: [UInt8], _ name: Range<Int>) -> Range<Int> {
+    static func localName(_ bytes: [UInt8], at name: Range<Int>) -> Range<Int> {
         guard let colon = bytes[name].lastIndex(of: UInt8(ascii: ":")) else { return name }
         return colon + 1..<name.upperBound
     }

@@ -6,7 +6,7 @@ struct XMLText {
     private(set) var origins: [Int] = []
 
     /// Decodes `bytes[place]`; a reference that is not known stays as written.
-    init(_ bytes: [UInt8], _ place: Range<Int>) {
+    init(_ bytes: [UInt8], at place: Range<Int>) {
         var index = place.lowerBound
         while index < place.upperBound {
             if bytes[index] == UInt8(ascii: "&"), let (character, end) = Self.reference(bytes, index..<place.upperBound)
@@ -22,7 +22,7 @@ struct XMLText {
 
     /// The content of an element that has CDATA sections, comments or instructions, without white space at both ends
     /// (XML 1.0 §2.5, §2.7).
-    static func content(_ bytes: [UInt8], _ place: Range<Int>) -> [UInt8] {
+    static func content(_ bytes: [UInt8], at place: Range<Int>) -> [UInt8] {
         var content: [UInt8] = []
         var index = place.lowerBound
         while index < place.upperBound {
@@ -39,7 +39,7 @@ struct XMLText {
     }
 
     /// What the section or comment at the start of `place` contributes, and where it ends.
-    private static func section(_ bytes: [UInt8], _ place: Range<Int>) -> (inner: Range<Int>, end: Int)? {
+    private static func section(_ bytes: [UInt8], at place: Range<Int>) -> (inner: Range<Int>, end: Int)? {
         if bytes.hasPrefix("<![CDATA[", at: place.lowerBound) {
             let end = bytes.firstPlace(of: "]]>", in: place.lowerBound + 9..<place.upperBound) ?? place.upperBound
             return (place.lowerBound + 9..<end, min(end + 3, place.upperBound))
@@ -62,7 +62,7 @@ struct XMLText {
     private static let longestReference = 12
 
     /// What the reference at the start of `place` stands for, and where it ends.
-    private static func reference(_ bytes: [UInt8], _ place: Range<Int>) -> (character: [UInt8], end: Int)? {
+    private static func reference(_ bytes: [UInt8], at place: Range<Int>) -> (character: [UInt8], end: Int)? {
         let limit = min(place.upperBound, place.lowerBound + longestReference)
         guard let semicolon = bytes[place.lowerBound..<limit].firstIndex(of: UInt8(ascii: ";")) else { return nil }
         let name = place.lowerBound + 1..<semicolon

@@ -7,7 +7,7 @@ struct AttributeReader {
     /// Whether a quoted string does not end, or text stands where an attribute should.
     private(set) var isMalformed = false
 
-    init(_ bytes: [UInt8], _ place: Range<Int>) {
+    init(_ bytes: [UInt8], at place: Range<Int>) {
         self.bytes = bytes
         position = place.lowerBound
         end = place.upperBound

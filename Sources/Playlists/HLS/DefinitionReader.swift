@@ -7,7 +7,7 @@ struct DefinitionReader {
     /// Defines the variable of one tag, or notes why it cannot be defined.
     ///
     /// A value is taken as written: references in it are not expanded, neither here nor where the variable is used.
-    func read(_ value: Range<Int>, _ text: inout HLSText) {
+    func read(_ value: Range<Int>, in text: inout HLSText) {
         var attributes = AttributeReader(text.bytes, value)
         var (name, content): ([UInt8]?, [UInt8]?)
         var (imported, parameter): ([UInt8]?, [UInt8]?)
@@ -43,7 +43,7 @@ struct DefinitionReader {
         }
     }
 
-    private func define(_ name: [UInt8], _ value: [UInt8], _ text: inout HLSText) {
+    private func define(_ name: [UInt8], as value: [UInt8], in text: inout HLSText) {
         guard !name.isEmpty, name.allSatisfy(Variables.isName) else {
             text.note(.invalidDefinition, "The name of the variable has characters that are not allowed.")
             return

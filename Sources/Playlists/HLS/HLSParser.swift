@@ -67,7 +67,7 @@ struct HLSParser {
     }
 
     /// Tags of both kinds of playlist (rfc8216bis §4.4.1, §4.4.2).
-    private mutating func readCommon(_ tag: HLSTag, _ value: Range<Int>) {
+    private mutating func readCommon(_ tag: HLSTag, value: Range<Int>) {
         switch tag {
         case .version: if let number = text.integer(value) { playlist.version = number }
         case .independentSegments: playlist.hasIndependentSegments = true

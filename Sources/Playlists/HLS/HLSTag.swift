@@ -7,7 +7,7 @@ enum HLSTag: Sendable {
     case partInf, serverControl, skip, preloadHint, renditionReport, dateRange, prefetch
 
     /// Reads the name at `place`, without the `#` (rfc8216bis §4.1: names are case-sensitive).
-    init?(_ bytes: [UInt8], _ place: Range<Int>) {
+    init?(_ bytes: [UInt8], at place: Range<Int>) {
         if bytes.matches(place, "EXTINF") {
             self = .inf
             return

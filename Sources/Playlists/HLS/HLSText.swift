@@ -79,7 +79,7 @@ struct HLSText {
 
     /// Adds the link of a quoted attribute; an unquoted one is malformed and left alone.
     mutating func addLink(
-        _ kind: LinkKind, _ attribute: AttributeSpan, extent: ByteExtent = .whole
+        _ kind: LinkKind, attribute: AttributeSpan, extent: ByteExtent = .whole
     ) throws(PlaylistError) -> Int? {
         guard attribute.isQuoted else {
             note(.malformedAttributes, "The link is not quoted.", at: attribute.value.lowerBound)

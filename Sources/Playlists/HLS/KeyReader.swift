@@ -1,6 +1,6 @@
 /// Reads `EXT-X-KEY` and `EXT-X-SESSION-KEY` (rfc8216bis §4.4.4.4, §4.4.6.5).
 enum KeyReader {
-    static func read(_ value: Range<Int>, _ kind: LinkKind, _ text: inout HLSText) throws(PlaylistError) -> Key {
+    static func read(_ value: Range<Int>, kind: LinkKind, in text: inout HLSText) throws(PlaylistError) -> Key {
         var key = Key(line: text.line.whole)
         var attributes = AttributeReader(text.bytes, value)
         while let attribute = attributes.next() {

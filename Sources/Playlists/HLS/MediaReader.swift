@@ -5,7 +5,7 @@ struct MediaReader {
     private var segments = SegmentReader()
 
     /// Reads one tag.
-    mutating func read(_ tag: HLSTag, _ value: Range<Int>, _ text: inout HLSText) throws(PlaylistError) {
+    mutating func read(_ tag: HLSTag, value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
         switch tag {
         case .targetDuration: playlist.targetDuration = text.decimal(value) ?? playlist.targetDuration
         case .mediaSequence: playlist.mediaSequence = text.integer(value) ?? playlist.mediaSequence
@@ -30,7 +30,7 @@ struct MediaReader {
     }
 
     /// Reads a line that is neither a tag nor a comment.
-    mutating func readURI(_ line: LineReader.Line, _ text: inout HLSText) throws(PlaylistError) {
+    mutating func readURI(_ line: LineReader.Line, in text: inout HLSText) throws(PlaylistError) {
         try segments.readURI(line, &text)
     }
 
@@ -40,7 +40,7 @@ struct MediaReader {
         return playlist
     }
 
-    private mutating func readNumber(of tag: HLSTag, _ value: Range<Int>, _ text: inout HLSText) {
+    private mutating func readNumber(of tag: HLSTag, value: Range<Int>, in text: inout HLSText) {
         var attributes = AttributeReader(text.bytes, value)
         while let attribute = attributes.next() {
             switch text.name(attribute) {
@@ -52,7 +52,7 @@ struct MediaReader {
         text.note(attributes)
     }
 
-    private mutating func readServerControl(_ value: Range<Int>, _ text: inout HLSText) {
+    private mutating func readServerControl(_ value: Range<Int>, in text: inout HLSText) {
         var control = ServerControl(line: text.line.whole)
         var attributes = AttributeReader(text.bytes, value)
         while let attribute = attributes.next() {
@@ -70,7 +70,7 @@ struct MediaReader {
         playlist.serverControl = control
     }
 
-    private mutating func readPreloadHint(_ value: Range<Int>, _ text: inout HLSText) throws(PlaylistError) {
+    private mutating func readPreloadHint(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
         var attributes = AttributeReader(text.bytes, value)
         var link: Int?
         var isMap = false
@@ -94,7 +94,7 @@ struct MediaReader {
         playlist.preloadHints.append(PreloadHint(link: link, isMap: isMap))
     }
 
-    private mutating func readRenditionReport(_ value: Range<Int>, _ text: inout HLSText) throws(PlaylistError) {
+    private mutating func readRenditionReport(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
         var attributes = AttributeReader(text.bytes, value)
         var link: Int?
         var (sequence, part): (Int64?, Int64?)
@@ -112,7 +112,7 @@ struct MediaReader {
     }
 
     /// Interstitials and preloads (rfc8216bis Appendices D and F), known by their attributes.
-    private func readDateRange(_ value: Range<Int>, _ text: inout HLSText) throws(PlaylistError) {
+    private func readDateRange(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
         var attributes = AttributeReader(text.bytes, value)
         while let attribute = attributes.next() {
             switch text.name(attribute) {

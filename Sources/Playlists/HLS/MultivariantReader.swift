@@ -5,7 +5,7 @@ struct MultivariantReader {
     private var pending: Variant?
 
     /// Reads one tag.
-    mutating func read(_ tag: HLSTag, _ value: Range<Int>, _ text: inout HLSText) throws(PlaylistError) {
+    mutating func read(_ tag: HLSTag, value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
         switch tag {
         case .streamInf:
             finish()
@@ -21,7 +21,7 @@ struct MultivariantReader {
     }
 
     /// Takes a line if it is the URI of a variant: the first after the tag that is neither blank nor begins with `#`.
-    mutating func readURI(_ line: LineReader.Line, _ text: inout HLSText) throws(PlaylistError) -> Bool {
+    mutating func readURI(_ line: LineReader.Line, in text: inout HLSText) throws(PlaylistError) -> Bool {
         guard var variant = pending else { return false }
         pending = nil
         variant.link = try text.addLink(.variant, at: line.content, in: .line)
@@ -37,7 +37,7 @@ struct MultivariantReader {
     }
 
     private func variant(
-        _ value: Range<Int>, _ kind: LinkKind?, _ text: inout HLSText
+        _ value: Range<Int>, kind: LinkKind?, in text: inout HLSText
     ) throws(PlaylistError) -> Variant {
         var variant = Variant(tagLine: text.line.whole)
         var attributes = AttributeReader(text.bytes, value)
@@ -72,7 +72,7 @@ struct MultivariantReader {
     }
 
     /// `WIDTHxHEIGHT` (rfc8216bis §4.2).
-    private func resolution(_ place: Range<Int>, _ text: inout HLSText) -> Variant.Resolution? {
+    private func resolution(_ place: Range<Int>, in text: inout HLSText) -> Variant.Resolution? {
         guard let cross = text.bytes[place].firstIndex(of: UInt8(ascii: "x")),
             let width = text.integer(place.lowerBound..<cross),
             let height = text.integer(cross + 1..<place.upperBound)
@@ -80,7 +80,7 @@ struct MultivariantReader {
         return Variant.Resolution(width: width, height: height)
     }
 
-    private func rendition(_ value: Range<Int>, _ text: inout HLSText) throws(PlaylistError) -> Rendition {
+    private func rendition(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) -> Rendition {
         var rendition = Rendition(line: text.line.whole)
         var attributes = AttributeReader(text.bytes, value)
         while let attribute = attributes.next() {
@@ -106,7 +106,7 @@ struct MultivariantReader {
         return rendition
     }
 
-    private mutating func readSessionData(_ value: Range<Int>, _ text: inout HLSText) throws(PlaylistError) {
+    private mutating func readSessionData(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
         var attributes = AttributeReader(text.bytes, value)
         var id = ""
         var link: Int?
@@ -121,7 +121,7 @@ struct MultivariantReader {
         playlist.sessionData.append(.init(id: id, link: link, line: text.line.whole))
     }
 
-    private mutating func readSteering(_ value: Range<Int>, _ text: inout HLSText) throws(PlaylistError) {
+    private mutating func readSteering(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
         var attributes = AttributeReader(text.bytes, value)
         while let attribute = attributes.next() {
             if text.bytes.matches(attribute.name, "SERVER-URI") { _ = try text.addLink(.steering, attribute) }

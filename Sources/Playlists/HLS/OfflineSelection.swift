@@ -151,7 +151,7 @@ package struct OfflineSelection: Sendable {
         }
 
         /// Without a default where there was one, players would choose none.
-        private func chooseDefault(of group: Group, _ selection: inout OfflineSelection) {
+        private func chooseDefault(of group: Group, in selection: inout OfflineSelection) {
             let kept = kept(of: group)
             guard members(of: group).contains(where: { playlist.renditions[$0].isDefault }),
                 !kept.contains(where: { playlist.renditions[$0].isDefault }), let first = kept.min(),

@@ -25,7 +25,7 @@ struct SegmentReader {
     }
 
     /// Reads one tag.
-    mutating func read(_ tag: HLSTag, _ value: Range<Int>, _ text: inout HLSText) throws(PlaylistError) {
+    mutating func read(_ tag: HLSTag, value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
         switch tag {
         case .inf:
             pending.tagLine = text.line.whole
@@ -46,7 +46,7 @@ struct SegmentReader {
     }
 
     /// A segment.
-    mutating func readURI(_ line: LineReader.Line, _ text: inout HLSText) throws(PlaylistError) {
+    mutating func readURI(_ line: LineReader.Line, in text: inout HLSText) throws(PlaylistError) {
         let extent = segmentEnd.extent(pending.byteRange, of: line.content, in: text.bytes)
         guard let link = try text.addLink(areImages ? .image : .segment, at: line.content, in: .line, extent: extent)
         else { return }
@@ -82,7 +82,7 @@ struct SegmentReader {
         playlist.keySets = keys.sets
     }
 
-    private mutating func readMap(_ value: Range<Int>, _ text: inout HLSText) throws(PlaylistError) {
+    private mutating func readMap(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
         var attributes = AttributeReader(text.bytes, value)
         var link: Int?
         var extent = ByteExtent.whole
@@ -102,7 +102,7 @@ struct SegmentReader {
         maps.append(Map(link: link, keySet: keys.currentSet(), line: text.line.whole))
     }
 
-    private mutating func readPart(_ value: Range<Int>, _ text: inout HLSText) throws(PlaylistError) {
+    private mutating func readPart(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
         var attributes = AttributeReader(text.bytes, value)
         var link: Int?
         var uri = 0..<0

@@ -25,7 +25,7 @@ struct VariableExpander {
     /// Expands `bytes[place]` once: what a value contains is not looked at again (rfc8216bis §4.3).
     ///
     /// Throws `expansionTooLong` when all expansions together exceed the limit of the output.
-    mutating func expand(_ bytes: [UInt8], _ place: Range<Int>) throws(PlaylistError) -> Result {
+    mutating func expand(_ bytes: [UInt8], at place: Range<Int>) throws(PlaylistError) -> Result {
         guard var reference = bytes.firstPlace(of: "{$", in: place) else { return .unchanged }
         var result: [UInt8] = []
         var copied = place.lowerBound

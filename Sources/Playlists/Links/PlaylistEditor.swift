@@ -116,7 +116,7 @@ package struct PlaylistEditor: Sendable {
         }
     }
 
-    private mutating func add(_ place: Range<Int>, _ replacement: [UInt8]) throws(PlaylistError) {
+    private mutating func add(_ place: Range<Int>, replacement: [UInt8]) throws(PlaylistError) {
         let change = replacement.count - place.count
         guard count + change <= longest else {
             throw PlaylistError(
@@ -126,7 +126,7 @@ package struct PlaylistEditor: Sendable {
         edits.append(Edit(place: place, replacement: replacement))
     }
 
-    private mutating func replaceXML(_ link: Link, _ new: [UInt8], quote: UInt8?) throws(PlaylistError) {
+    private mutating func replaceXML(_ link: Link, with new: [UInt8], quote: UInt8?) throws(PlaylistError) {
         let old = XMLText(bytes, link.place)
         var (cut, newEnd) = (old.value.count, new.count)
         while cut > 0, newEnd > 0, old.value[cut - 1] == new[newEnd - 1] {

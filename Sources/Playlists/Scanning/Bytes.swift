@@ -1,6 +1,6 @@
 extension [UInt8] {
     /// Whether the bytes at `place` are those of `text`.
-    func matches(_ place: Range<Int>, _ text: StaticString) -> Bool {
+    func matches(_ place: Range<Int>, text: StaticString) -> Bool {
         place.count == text.utf8CodeUnitCount && hasPrefix(text, at: place.lowerBound)
     }
 

@@ -4,7 +4,7 @@ enum Number {
     static let largest: Int64 = 1 << 53
 
     /// A decimal-integer (rfc8216bis §4.2): digits only.
-    static func integer(_ bytes: [UInt8], _ place: Range<Int>) -> Int64? {
+    static func integer(_ bytes: [UInt8], at place: Range<Int>) -> Int64? {
         guard !place.isEmpty, place.count <= 20 else { return nil }
         var value: Int64 = 0
         for index in place {
@@ -17,7 +17,7 @@ enum Number {
     }
 
     /// A decimal-floating-point, or a signed one if `isSigned` (rfc8216bis §4.2): digits and at most one point.
-    static func decimal(_ bytes: [UInt8], _ place: Range<Int>, isSigned: Bool = false) -> Double? {
+    static func decimal(_ bytes: [UInt8], at place: Range<Int>, isSigned: Bool = false) -> Double? {
         var index = place.lowerBound
         let isNegative = isSigned && index < place.upperBound && bytes[index] == UInt8(ascii: "-")
         if isNegative { index += 1 }

@@ -34,7 +34,7 @@ struct RetryBudget: Sendable {
         return bound * Double.random(in: 0...1)
     }
 
-    private static func attempts(for error: RepriseError, isUnderWay: Bool, _ policy: RetryPolicy) -> Int {
+    private static func attempts(for error: RepriseError, isUnderWay: Bool, policy: RetryPolicy) -> Int {
         switch error.code {
         case .originUnreachable, .originBodyTruncated: policy.attempts
         case .originTimedOut where error.cause is ConnectionQueueTimeout: policy.timeouts

@@ -67,7 +67,7 @@ struct DownloadQueue: Sendable {
     // MARK: - What people want
 
     /// Adds a download behind all others, or goes on with one that is paused, waits or has failed, with this request.
-    mutating func add(_ key: CacheKey, _ request: OriginRequest) -> [Effect] {
+    mutating func add(_ key: CacheKey, request: OriginRequest) -> [Effect] {
         guard let index = index(of: key) else {
             items.append(Item(key: key, request: request))
             return launch()
@@ -130,7 +130,7 @@ struct DownloadQueue: Sendable {
     // MARK: - What happens
 
     /// A task has ended.
-    mutating func end(_ run: Run, of key: CacheKey, _ ending: Ending) -> [Effect] {
+    mutating func end(_ run: Run, of key: CacheKey, with ending: Ending) -> [Effect] {
         runs.remove(run)
         guard let index = index(of: key), case .running(run) = items[index].phase else { return launch() }
         switch ending {

@@ -44,14 +44,14 @@ struct DownloadRun {
         return generation.storedRanges.contains(0..<length)
     }
 
-    private func prevented(by obstacle: StorageObstacle, _ length: Int64?) -> RepriseError {
+    private func prevented(by obstacle: StorageObstacle, length: Int64?) -> RepriseError {
         var code = RepriseError.Code.storageFull
         if case .store = obstacle { code = .storageUnavailable }
         return RepriseError(code, obstacle.description, range: length.map { 0..<$0 })
     }
 
     /// Why the bytes bypass the store.
-    private func bypassed(_ read: MediaRead, _ store: Store) -> RepriseError {
+    private func bypassed(_ read: MediaRead, in store: Store) -> RepriseError {
         let length = read.information.completeLength
         if let obstacle = store.obstacle(toStoring: length, isKept: true) { return prevented(by: obstacle, length) }
         let reason = store.refusal(of: length)

@@ -140,7 +140,7 @@ public final class Downloads: Sendable {
     }
 
     /// Fetches the missing bytes of `key`, unless that is under way.
-    func start(_ key: CacheKey, _ request: OriginRequest) { apply { $0.add(key, request) } }
+    func start(_ key: CacheKey, request: OriginRequest) { apply { $0.add(key, request) } }
 
     /// `key` is no download any more.
     func cancel(_ key: CacheKey) {
@@ -187,7 +187,7 @@ public final class Downloads: Sendable {
         return keys
     }
 
-    private func launch(_ run: DownloadQueue.Run, _ key: CacheKey, _ request: OriginRequest, _ state: inout State) {
+    private func launch(_ run: DownloadQueue.Run, of key: CacheKey, request: OriginRequest, in state: inout State) {
         state.rates[run] = TransferRate(at: clock.elapsed())
         state.tasks[run] = Task(executorPreference: DiskExecutor.shared) { [weak self] in
             let ending = await self?.run(run, key, request) ?? .canceled
@@ -195,7 +195,7 @@ public final class Downloads: Sendable {
         }
     }
 
-    private func wait(_ key: CacheKey, _ waits: Int, _ pause: Duration, _ state: inout State) {
+    private func wait(_ key: CacheKey, waits: Int, pause: Duration, in state: inout State) {
         state.waits[key] = Task { [weak self, clock] in
             do { try await clock.sleep(pause) } catch { return }
             self?.apply { $0.retry(key, after: waits) }
@@ -203,7 +203,7 @@ public final class Downloads: Sendable {
     }
 
     private func run(
-        _ run: DownloadQueue.Run, _ key: CacheKey, _ request: OriginRequest
+        _ run: DownloadQueue.Run, of key: CacheKey, request: OriginRequest
     ) async -> DownloadQueue.Ending {
         guard let engine else { return .canceled }
         do {
@@ -220,7 +220,7 @@ public final class Downloads: Sendable {
         }
     }
 
-    private func end(_ run: DownloadQueue.Run, _ key: CacheKey, _ ending: DownloadQueue.Ending) {
+    private func end(_ run: DownloadQueue.Run, of key: CacheKey, with ending: DownloadQueue.Ending) {
         let item = state.withLock { $0.queue.items.first { $0.key == key } }
         let stored = item.flatMap { storedBytes(of: $0) }
         let isNews = state.withLock { state in

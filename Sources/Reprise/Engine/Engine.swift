@@ -128,7 +128,7 @@ final class Engine: Sendable {
     // MARK: - The origin
 
     /// Which restrictions on storing a response to `request` are kept.
-    func storage(for request: OriginRequest, _ directives: CacheControl = CacheControl()) -> StoragePolicy {
+    func storage(for request: OriginRequest, directives: CacheControl = CacheControl()) -> StoragePolicy {
         var storage = StoragePolicy(
             honorsNoStore: !configuration.reuse.forces(request.url.host), isShared: configuration.reuse.isShared,
             hasAuthorization: request.fields[.authorization] != nil, requestForbidsStoring: directives.noStore)
@@ -138,7 +138,7 @@ final class Engine: Sendable {
 
     /// `request` for what others get, too: in a shared cache without fields that may change the response and are not
     /// part of the key of the stored one, whose fields are `stored`.
-    func impersonal(_ request: OriginRequest, _ stored: HTTPFields) -> OriginRequest {
+    func impersonal(_ request: OriginRequest, stored: HTTPFields) -> OriginRequest {
         guard configuration.reuse.isShared else { return request }
         var request = request
         request.fields = request.fields.withoutUnkeyed(by: Vary(stored))

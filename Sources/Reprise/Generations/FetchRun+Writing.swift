@@ -11,7 +11,7 @@ extension FetchRun {
     private static let pauseWithoutRoom = Duration.seconds(10)
 
     /// Writes the wanted part of `arrival` that is missing.
-    func store(_ arrival: Arrival, _ writer: inout ChunkWriter) async throws -> FetchSchedule.Verdict {
+    func store(_ arrival: Arrival, with writer: inout ChunkWriter) async throws -> FetchSchedule.Verdict {
         let writable = generation.writable(arrival.range, for: id)
         for hole in writable.holes {
             guard await write(hole, of: arrival, &writer) else { return .finished }
@@ -24,7 +24,7 @@ extension FetchRun {
     }
 
     /// Writes one hole to disk; false if the store is closed now and the bytes bypass it.
-    private func write(_ hole: Range<Int64>, of arrival: Arrival, _ writer: inout ChunkWriter) async -> Bool {
+    private func write(_ hole: Range<Int64>, of arrival: Arrival, with writer: inout ChunkWriter) async -> Bool {
         if let reason = store.breaker.reason { return giveUp(&writer, reason, Breaker.pause, at: arrival) }
         let blocks = await bytes.claim(hole)
         let room = blocks.reduce(0) { $0 + $1.upperBound - $1.lowerBound }
@@ -51,7 +51,7 @@ extension FetchRun {
 
     /// Writes; on an error tries once more, after making room if the disk is full.
     private func writeTwice(
-        _ hole: Range<Int64>, of chunk: any ByteChunk, at start: Int64, _ writer: inout ChunkWriter
+        _ hole: Range<Int64>, of chunk: any ByteChunk, at start: Int64, with writer: inout ChunkWriter
     ) async throws(RepriseError) {
         defer { noteCompleted(&writer) }
         do throws(RepriseError) {
@@ -83,7 +83,7 @@ extension FetchRun {
     }
 
     private func giveUp(
-        _ writer: inout ChunkWriter, _ reason: String, _ pause: Duration, at arrival: Arrival? = nil
+        _ writer: inout ChunkWriter, reason: String, pause: Duration, at arrival: Arrival? = nil
     ) -> Bool {
         // Before the readers are told that they have to ask for themselves.
         if let arrival { writer.isHandedOver = handOver(arrival) }

@@ -93,7 +93,7 @@ struct FetchRun: Sendable {
         engine.reporter.tell(.fetchEnded(generation.key, bytes: writer.received, error: failure))
     }
 
-    private func attempt(_ ready: FetchResponse?, _ writer: inout ChunkWriter) async throws -> Outcome {
+    private func attempt(_ ready: FetchResponse?, with writer: inout ChunkWriter) async throws -> Outcome {
         if let ready { return try await drain(ready, &writer) }
         await engine.waitForTurn(interest, at: generation.url.authority)
         guard generation.claim(id), let range = generation.rest(of: id) else { return .done(reachedEnd: false) }
@@ -123,7 +123,7 @@ struct FetchRun: Sendable {
 
     /// Every response that does not continue this generation.
     private func decline(
-        _ action: ResponseAction, _ response: OriginResponse, _ sent: FetchRequest
+        _ action: ResponseAction, response: OriginResponse, to sent: FetchRequest
     ) async throws -> Outcome {
         if case .refusal = action {
             let refusal = try await OriginRefusal.collect(response)
@@ -170,13 +170,13 @@ struct FetchRun: Sendable {
 
     /// Whether the response is of another representation for sure: its validators say so, or the origin sent the whole
     /// although If-Range allowed a part (RFC 9110 §13.1.5).
-    private func isOfAnother(_ response: OriginResponse, _ sent: FetchRequest) -> Bool {
+    private func isOfAnother(_ response: OriginResponse, than sent: FetchRequest) -> Bool {
         generation.record.identity.contradicts(Validators(response.head.headerFields))
             || sent.sentIfRange && response.head.status == .ok
     }
 
     /// Pulls the body, writes it, publishes it; as fast as readers want it.
-    private func drain(_ source: FetchResponse, _ writer: inout ChunkWriter) async throws -> Outcome {
+    private func drain(_ source: FetchResponse, with writer: inout ChunkWriter) async throws -> Outcome {
         let body = source.response.body
         var cursor = BodyCursor(start: source.placement.start, end: source.placement.end)
         var reading = Duration.zero

@@ -58,7 +58,7 @@ extension FetchSchedule {
         }
     }
 
-    private func rank(_ extent: Range<Int64>, _ behind: Int64) -> Rank {
+    private func rank(_ extent: Range<Int64>, behind: Int64) -> Rank {
         if extent.lowerBound == 0 { return .ends }
         if let completeLength, completeLength > 0, extent.contains(completeLength - 1) { return .ends }
         if !played.intersects(extent) { return .speculative }

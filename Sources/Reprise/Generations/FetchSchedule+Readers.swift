@@ -2,7 +2,7 @@ import ByteRanges
 
 /// Readers: who begins, what each gets next, which fetch it waits for.
 extension FetchSchedule {
-    mutating func addReader(_ start: Int64, _ end: Int64?, demand: Demand = .playing) -> ReaderID {
+    mutating func addReader(_ start: Int64, to end: Int64?, demand: Demand = .playing) -> ReaderID {
         let id = ReaderID(number: makeNumber())
         readers[id] = Reader(
             start: start, end: end, demand: demand, consumed: start, delivered: start, stored: stored)
@@ -54,7 +54,7 @@ extension FetchSchedule {
         return stored.spans(in: position..<max(end ?? .max, position + 1)).first?.lowerBound ?? end
     }
 
-    private mutating func piece(_ id: ReaderID, _ prefix: Range<Int64>, end: Int64?) -> Next {
+    private mutating func piece(_ id: ReaderID, prefix: Range<Int64>, end: Int64?) -> Next {
         guard let reader = readers[id] else { return .end }
         let position = prefix.lowerBound
         var upper = min(prefix.upperBound, end ?? .max, position + largestPiece)

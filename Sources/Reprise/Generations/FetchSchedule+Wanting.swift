@@ -3,7 +3,7 @@ import ByteRanges
 /// Which fetches readers want, how much, and what becomes of those that no reader wants.
 extension FetchSchedule {
     /// How much any reader wants the next byte of `fetch`.
-    func interest(in fetch: Fetch, _ id: FetchID) -> FetchInterest {
+    func interest(in fetch: Fetch, id: FetchID) -> FetchInterest {
         var highest = FetchInterest.none
         for reader in readers.values {
             highest = max(highest, interest(of: reader, in: fetch, id))
@@ -12,7 +12,7 @@ extension FetchSchedule {
         return highest
     }
 
-    private func interest(of reader: Reader, in fetch: Fetch, _ id: FetchID) -> FetchInterest {
+    private func interest(of reader: Reader, in fetch: Fetch, id: FetchID) -> FetchInterest {
         FetchInterest(of: reader, in: fetch, isAwaited: reader.waitingOn == id, stored: stored)
     }
 

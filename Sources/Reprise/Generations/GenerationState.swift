@@ -45,7 +45,7 @@ struct GenerationState: Sendable {
     ///
     /// `joinDistance` is how far behind the wanted byte a running fetch may be for a reader to wait for it.
     mutating func openReader(
-        _ spec: RangeSpec?, _ request: OriginRequest, joinDistance: Int64, policy: GenerationPolicy,
+        _ spec: RangeSpec?, for request: OriginRequest, joinDistance: Int64, policy: GenerationPolicy,
         at elapsed: Duration
     ) throws(RepriseError) -> OpenedReader? {
         let length = schedule.completeLength
@@ -69,7 +69,7 @@ struct GenerationState: Sendable {
 
     /// Takes in the fetch that began this generation, and its first reader unless `spec` is unsatisfiable.
     mutating func adopt(
-        _ placement: BodyPlacement, for spec: RangeSpec?, _ request: OriginRequest
+        _ placement: BodyPlacement, for spec: RangeSpec?, of request: OriginRequest
     ) -> (reader: OpenedReader?, fetch: FetchID) {
         let extent = ReadExtent(spec, completeLength: schedule.completeLength)
         let opened = extent.map { extent in
@@ -80,7 +80,7 @@ struct GenerationState: Sendable {
         return (opened, schedule.adoptFetch(start: placement.start, limit: placement.end, owner: opened?.id))
     }
 
-    private mutating func addReader(_ extent: ReadExtent, _ request: OriginRequest) -> ReaderID {
+    private mutating func addReader(_ extent: ReadExtent, for request: OriginRequest) -> ReaderID {
         let id = schedule.addReader(extent.start, extent.end, demand: request.demand)
         requests[id] = request
         return id
@@ -113,7 +113,7 @@ struct GenerationState: Sendable {
     }
 
     /// A reader waits; false if it has to look again at once.
-    mutating func park(_ reader: ReaderID, _ continuation: CheckedContinuation<Void, Never>) -> Bool {
+    mutating func park(_ reader: ReaderID, continuation: CheckedContinuation<Void, Never>) -> Bool {
         guard schedule.readers[reader]?.waitingOn != nil else { return false }
         // One call at a time is the rule; a second one must not leave the first hanging.
         parkedReaders.updateValue(continuation, forKey: reader)?.resume()
@@ -196,7 +196,7 @@ struct GenerationState: Sendable {
 
     /// Leaves `remainder` to the reader that comes to it first; false where that reader's own request does as well, or
     /// there is no reader.
-    mutating func handOver(_ remainder: Remainder, of id: FetchID, _ policy: GenerationPolicy) -> Bool {
+    mutating func handOver(_ remainder: Remainder, of id: FetchID, policy: GenerationPolicy) -> Bool {
         guard !response.isJoinable(policy), self.remainder == nil, !schedule.readers.isEmpty, running.handOver(id)
         else { return false }
         self.remainder = remainder

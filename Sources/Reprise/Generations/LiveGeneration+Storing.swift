@@ -6,7 +6,7 @@ extension LiveGeneration {
     ///
     /// `nil` if the bytes turned out to be wrong or missing. They are a hole then, and the reader has to ask again.
     func piece(
-        _ range: Range<Int64>, _ file: any OpenFile, _ lease: Lease?, for reader: ReaderID
+        _ range: Range<Int64>, file: any OpenFile, lease: Lease?, for reader: ReaderID
     ) async -> MediaPiece? {
         guard bytes.isSealed else {
             let region = StoredRegion(range: range, of: self, file, lease: lease)

@@ -88,7 +88,7 @@ final class LiveGeneration: Sendable {
     }
 
     private func start(
-        _ id: FetchID, _ range: Range<Int64>, response: FetchResponse?, interest: RequestInterest? = nil
+        _ id: FetchID, range: Range<Int64>, response: FetchResponse?, interest: RequestInterest? = nil
     ) {
         state.withLock { state in
             let request = state.ownRequest(for: id) ?? OriginRequest(url: url)
@@ -302,7 +302,7 @@ final class LiveGeneration: Sendable {
         }
     }
 
-    private func checkParking(_ id: FetchID, _ limit: Duration) -> Duration? {
+    private func checkParking(_ id: FetchID, limit: Duration) -> Duration? {
         let (rest, release) = state.withLock { state in
             state.checkParking(id, limit: limit, policy: generationPolicy, at: elapsed)
         }

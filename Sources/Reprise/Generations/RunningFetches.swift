@@ -73,7 +73,7 @@ struct RunningFetches: Sendable {
     func isWanted(_ id: ID) -> Bool { !isCancelled(id) && handles[id]?.interest.demand != nil }
 
     mutating func add(
-        _ id: ID, _ task: Task<Void, Never>, request: OriginRequest, interest: RequestInterest,
+        _ id: ID, task: Task<Void, Never>, request: OriginRequest, interest: RequestInterest,
         body: (any OriginBody)?
     ) {
         handles[id] = Handle(interest: interest, task: task, request: request, body: body)
@@ -129,7 +129,7 @@ struct RunningFetches: Sendable {
     }
 
     /// Parks the fetch until ``resume(_:)``, ``cancel(_:)`` or ``giveBack(_:)``.
-    mutating func park(_ id: ID, _ continuation: CheckedContinuation<Parking, Never>, at elapsed: Duration) -> Parked {
+    mutating func park(_ id: ID, continuation: CheckedContinuation<Parking, Never>, at elapsed: Duration) -> Parked {
         guard let handle = handles[id], !handle.isCancelled, !handle.isResumed else { return .refused }
         handles[id]?.parked = continuation
         guard handle.body != nil else { return .parked }

@@ -108,7 +108,7 @@ final class StoredBytes: Sendable {
     /// `sealed` grows by the bytes of each chunk that is added, so that an error loses none. After an error the same
     /// call may be repeated.
     func append(
-        _ bytes: UnsafeRawBufferPointer, _ part: Range<Int64>, to fetch: FetchSchedule.FetchID, sealed: inout Int64
+        _ bytes: UnsafeRawBufferPointer, part: Range<Int64>, to fetch: FetchSchedule.FetchID, sealed: inout Int64
     ) throws(RepriseError) {
         // A second attempt finds the bytes that the first one appended to the tail.
         var position = part.lowerBound

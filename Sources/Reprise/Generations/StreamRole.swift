@@ -32,7 +32,7 @@ package struct StreamRole: Sendable, Hashable {
     package var sequence: Int64?
 
     /// Creates a role.
-    package init(_ kind: Kind, _ term: Term, isLive: Bool = false, sequence: Int64? = nil) {
+    package init(_ kind: Kind, for term: Term, isLive: Bool = false, sequence: Int64? = nil) {
         (self.kind, self.term, self.isLive, self.sequence) = (kind, term, isLive, sequence)
     }
 

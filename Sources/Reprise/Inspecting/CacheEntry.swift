@@ -22,7 +22,7 @@ public struct CacheEntry: Sendable, Identifiable {
     /// The partition that the entry belongs to; `nil` for none.
     public var partition: String? { key.partition }
 
-    init(record: GenerationRecord, usage: Usage, _ row: EntryRow) {
+    init(record: GenerationRecord, usage: Usage, row: EntryRow) {
         key = record.key
         url = record.url
         information = ContentInformation(record)

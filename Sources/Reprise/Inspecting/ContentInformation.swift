@@ -36,7 +36,7 @@ public struct ContentInformation: Sendable {
     /// The role of the response that it replaces, until it gets one of its own.
     package var formerRole: StreamRole?
 
-    init(_ record: GenerationRecord, _ freshness: Freshness? = nil) {
+    init(_ record: GenerationRecord, freshness: Freshness? = nil) {
         role = record.role
         formerRole = record.formerRole
         self.freshness = freshness

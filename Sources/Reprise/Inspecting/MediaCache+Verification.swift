@@ -48,7 +48,7 @@ extension MediaCache {
     }
 
     private func verify(
-        _ entry: CacheEntry, _ store: Store, _ tally: VerificationTally
+        _ entry: CacheEntry, in store: Store, tally: VerificationTally
     ) async throws -> VerificationTally {
         var tally = tally
         tally.report.entries += 1
@@ -101,7 +101,7 @@ private struct VerificationTally: Sendable {
         self.progress = progress
     }
 
-    mutating func note(_ key: CacheKey, _ chunk: Chunk, isSound: Bool) {
+    mutating func note(_ key: CacheKey, chunk: Chunk, isSound: Bool) {
         if isSound {
             report.soundBytes += chunk.count
         } else {

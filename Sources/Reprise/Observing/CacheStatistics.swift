@@ -46,7 +46,7 @@ public struct CacheStatistics: Sendable, Equatable {
     }
 
     private static func combine(
-        _ left: CacheStatistics, _ right: CacheStatistics, _ operation: (Int64, Int64) -> Int64
+        _ left: CacheStatistics, right: CacheStatistics, _ operation: (Int64, Int64) -> Int64
     ) -> CacheStatistics {
         var result = CacheStatistics()
         for (_, path) in columns { result[keyPath: path] = operation(left[keyPath: path], right[keyPath: path]) }

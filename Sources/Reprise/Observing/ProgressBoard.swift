@@ -39,7 +39,7 @@ final class ProgressBoard: Sendable {
         return stream
     }
 
-    private func remove(_ id: UInt64, _ key: CacheKey) {
+    private func remove(_ id: UInt64, for key: CacheKey) {
         state.withLock { state in
             state.listeners[key]?[id] = nil
             if state.listeners[key]?.isEmpty == true { state.listeners[key] = nil }

@@ -22,7 +22,7 @@ final class Reporter: Sendable {
 
     func count(_ change: (inout CacheStatistics) -> Void) { statistics.withLock { change(&$0) } }
 
-    func countPiece(_ source: PieceSource, _ bytes: Int) {
+    func countPiece(_ source: PieceSource, bytes: Int) {
         statistics.withLock { statistics in
             switch source {
             case .store: statistics.bytesFromStore += Int64(bytes)

@@ -78,7 +78,7 @@ final class Authorizer: Sendable {
 
     /// The program's answer; those who ask while it is being asked get the same.
     private func answer(
-        _ request: OriginRequest, _ key: CacheKey, _ reason: AuthorizationRequest.Reason
+        _ request: OriginRequest, for key: CacheKey, because reason: AuthorizationRequest.Reason
     ) async throws -> Numbered? {
         let (answer, isFirst) = state.withLock { state in
             if let answer = state.questions[key] { return (answer, false) }
@@ -103,7 +103,7 @@ final class Authorizer: Sendable {
         return try await answer.wait().get()
     }
 
-    private func note(_ authorization: Authorization?, _ key: CacheKey) -> Numbered? {
+    private func note(_ authorization: Authorization?, for key: CacheKey) -> Numbered? {
         guard let authorization else { return nil }
         return state.withLock { state in
             if state.known.count >= Self.capacity { state.known = [:] }

@@ -13,7 +13,7 @@ enum Backoff {
     /// How long the same request is suppressed after this status, which was received `failures` times in a row.
     ///
     /// `nil` for no pause; always `nil` after a failure in a shared cache, whose clients decide for themselves.
-    static func pause(after code: Int, failures: Int, of url: ResourceURL, _ policy: ReusePolicy) -> Duration? {
+    static func pause(after code: Int, failures: Int, of url: ResourceURL, policy: ReusePolicy) -> Duration? {
         switch code {
         case 404, 410: url.namesPlaylist ? min(longest, policy.negativeLifetime) : policy.negativeLifetime
         case _ where isFailure(code) && !policy.isShared: min(longest, first * (1 << min(max(failures - 1, 0), 8)))

@@ -71,7 +71,7 @@ package struct BodyQueue<Piece: BodyPiece>: Sendable {
         return true
     }
 
-    private static func joined(_ last: consuming Piece, _ piece: Piece, inPlace: Bool) -> Piece {
+    private static func joined(_ last: consuming Piece, with piece: Piece, inPlace: Bool) -> Piece {
         var joined = inPlace ? last : last.copied(capacity: 2 * smallPiece)
         joined.append(piece)
         return joined

@@ -51,7 +51,7 @@ final class OriginTimings: Sendable {
         }
     }
 
-    private static func average(_ old: Double?, _ new: Double) -> Double {
+    private static func average(_ old: Double?, with new: Double) -> Double {
         old.map { $0 + weight * (new - $0) } ?? new
     }
 }

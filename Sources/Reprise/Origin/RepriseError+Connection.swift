@@ -19,7 +19,7 @@ extension RepriseError {
     }
 
     /// `what` is what it did not do: "did not answer".
-    package static func originTimedOut(_ name: String, _ what: String, within time: Duration) -> RepriseError {
+    package static func originTimedOut(_ name: String, what: String, within time: Duration) -> RepriseError {
         RepriseError(.originTimedOut, "\(name) \(what) within \(time / .seconds(1)) s; try again later.")
     }
 

@@ -74,7 +74,7 @@ public final class MediaRead: AsyncSequence, Sendable {
     private let request: OriginRequest
 
     init(
-        _ opened: OpenedReader, _ how: Confirmation?, generation: LiveGeneration, resource: LiveResource,
+        _ opened: OpenedReader, how: Confirmation?, generation: LiveGeneration, resource: LiveResource,
         request: OriginRequest
     ) {
         information = opened.information
@@ -310,7 +310,7 @@ public final class MediaRead: AsyncSequence, Sendable {
     }
 
     /// Continues with stored bytes after a hole that bypassed the store.
-    private func goBack(to position: Int64, of generation: LiveGeneration, _ reader: FetchSchedule.ReaderID) {
+    private func goBack(to position: Int64, of generation: LiveGeneration, for reader: FetchSchedule.ReaderID) {
         generation.rewind(reader, to: position)
         state.withLock { state in
             if case .direct = state.source { state.source = .generation(generation, reader) }
@@ -324,7 +324,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         return try await stream.next()
     }
 
-    private func note(_ source: PieceSource, _ count: Int) {
+    private func note(_ source: PieceSource, count: Int) {
         state.withLock { state in
             state.served[source, default: 0] += Int64(count)
             state.last = source

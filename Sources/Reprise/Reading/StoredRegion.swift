@@ -12,7 +12,7 @@ public struct StoredRegion: Sendable {
     /// The generation that the bytes belong to.
     private let generation: LiveGeneration
 
-    init(range: Range<Int64>, of generation: LiveGeneration, _ openFile: any OpenFile, lease: Lease? = nil) {
+    init(range: Range<Int64>, of generation: LiveGeneration, openFile: any OpenFile, lease: Lease? = nil) {
         self.range = range
         self.generation = generation
         self.openFile = openFile

@@ -90,7 +90,7 @@ struct Adoption: Sendable {
     /// that this one has another representation or the same one (RFC 9110 §15.3.7.3).
     ///
     /// Such a response bypasses the store; replacing the generation would break off the other readers.
-    private func isOutside(_ generation: LiveGeneration, _ placement: BodyPlacement) -> Bool {
+    private func isOutside(_ generation: LiveGeneration, at placement: BodyPlacement) -> Bool {
         let response = judged.response
         let current = GenerationIdentity(
             validators: Validators(response.head.headerFields), completeLength: placement.completeLength,

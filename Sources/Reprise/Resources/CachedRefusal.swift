@@ -61,7 +61,7 @@ struct CachedRefusal: Sendable {
     }
 
     /// Whether a heuristic lifetime is allowed for a response with this status (RFC 9110 §15.1, RFC 9111 §4.2.2).
-    private static func mayGuess(_ code: Int, _ control: CacheControl) -> Bool {
+    private static func mayGuess(_ code: Int, control: CacheControl) -> Bool {
         control.isPublic || [203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(code)
     }
 

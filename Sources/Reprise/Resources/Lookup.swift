@@ -73,7 +73,7 @@ final class Lookup: Sendable {
         if !result.isFulfilled { interest.change(to: demand) }
     }
 
-    private func wait(at id: UInt64, _ request: OriginRequest) async throws -> Found {
+    private func wait(at id: UInt64, request: OriginRequest) async throws -> Found {
         defer {
             state.withLock { $0.demands[id] = nil }
             noteDemand()

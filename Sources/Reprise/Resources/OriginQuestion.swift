@@ -80,7 +80,7 @@ struct OriginQuestion: Sendable {
 
     /// The error for a response without media; kept for further requests if allowed.
     func refusal(
-        _ action: ResponseAction, _ response: OriginResponse, at requestTime: Int64
+        _ action: ResponseAction, of response: OriginResponse, at requestTime: Int64
     ) async throws -> RepriseError {
         switch action {
         case .refusal:
@@ -103,7 +103,7 @@ struct OriginQuestion: Sendable {
         }
     }
 
-    static func refused(_ refusal: OriginRefusal, _ url: ResourceURL) -> RepriseError {
+    static func refused(_ refusal: OriginRefusal, from url: ResourceURL) -> RepriseError {
         RepriseError(
             .originRefused, "The origin answered \(refusal.head.status.code) for \(url.redacted).", refusal: refusal)
     }

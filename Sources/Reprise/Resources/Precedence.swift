@@ -122,7 +122,7 @@ final class Precedence: Sendable {
     // MARK: - Waiting
 
     /// Waits until no reader of a higher class waits, or the interest changes, or the task is canceled.
-    private func yield(_ interest: RequestInterest, _ demand: Demand, at authority: String) async {
+    private func yield(_ interest: RequestInterest, for demand: Demand, at authority: String) async {
         let number = state.withLock { $0.makeNumber() }
         let observer = interest.observe { [weak self] in self?.resume(number) }
         defer { interest.forget(observer) }
@@ -148,7 +148,7 @@ final class Precedence: Sendable {
     }
 
     /// Waits for `time`, less if the interest changes or the task is canceled.
-    private func pause(_ time: Duration, _ interest: RequestInterest, while demand: Demand) async {
+    private func pause(_ time: Duration, for interest: RequestInterest, while demand: Demand) async {
         let timer = Task(executorPreference: DiskExecutor.shared) { [clock] in try? await clock.sleep(time) }
         let observer = interest.observe { timer.cancel() }
         defer { interest.forget(observer) }

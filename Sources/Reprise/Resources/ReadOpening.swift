@@ -97,7 +97,7 @@ struct ReadOpening: Sendable {
     }
 
     /// Runs the lookup in a task of its own, because the leader may leave while followers wait.
-    private func lead(_ lookup: Lookup, _ errand: LiveResource.Machine.Errand) async throws -> Outcome {
+    private func lead(_ lookup: Lookup, errand: LiveResource.Machine.Errand) async throws -> Outcome {
         var wanted = wanted
         wanted.interest = lookup.interest
         let (demand, authority) = (wanted.origin.demand, wanted.origin.url.authority)

@@ -131,7 +131,7 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
     }
 
     /// Whether all of the range is stored and usable for a reader that does not allow asking the origin.
-    private func canServe(_ generation: Generation, _ wanted: ReadRequest) -> Bool {
+    private func canServe(_ generation: Generation, wanted: ReadRequest) -> Bool {
         guard generation.isStored(wanted.range) else { return false }
         if policy.isOffline { return true }
         if case .validate = generation.reuse(for: wanted.directives) { return false }

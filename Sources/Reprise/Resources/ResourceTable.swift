@@ -26,7 +26,7 @@ struct ResourceTable<Resource> {
 
         var isSparse: Bool { items.count > 2 * count + 64 }
 
-        mutating func push(_ key: CacheKey, _ number: UInt64) {
+        mutating func push(_ key: CacheKey, number: UInt64) {
             items.append((key, number))
             count += 1
         }
@@ -100,12 +100,12 @@ struct ResourceTable<Resource> {
     }
 
     /// Moves a resource popped from its queue to the end of that or the other queue.
-    private mutating func requeue(_ key: CacheKey, _ number: UInt64, onTrial: Bool) {
+    private mutating func requeue(_ key: CacheKey, number: UInt64, onTrial: Bool) {
         if places[key]?.isOnTrial == true { trial.count -= 1 } else { settled.count -= 1 }
         queue(key, number, onTrial: onTrial)
     }
 
-    private mutating func queue(_ key: CacheKey, _ number: UInt64, onTrial: Bool) {
+    private mutating func queue(_ key: CacheKey, number: UInt64, onTrial: Bool) {
         places[key]?.isOnTrial = onTrial
         if onTrial { trial.push(key, number) } else { settled.push(key, number) }
         purge()
@@ -113,7 +113,7 @@ struct ResourceTable<Resource> {
 
     /// Removes stale items from the queues once they outnumber the current ones.
     private mutating func purge() {
-        func isCurrent(_ key: CacheKey, _ number: UInt64, onTrial: Bool) -> Bool {
+        func isCurrent(_ key: CacheKey, number: UInt64, onTrial: Bool) -> Bool {
             places[key].map { $0.number == number && $0.isOnTrial == onTrial } ?? false
         }
         if trial.isSparse { trial.keep { isCurrent($0, $1, onTrial: true) } }

@@ -43,7 +43,7 @@ extension Engine {
     /// Removes the entries stored under `keys` and their variants, in use or not.
     ///
     /// Returns the bytes of media that were freed, and the files that could not be removed.
-    func remove(_ keys: [CacheKey], _ store: Store) async throws(RepriseError) -> (freed: Int64, left: [LeftFile]) {
+    func remove(_ keys: [CacheKey], in store: Store) async throws(RepriseError) -> (freed: Int64, left: [LeftFile]) {
         if let problem = store.problem { throw problem }
         // Each key only once, or its usage would be released twice: a variant may be named beside the key it belongs
         // to.
@@ -55,7 +55,7 @@ extension Engine {
 
     /// Removes entries in one transaction; those in use and those pinned or downloading only if `force` is true.
     func remove(
-        _ candidates: [Index.Candidate], force: Bool, _ store: Store
+        _ candidates: [Index.Candidate], force: Bool, in store: Store
     ) async throws(RepriseError) -> (
         removed: [(candidate: Index.Candidate, usage: Usage)], inUse: [Index.Candidate], left: [LeftFile]
     ) {
@@ -85,7 +85,7 @@ extension Engine {
         var left: [LeftFile] = []
         for (candidate, live) in taken {
             var freed = Usage()
-            func note(_ usage: Usage, _ file: LeftFile?) {
+            func note(_ usage: Usage, leaving file: LeftFile?) {
                 // What a file goes on to occupy is charged apart.
                 store.quota.release(usage)
                 if file?.allocated ?? 0 == 0 { freed = freed + usage }

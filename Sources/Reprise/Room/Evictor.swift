@@ -48,7 +48,7 @@ actor Evictor {
     /// Reserves `bytes`, evicting as needed.
     ///
     /// False when nothing more can be evicted.
-    func reserve(_ bytes: Int64, _ hands: EvictionTarget) async -> Bool {
+    func reserve(_ bytes: Int64, by hands: EvictionTarget) async -> Bool {
         await searches.add { await self.search(bytes, hands) }.value
     }
 
@@ -58,7 +58,7 @@ actor Evictor {
         _ = try? await index.releaseExpired(before: clock.now())
     }
 
-    private func search(_ bytes: Int64, _ hands: EvictionTarget) async -> Bool {
+    private func search(_ bytes: Int64, by hands: EvictionTarget) async -> Bool {
         if quota.reserve(bytes) { return true }
         guard bytes <= quota.limit else { return false }
         await freshen()
@@ -122,7 +122,7 @@ actor Evictor {
 
     /// Evicts about `bytes` regardless of the limit, because the disk is full; evicts nothing if `least` cannot be
     /// freed.
-    func makeRoom(_ bytes: Int64, atLeast least: Int64, _ hands: EvictionTarget) async {
+    func makeRoom(_ bytes: Int64, atLeast least: Int64, by hands: EvictionTarget) async {
         await freshen()
         guard evictableBytes >= least else { return }
         let target = quota.usage.allocated - bytes
@@ -141,7 +141,7 @@ actor Evictor {
     ///
     /// Returns the files that could not be removed.
     @discardableResult
-    func prune(before date: Double?, size: Int64?, _ hands: EvictionTarget) async -> [LeftFile] {
+    func prune(before date: Double?, size: Int64?, by hands: EvictionTarget) async -> [LeftFile] {
         var left: [LeftFile] = []
         await freshen()
         var inUse = 0

@@ -15,7 +15,7 @@ struct ChunkSealer: Sendable {
         self.context = context
     }
 
-    private func context(_ start: Int64, _ length: Int) -> [UInt8] {
+    private func context(_ start: Int64, length: Int) -> [UInt8] {
         var bytes = context
         withUnsafeBytes(of: start.littleEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: Int64(length).littleEndian) { bytes.append(contentsOf: $0) }
@@ -32,7 +32,7 @@ struct ChunkSealer: Sendable {
     }
 
     /// The plain bytes of `chunk`; `nil` unless the tag verifies.
-    func open(_ ciphertext: [UInt8], _ chunk: Chunk) -> Data? {
+    func open(_ ciphertext: [UInt8], of chunk: Chunk) -> Data? {
         guard let seal = chunk.seal, ciphertext.count == Int(chunk.length),
             let nonce = try? AES.GCM.Nonce(data: seal.nonce),
             let box = try? AES.GCM.SealedBox(nonce: nonce, ciphertext: ciphertext, tag: seal.tag)

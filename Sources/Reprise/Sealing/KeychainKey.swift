@@ -56,7 +56,7 @@
             return Self.answer(SecItemAdd(query.merging(attributes) { $1 } as CFDictionary, nil), data)
         }
 
-        private static func answer(_ status: OSStatus, _ data: Data) -> KeyItemAnswer {
+        private static func answer(_ status: OSStatus, data: Data) -> KeyItemAnswer {
             switch status {
             case errSecSuccess: .found(data)
             case errSecItemNotFound: .notFound

@@ -15,7 +15,7 @@ struct Vault: Sendable {
         nameKey = Self.derive(key, salt: [], "reprise 2 names")
     }
 
-    private static func derive(_ key: SymmetricKey, salt: [UInt8], _ purpose: String) -> SymmetricKey {
+    private static func derive(_ key: SymmetricKey, salt: [UInt8], for purpose: String) -> SymmetricKey {
         HKDF<SHA256>.deriveKey(
             inputKeyMaterial: key, salt: salt, info: Array(purpose.utf8), outputByteCount: 32)
     }

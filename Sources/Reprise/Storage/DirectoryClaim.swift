@@ -11,7 +11,7 @@
 enum DirectoryClaim {
     /// Throws ``RepriseError`` with code `storageUnavailable`, naming the file, if `directory` has a lock or an index
     /// that is not a cache's.
-    static func check(_ directory: String, _ fileSystem: any FileSystem) throws(RepriseError) {
+    static func check(_ directory: String, fileSystem: any FileSystem) throws(RepriseError) {
         let lock = DirectoryLock.contents(in: directory, fileSystem)
         guard lock != .foreign else { throw DirectoryLock.isForeign(directory) }
         let path = directory + "/" + Index.fileName
@@ -29,12 +29,12 @@ enum DirectoryClaim {
     }
 
     /// Whether there is the index of a cache in `directory`.
-    static func hasIndex(_ directory: String, _ fileSystem: any FileSystem) -> Bool {
+    static func hasIndex(_ directory: String, fileSystem: any FileSystem) -> Bool {
         (try? IndexTraces(directory + "/" + Index.fileName, fileSystem))?.isIndex == true
     }
 
     /// Throws if a file lies where SQLite keeps its own beside an index, and is none of these: SQLite would replace it.
-    private static func checkCompanions(_ path: String, _ fileSystem: any FileSystem) throws(RepriseError) {
+    private static func checkCompanions(_ path: String, fileSystem: any FileSystem) throws(RepriseError) {
         let beginnings: [(suffix: String, magic: [[UInt8]])] = [
             ("-wal", [[0x37, 0x7F, 0x06, 0x82], [0x37, 0x7F, 0x06, 0x83]]), ("-shm", [[0x18, 0xE2, 0x2D, 0x00]]),
             ("-journal", [[0xD9, 0xD5, 0x05, 0xF9], [0, 0, 0, 0]]),
@@ -48,7 +48,7 @@ enum DirectoryClaim {
     }
 
     /// What the file at `path` says about itself; nothing if it cannot be read, because opening it says why.
-    private static func traces(_ path: String, _ fileSystem: any FileSystem) throws(RepriseError) -> IndexTraces {
+    private static func traces(_ path: String, fileSystem: any FileSystem) throws(RepriseError) -> IndexTraces {
         do throws(SystemError) {
             return try IndexTraces(path, fileSystem)
         } catch {
@@ -73,14 +73,14 @@ enum DirectoryClaim {
     }
 
     /// Whether a cache was found damaged here, or was being emptied.
-    private static func hasMark(_ directory: String, _ fileSystem: any FileSystem) -> Bool {
+    private static func hasMark(_ directory: String, fileSystem: any FileSystem) -> Bool {
         [Index.suspicionName, Index.resettingName].contains { name in
             (try? fileSystem.status(of: "\(directory)/\(name)")) != nil
         }
     }
 
     /// Whether there are files with the names of a cache's data files.
-    static func hasDataFiles(_ directory: String, _ fileSystem: any FileSystem) -> Bool {
+    static func hasDataFiles(_ directory: String, fileSystem: any FileSystem) -> Bool {
         let root = directory + "/media"
         return ((try? fileSystem.names(in: root)) ?? []).contains { folder in
             ((try? fileSystem.names(in: "\(root)/\(folder)")) ?? []).contains { DataFileName($0, in: folder) != nil }

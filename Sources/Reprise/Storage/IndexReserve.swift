@@ -19,7 +19,7 @@ struct IndexReserve {
     private let directory: String
     private let fileSystem: any FileSystem
 
-    init(_ directory: String, _ fileSystem: any FileSystem) {
+    init(_ directory: String, fileSystem: any FileSystem) {
         self.directory = directory
         self.fileSystem = fileSystem
         path = "\(directory)/\(Self.fileName)"

@@ -186,7 +186,7 @@ actor Recorder {
     }
 
     /// Records the retention of `key`.
-    func retain(_ retention: Retention, _ resource: MediaResource) async throws(RepriseError) {
+    func retain(_ retention: Retention, of resource: MediaResource) async throws(RepriseError) {
         let retained = Index.Retained(key: resource.key, url: resource.url, retention: retention)
         try await perform { [policy = resource.networkPolicy] index async throws(RepriseError) in
             try await index.retain(retained, networkPolicy: policy)
@@ -264,7 +264,7 @@ actor Recorder {
     }
 
     /// Restores the notes of a failed batch for the next one; drops the oldest if there are too many.
-    private nonisolated func keep(_ taken: Pending, _ batch: Index.Batch) {
+    private nonisolated func keep(_ taken: Pending, in batch: Index.Batch) {
         for part in batch.generations {
             taken.generations[part.record.id]?.bytes.markUnrecorded(part.blocks.map(\.block))
         }

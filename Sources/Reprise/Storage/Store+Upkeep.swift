@@ -54,7 +54,7 @@ extension Store {
     }
 
     /// Removes a file without a record; one that cannot be removed counts.
-    private func removeOrphan(_ path: String, _ generation: Int64) {
+    private func removeOrphan(_ path: String, of generation: Int64) {
         do throws(SystemError) {
             try fileSystem.remove(path)
             dischargeExcess(generation)

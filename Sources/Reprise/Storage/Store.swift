@@ -147,13 +147,13 @@ final class Store: Sendable {
     }
 
     /// The charge for the index: its size, with the log at its maximum, so that the log has room to grow.
-    private static func indexCharge(_ directory: String, _ fileSystem: any FileSystem) -> Int64 {
+    private static func indexCharge(_ directory: String, fileSystem: any FileSystem) -> Int64 {
         let log = (try? fileSystem.status(of: "\(directory)/\(Index.fileName)-wal"))?.allocated ?? 0
         return indexBytes(directory, fileSystem) + max(0, Index.logBytes - log)
     }
 
     /// Bytes that the index occupies on the disk.
-    static func indexBytes(_ directory: String, _ fileSystem: any FileSystem) -> Int64 {
+    static func indexBytes(_ directory: String, fileSystem: any FileSystem) -> Int64 {
         Index.fileSuffixes.reduce(0) { sum, suffix in
             sum + ((try? fileSystem.status(of: "\(directory)/\(Index.fileName)\(suffix)"))?.allocated ?? 0)
         }

@@ -20,7 +20,7 @@ struct StoreOpening {
 
     /// Opens `directory`; for reading if it has an index and cannot be written.
     init(
-        _ directory: String, _ vault: Vault?, _ configuration: MediaCache.Configuration
+        _ directory: String, vault: Vault?, configuration: MediaCache.Configuration
     ) throws(RepriseError) {
         do throws(RepriseError) {
             self = try Self(writing: directory, vault, configuration)
@@ -40,7 +40,7 @@ struct StoreOpening {
     }
 
     private init(
-        writing directory: String, _ vault: Vault?, _ configuration: MediaCache.Configuration
+        writing directory: String, vault: Vault?, configuration: MediaCache.Configuration
     ) throws(RepriseError) {
         fileSystem = configuration.fileSystem
         try DirectoryClaim.check(directory, fileSystem)
@@ -66,7 +66,7 @@ struct StoreOpening {
     }
 
     private init?(
-        reading directory: String, _ vault: Vault?, _ configuration: MediaCache.Configuration, _ cause: RepriseError
+        reading directory: String, vault: Vault?, configuration: MediaCache.Configuration, cause: RepriseError
     ) throws(RepriseError) {
         // Guarantees that background work, such as the removal of a generation, changes nothing.
         fileSystem = ReadOnlyFileSystem(configuration.fileSystem)
@@ -107,7 +107,7 @@ struct StoreOpening {
 
     /// Opens the index; if the disk is completely full, in the room of the reserve.
     private static func openIndex(
-        _ directory: String, _ vault: Vault?, _ configuration: MediaCache.Configuration
+        _ directory: String, vault: Vault?, configuration: MediaCache.Configuration
     ) throws(RepriseError) -> Index.Opening {
         let fileSystem = configuration.fileSystem
         let reserve = IndexReserve(directory, fileSystem)
@@ -133,7 +133,7 @@ struct StoreOpening {
     }
 
     /// Removes all data files.
-    private static func removeMedia(_ directory: String, _ fileSystem: any FileSystem) {
+    private static func removeMedia(_ directory: String, fileSystem: any FileSystem) {
         let root = directory + "/media"
         for folder in (try? fileSystem.names(in: root)) ?? [] {
             for name in (try? fileSystem.names(in: "\(root)/\(folder)")) ?? [] {

@@ -30,7 +30,7 @@ final class Upkeep: Sendable {
 
     /// Removes old entries; returns how to wait for the next time, or `nil` if there is none.
     private static func removeAged(
-        _ engine: Engine?, _ store: Store
+        _ engine: Engine?, in store: Store
     ) async -> (@Sendable (Duration) async throws -> Void)? {
         guard let engine, let age = engine.configuration.maximumAge else { return nil }
         let clock = engine.configuration.clock

@@ -75,7 +75,7 @@ extension MediaCache {
         return (max(0, before - store.quota.usage.allocated), nil)
     }
 
-    private func ownFiles(of title: Title, _ store: Store) async throws -> [CacheKey] {
+    private func ownFiles(of title: Title, in store: Store) async throws -> [CacheKey] {
         try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.ownFiles(of: title.key) }
     }
 

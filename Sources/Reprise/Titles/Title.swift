@@ -33,7 +33,7 @@ public struct Title: Sendable, Identifiable {
     /// The key: there is one title for each.
     public var id: CacheKey { key }
 
-    init(_ fields: RecordCodec.TitleFields, url: ResourceURL, _ row: TitleSummaryRow) {
+    init(_ fields: RecordCodec.TitleFields, url: ResourceURL, row: TitleSummaryRow) {
         key = CacheKey(fields.key)
         self.url = url
         (name, tag, isStream) = (fields.name, fields.tag, fields.isStream)

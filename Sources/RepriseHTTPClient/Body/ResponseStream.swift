@@ -106,7 +106,7 @@ final class ResponseStream: Sendable {
     }
 
     /// Publishes the last pieces and the ending.
-    func finish(_ pieces: inout BodyQueue<ByteBuffer>, _ ending: BodyEnding) {
+    func finish(_ pieces: inout BodyQueue<ByteBuffer>, ending: BodyEnding) {
         let (first, second) = guarded.withLock { guarded in
             let first = guarded.wake(guarded.body.received(&pieces))
             return (first, guarded.wake(guarded.body.finished(ending)))

@@ -87,7 +87,7 @@ final class ConnectionPool: Sendable {
     }
 
     /// Returns the request's number, or `nil` if the pool is closed.
-    private func enter(_ endpoint: Endpoint, _ request: OriginRequest, _ waiter: Waiter) -> Int? {
+    private func enter(_ endpoint: Endpoint, request: OriginRequest, waiter: Waiter) -> Int? {
         guard !state.withLock({ $0.isClosed }) else { return nil }
         let interest = request.interest
         let number = update(endpoint) { host in
@@ -112,7 +112,7 @@ final class ConnectionPool: Sendable {
         return number
     }
 
-    private func interestChanged(_ endpoint: Endpoint, _ number: Int) {
+    private func interestChanged(_ endpoint: Endpoint, of number: Int) {
         update(endpoint) { host in
             guard let guest = host.guests[number] else { return ((), []) }
             return ((), host.slots.change(number, to: guest.interest?.demand))
@@ -120,7 +120,7 @@ final class ConnectionPool: Sendable {
     }
 
     /// Removes a request from the queue, if it is still there.
-    private func leaveQueue(_ endpoint: Endpoint, _ number: Int, _ error: any Error) {
+    private func leaveQueue(_ endpoint: Endpoint, number: Int, error: any Error) {
         let guest = update(endpoint) { host -> (Guest?, [Action]) in
             guard host.slots.withdraw(number) else { return (nil, []) }
             return (host.guests.removeValue(forKey: number), [])
@@ -157,7 +157,7 @@ final class ConnectionPool: Sendable {
         update(slot.endpoint) { ((), $0.slots.change(slot.number, to: speed)) }
     }
 
-    fileprivate func release(_ slot: PoolSlot, _ connection: Connection?) {
+    fileprivate func release(_ slot: PoolSlot, with connection: Connection?) {
         let isClosed = state.withLock { $0.isClosed }
         let guest = update(slot.endpoint) { host in
             (host.guests.removeValue(forKey: slot.number), host.slots.release(slot.number, isClosed ? nil : connection))
@@ -229,7 +229,7 @@ final class ConnectionPool: Sendable {
     }
 
     /// The effect of an action, to be performed outside the lock.
-    private func effect(of action: Action, _ endpoint: Endpoint, _ host: inout Host) -> @Sendable () -> Void {
+    private func effect(of action: Action, at endpoint: Endpoint, host: inout Host) -> @Sendable () -> Void {
         switch action {
         case .admit(let number, let idle):
             let waiter = host.guests[number]?.leaveQueue()

@@ -66,7 +66,7 @@ final class Connector: Sendable {
 
     /// Builds the pipeline, on the channel's loop, before any byte is sent.
     private func prepare(
-        _ channel: any Channel, _ endpoint: Endpoint, _ tls: NIOSSLContext?, _ attempt: ConnectAttempt
+        _ channel: any Channel, for endpoint: Endpoint, tls: NIOSSLContext?, attempt: ConnectAttempt
     ) -> EventLoopFuture<Connection> {
         let loop = channel.eventLoop
         do {
@@ -101,7 +101,7 @@ final class Connector: Sendable {
     }
 
     /// The name is sent in SNI and verified; for an IP literal the certificate must name the address.
-    private static func tlsHandler(_ context: NIOSSLContext, _ endpoint: Endpoint) throws -> NIOSSLClientHandler {
+    private static func tlsHandler(_ context: NIOSSLContext, for endpoint: Endpoint) throws -> NIOSSLClientHandler {
         let isAddress = (try? SocketAddress(ipAddress: endpoint.host, port: 0)) != nil
         return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : endpoint.host)
     }

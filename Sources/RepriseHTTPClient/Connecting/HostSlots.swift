@@ -122,7 +122,7 @@ struct HostSlots<Element> {
     }
 
     /// Ends a request; `element` is its connection, if that can carry another one.
-    mutating func release(_ number: Int, _ element: Element?) -> [Action] {
+    mutating func release(_ number: Int, with element: Element?) -> [Action] {
         guard let request = requests.removeValue(forKey: number) else { preconditionFailure("released twice") }
         switch request.standing {
         case .asking, .ending, .streaming: placed -= 1

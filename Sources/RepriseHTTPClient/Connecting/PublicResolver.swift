@@ -46,7 +46,7 @@ final class PublicResolver: Resolver, Sendable {
     /// The addresses to which a connection may be opened.
     ///
     /// Throws `originForbidden` if there are addresses but none of them is public.
-    static func allowed(_ addresses: [SocketAddress], _ endpoint: Endpoint) throws(RepriseError) -> [SocketAddress] {
+    static func allowed(_ addresses: [SocketAddress], for endpoint: Endpoint) throws(RepriseError) -> [SocketAddress] {
         let allowed = addresses.filter(AddressPolicy.isPublic)
         guard allowed.isEmpty, !addresses.isEmpty else { return allowed }
         throw RepriseError(
@@ -55,7 +55,7 @@ final class PublicResolver: Resolver, Sendable {
     }
 
     /// Asks the system, and blocks until it answers.
-    private static func lookUp(_ host: String, _ port: Int) throws -> [SocketAddress] {
+    private static func lookUp(_ host: String, port: Int) throws -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_protocol = CInt(IPPROTO_TCP)
         var list: UnsafeMutablePointer<addrinfo>?

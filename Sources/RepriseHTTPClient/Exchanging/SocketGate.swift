@@ -139,7 +139,7 @@ final class SocketGate: ChannelDuplexHandler {
         context.close(mode: .all, promise: nil)
     }
 
-    private func receive(upTo count: Int, _ context: ChannelHandlerContext) -> Received {
+    private func receive(upTo count: Int, context: ChannelHandlerContext) -> Received {
         var piece = context.channel.allocator.buffer(capacity: count)
         var failure: CInt = 0
         let received = withSocket(context) { socket in

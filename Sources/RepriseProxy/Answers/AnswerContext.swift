@@ -133,5 +133,5 @@ struct AnswerContext: Sendable {
         service.log(.warning, "response broken off", ["url": "\(resource.url.redacted)", "error": "\(error)"])
     }
 
-    func log(_ status: Int, _ cache: CacheStatus) { service.log(request, resource, status: status, cache: "\(cache)") }
+    func log(_ status: Int, cache: CacheStatus) { service.log(request, resource, status: status, cache: "\(cache)") }
 }

@@ -37,7 +37,7 @@ struct KeyAnswer {
     }
 
     private func send(
-        _ bytes: [UInt8], _ head: HTTPResponse, freshness: Freshness? = nil, status: CacheStatus,
+        _ bytes: [UInt8], head: HTTPResponse, freshness: Freshness? = nil, status: CacheStatus,
         cookies: [HTTPField] = []
     ) async throws -> Bool {
         var information = ContentInformation(
@@ -50,7 +50,7 @@ struct KeyAnswer {
 
     /// Hands on what is no key.
     private func pass(
-        _ response: OriginResponse, _ beginning: [UInt8], _ status: CacheStatus, _ cookies: [HTTPField]
+        _ response: OriginResponse, after beginning: [UInt8], status: CacheStatus, cookies: [HTTPField]
     ) async throws -> Bool {
         let passed = context.passed(response.head, status: status, cookies: cookies)
         var first: [UInt8]? = beginning.isEmpty ? nil : beginning

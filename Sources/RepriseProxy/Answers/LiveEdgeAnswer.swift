@@ -91,7 +91,7 @@ struct LiveEdgeAnswer {
         return (own, .leads, try await own.head())
     }
 
-    private func status(_ part: SharedExchanges.Part, _ head: SharedExchange.Head) -> CacheStatus {
+    private func status(_ part: SharedExchanges.Part, head: SharedExchange.Head) -> CacheStatus {
         let forwarded = CacheStatus.Handling.forwarded(.uriMiss, status: head.response.status.code)
         return switch part {
         case .leads: CacheStatus(forwarded)
@@ -118,8 +118,8 @@ struct LiveEdgeAnswer {
     }
 
     private func sendText(
-        of reader: SharedReader, _ head: SharedExchange.Head, _ editor: any BodyEditor, _ status: CacheStatus,
-        _ part: SharedExchanges.Part
+        of reader: SharedReader, head: SharedExchange.Head, editor: any BodyEditor, status: CacheStatus,
+        part: SharedExchanges.Part
     ) async throws -> Bool {
         var pieces: [any ByteChunk] = []
         var bytes: [UInt8] = []
@@ -150,8 +150,8 @@ struct LiveEdgeAnswer {
 
     /// Sends the response as it came: `pieces`, then what `reader` still brings.
     private func pass(
-        _ head: SharedExchange.Head, _ pieces: [any ByteChunk], _ reader: SharedReader, _ status: CacheStatus,
-        _ part: SharedExchanges.Part
+        _ head: SharedExchange.Head, pieces: [any ByteChunk], reader: SharedReader, status: CacheStatus,
+        part: SharedExchanges.Part
     ) async throws -> Bool {
         var response = head.response
         let now = HTTPDate(secondsSince1970: Int64(context.service.wallClock()))
@@ -178,7 +178,7 @@ struct LiveEdgeAnswer {
         return passed.framing.keepsAlive
     }
 
-    private func noteServed(_ count: Int64, _ part: SharedExchanges.Part) {
+    private func noteServed(_ count: Int64, as part: SharedExchanges.Part) {
         context.service.cache.noteServed(reads: 1, bytes: count, from: part == .leads ? .origin : .joined)
     }
 

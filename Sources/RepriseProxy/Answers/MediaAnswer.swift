@@ -130,7 +130,7 @@ struct MediaAnswer {
     }
 
     private func head(
-        of read: MediaRead, isPartial: Bool, _ outcome: CacheOutcome
+        of read: MediaRead, isPartial: Bool, outcome: CacheOutcome
     ) -> (head: ByteBuffer, framing: Framing, hasBody: Bool) {
         if let passed = read.passedThrough {
             let response = context.passed(passed, status: outcome.status, cookies: context.cookies(passed.headerFields))

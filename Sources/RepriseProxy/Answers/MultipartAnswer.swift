@@ -42,7 +42,7 @@ struct MultipartAnswer {
         }
     }
 
-    private func send(head: ByteBuffer, _ firstPiece: MediaPiece?) async throws {
+    private func send(head: ByteBuffer, firstPiece: MediaPiece?) async throws {
         var (buffer, piece) = (head, firstPiece)
         for (index, part) in parts.enumerated() {
             let read = index == 0 ? first : try await context.read(part)

@@ -211,7 +211,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     // MARK: - One request
 
-    private func answer(_ head: ClientHead, _ context: ChannelHandlerContext) {
+    private func answer(_ head: ClientHead, context: ChannelHandlerContext) {
         var head = head
         do throws(Refusal) {
             switch try router.destination(of: &head) {
@@ -228,7 +228,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    private func answer(_ request: MediaRequest, with known: KnownResource, _ context: ChannelHandlerContext) {
+    private func answer(_ request: MediaRequest, with known: KnownResource, context: ChannelHandlerContext) {
         guard request.head.method == .get else {
             return begin(request, known, context) { await $0.answer(by: nil) }
         }
@@ -242,7 +242,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     // MARK: - Hits
 
-    private func begin(_ hit: HitAnswer, _ context: ChannelHandlerContext) {
+    private func begin(_ hit: HitAnswer, context: ChannelHandlerContext) {
         context.write(wrapOutboundOut(.byteBuffer(hit.beginning)), promise: nil)
         service.cache.noteUse(of: hit.known.resource)
         service.log(hit.request, hit.known.resource, status: hit.status, cache: "hit")
@@ -263,14 +263,14 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     /// Goes on after the last region of a hit.
-    func finished(_ hit: HitAnswer, _ context: ChannelHandlerContext) {
+    func finished(_ hit: HitAnswer, context: ChannelHandlerContext) {
         work = .none
         if !hit.request.head.keepsAlive { ending = .lastAnswer }
         process(context)
     }
 
     /// Lets a read send the rest of a hit whose next region is missing.
-    func sendRest(of hit: HitAnswer, from position: Int64, _ context: ChannelHandlerContext) {
+    func sendRest(of hit: HitAnswer, from position: Int64, context: ChannelHandlerContext) {
         let (rest, generation) = (position..<hit.range.upperBound, hit.generation)
         begin(hit.request, hit.known, context) {
             await RestAnswer(context: $0, range: rest, generation: generation).send()
@@ -281,7 +281,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     /// Starts the task that answers a request; `run` returns whether the connection can take another one.
     private func begin(
-        _ request: MediaRequest, _ known: KnownResource, _ context: ChannelHandlerContext,
+        _ request: MediaRequest, known: KnownResource, context: ChannelHandlerContext,
         _ run: @escaping @Sendable (AnswerContext) async -> Bool
     ) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -301,7 +301,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         work = .task(task, interim)
     }
 
-    private func answered(keepsAlive: Bool, _ context: ChannelHandlerContext) {
+    private func answered(keepsAlive: Bool, context: ChannelHandlerContext) {
         work = .none
         events &+= 1
         guard context.channel.isActive else { return }
@@ -311,11 +311,11 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     // MARK: - Writing
 
-    private func write(_ answer: OwnAnswer, to head: ClientHead, _ context: ChannelHandlerContext) {
+    private func write(_ answer: OwnAnswer, to head: ClientHead, context: ChannelHandlerContext) {
         write(answer.buffer(to: head), keepsAlive: head.keepsAlive, context)
     }
 
-    private func write(_ buffer: ByteBuffer, keepsAlive: Bool, _ context: ChannelHandlerContext) {
+    private func write(_ buffer: ByteBuffer, keepsAlive: Bool, context: ChannelHandlerContext) {
         context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
         if !keepsAlive { ending = .lastAnswer }
     }

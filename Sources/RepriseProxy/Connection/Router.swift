@@ -28,7 +28,7 @@ struct Router {
         return try destination(of: Route(target: head.target, token: service.configuration.token), for: head)
     }
 
-    private mutating func file(at url: ResourceURL, _ target: String) throws(Refusal) -> KnownResource {
+    private mutating func file(at url: ResourceURL, target: String) throws(Refusal) -> KnownResource {
         let file = known.add(try service.resource(at: url), for: target)
         file.update(from: service.listed)
         return file

@@ -67,7 +67,7 @@ struct KeepingRules: Sendable {
             && policy.objection(to: CacheControl(response, isShared: true), vary: vary) == nil
     }
 
-    private static func values(_ fields: HTTPFields, _ name: String) -> [String] {
+    private static func values(_ fields: HTTPFields, of name: String) -> [String] {
         // AVPlayer sends a new identifier with each playback, which no origin answers by.
         guard name != "x-playback-session-id", let name = HTTPField.Name(name) else { return [] }
         return fields[values: name]

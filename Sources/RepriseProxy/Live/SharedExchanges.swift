@@ -83,7 +83,7 @@ final class SharedExchanges: Sendable {
     }
 
     /// Whether a response that is kept or under way may answer a request with `fields`, as far as it is known.
-    private func serves(_ entry: Entry, _ fields: HTTPFields, _ rules: KeepingRules, at now: Duration) -> Bool {
+    private func serves(_ entry: Entry, fields: HTTPFields, rules: KeepingRules, at now: Duration) -> Bool {
         guard let head = entry.exchange.head else { return true }
         guard rules.mayShare(head, askedWith: entry.exchange.fields, by: fields) else { return false }
         return entry.completed.map { now - $0 < min(rules.lifetime(of: head), Self.longestTime) } ?? true
@@ -115,7 +115,7 @@ final class SharedExchanges: Sendable {
     }
 
     private func ended(
-        _ exchange: SharedExchange, _ key: Key, _ ending: SharedExchange.Ending, _ rules: KeepingRules
+        _ exchange: SharedExchange, of key: Key, ending: SharedExchange.Ending, rules: KeepingRules
     ) {
         let now = clock.elapsed()
         state.withLock { state in

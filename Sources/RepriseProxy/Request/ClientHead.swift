@@ -117,7 +117,7 @@ package struct ClientHead: Sendable {
         return isHTTP11 || connection.contains("keep-alive")
     }
 
-    private static func equal(_ bytes: Slice<UnsafeRawBufferPointer>, _ name: StaticString) -> Bool {
+    private static func equal(_ bytes: Slice<UnsafeRawBufferPointer>, to name: StaticString) -> Bool {
         guard bytes.count == name.utf8CodeUnitCount else { return false }
         var pointer = name.utf8Start
         for byte in bytes {

@@ -111,7 +111,7 @@ package struct RequestParser: Sendable {
         return try result.get()
     }
 
-    private static func parse(_ raw: UnsafeRawBufferPointer, _ head: ByteBuffer) throws(Refusal) -> ClientHead {
+    private static func parse(_ raw: UnsafeRawBufferPointer, head: ByteBuffer) throws(Refusal) -> ClientHead {
         guard let lineEnd = lineEnd(raw, from: 0) else { throw malformed("The request line is malformed.") }
         guard lineEnd <= maximumLine else { throw Refusal(status: 414, reason: "The request line is too long.") }
         let line = raw[0..<lineEnd]
@@ -149,7 +149,7 @@ package struct RequestParser: Sendable {
         return nil
     }
 
-    private static func place(_ raw: UnsafeRawBufferPointer, _ line: Range<Int>) throws(Refusal) -> ClientHead.Place {
+    private static func place(_ raw: UnsafeRawBufferPointer, in line: Range<Int>) throws(Refusal) -> ClientHead.Place {
         guard let colon = raw[line].firstIndex(of: 0x3A), colon > line.lowerBound else {
             throw malformed("A header line has no name.")
         }

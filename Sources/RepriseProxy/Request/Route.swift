@@ -53,7 +53,7 @@ package enum Route: Sendable {
     }
 
     /// A refusal of one target, which does not affect the next request.
-    static func refusal(_ status: Int, _ reason: String) -> Refusal {
+    static func refusal(_ status: Int, reason: String) -> Refusal {
         Refusal(status: status, reason: reason, endsConnection: false)
     }
 

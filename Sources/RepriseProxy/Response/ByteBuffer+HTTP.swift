@@ -15,7 +15,7 @@ extension ByteBuffer {
     }
 
     /// Writes `beginning`, `number` and the end of the line.
-    mutating func writeLine(_ beginning: StaticString, _ number: Int64) {
+    mutating func writeLine(_ beginning: StaticString, number: Int64) {
         writeStaticString(beginning)
         writeDecimal(number)
         writeStaticString("\r\n")

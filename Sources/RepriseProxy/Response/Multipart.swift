@@ -10,7 +10,7 @@ struct Multipart {
     /// Length of the whole body, in bytes.
     let contentLength: Int64
 
-    init(_ ranges: [Range<Int64>], _ information: ContentInformation, _ completeLength: Int64) {
+    init(_ ranges: [Range<Int64>], information: ContentInformation, completeLength: Int64) {
         // Random, so that content cannot be crafted to contain it.
         let boundary = "reprise-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
         self.boundary = boundary

@@ -59,7 +59,7 @@ final class HeldKeys: Sendable {
     }
 
     /// Holds a key that was received at `date` in answer to a request with these fields, if that is allowed.
-    func hold(_ bytes: [UInt8], _ head: HTTPResponse, at url: ResourceURL, fields: HTTPFields) {
+    func hold(_ bytes: [UInt8], head: HTTPResponse, at url: ResourceURL, fields: HTTPFields) {
         let now = HTTPDate(secondsSince1970: Int64(clock.now()))
         let freshness = Freshness(head.headerFields, requestTime: now, responseTime: now, isShared: isShared)
         guard Self.lengths.contains(bytes.count), !freshness.requiresValidation, mayHold(head.headerFields, fields),
@@ -76,7 +76,7 @@ final class HeldKeys: Sendable {
         }
     }
 
-    private func mayHold(_ response: HTTPFields, _ request: HTTPFields) -> Bool {
+    private func mayHold(_ response: HTTPFields, for request: HTTPFields) -> Bool {
         var storage = StoragePolicy(isShared: isShared, hasAuthorization: request[.authorization] != nil)
         if isShared { storage.unkeyedFields = request.unkeyed }
         let vary = Vary(response)
@@ -84,7 +84,7 @@ final class HeldKeys: Sendable {
         return storage.objection(to: CacheControl(response, isShared: isShared), vary: vary) == nil
     }
 
-    private func isUsable(_ entry: Entry, _ date: HTTPDate, _ elapsed: Duration) -> Bool {
+    private func isUsable(_ entry: Entry, at date: HTTPDate, elapsed: Duration) -> Bool {
         if entry.key.freshness.hasExplicitLifetime { return entry.key.freshness.isFresh(now: date) }
         return elapsed - entry.lastUsed < playWindow && elapsed - entry.received < Self.longestHold
     }

@@ -83,7 +83,7 @@ struct Listing: Sendable {
     func differsInQueriesOnly(from former: Listing) -> Bool { shape == former.shape && files != former.files }
 
     /// Takes in what a link leads to; returns its URL if it is one file that may be stored.
-    private mutating func add(_ link: Link, _ target: URIReference) -> ResourceURL? {
+    private mutating func add(_ link: Link, to target: URIReference) -> ResourceURL? {
         switch link.kind {
         case .key, .sessionKey: insert(target, into: \.keys)
         case .segment, .map, .image, .index, .prefetch: return insert(target, into: \.files)

@@ -87,7 +87,7 @@ struct ProxyLinks {
         return result
     }
 
-    private mutating func base(along way: BasePaths.Path, _ mpd: MPD) -> Base {
+    private mutating func base(along way: BasePaths.Path, of mpd: MPD) -> Base {
         guard let last = way.last else {
             guard let insertedBase else { return document }
             return Base(original: document.original, served: URIReference(insertedBase))
@@ -103,7 +103,7 @@ struct ProxyLinks {
         return base
     }
 
-    private mutating func writtenBase(_ index: Int, _ link: Link) -> String? {
+    private mutating func writtenBase(_ index: Int, of link: Link) -> String? {
         if let known = writtenBases[index] { return known }
         let written = replacement(of: link)
         writtenBases[index] = .some(written)
@@ -125,14 +125,14 @@ struct ProxyLinks {
     }
 
     /// `prefix/https/host/path`, letter for letter.
-    private static func path(_ url: String, _ prefix: String) -> String {
+    private static func path(_ url: String, prefix: String) -> String {
         guard let colon = url.firstIndex(of: ":") else { return url }
         return "\(prefix)/\(url[..<colon].lowercased())/\(url[colon...].dropFirst(3))"
     }
 
     /// The relative reference that leads from `served`, which stands for a file of some host, up to that host and down
     /// to `path`; `nil` if `path` is of another host.
-    private static func climbing(from served: URIReference, to path: String, _ prefix: String) -> String? {
+    private static func climbing(from served: URIReference, to path: String, prefix: String) -> String? {
         let parts = served.path.dropFirst(prefix.count).split(
             separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 4 else { return nil }

@@ -88,7 +88,7 @@ struct StoredTracks {
         return stored
     }
 
-    private func isStored(_ link: Link, _ target: LinkTarget) async throws -> Bool {
+    private func isStored(_ link: Link, target: LinkTarget) async throws -> Bool {
         guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.withoutFragment.text),
             let content = await (try cache.resource(for: url)).stored()
         else { return false }

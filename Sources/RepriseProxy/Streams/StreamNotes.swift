@@ -31,7 +31,7 @@ struct StreamNotes {
     }
 
     /// The titles of the playlists that name this one; without such, it begins a title of its own if it is a stream's.
-    private func titles(of playlist: Playlist, named name: String, _ body: GatheredBody) -> [TitleReference] {
+    private func titles(of playlist: Playlist, named name: String, from body: GatheredBody) -> [TitleReference] {
         let outer = files.titles(at: body.url.withoutDirectives, named: nil)
         if !outer.isEmpty { return outer }
         return playlist.isOfStream ? [body.resource.title(at: body.url.withoutDirectives)] : []
@@ -40,7 +40,7 @@ struct StreamNotes {
     /// Records which of the listed files belong to the listing's titles; those that an earlier version listed in the
     /// same titles were noted then.
     private func noteMembers(
-        _ listed: [ResourceURL], of listing: Listing, after former: Listing?, _ body: GatheredBody
+        _ listed: [ResourceURL], of listing: Listing, after former: Listing?, from body: GatheredBody
     ) {
         var new = listed
         if let former, former.titles == listing.titles {
@@ -60,7 +60,7 @@ struct StreamNotes {
 
     /// Whether the stream was started again, so that its names may come again: its numbers fell, which they otherwise
     /// never do, or a list that had ended has become another one, not the same with new tokens.
-    private func hasRestarted(_ listing: Listing, after former: Listing?, _ information: ContentInformation) -> Bool {
+    private func hasRestarted(_ listing: Listing, after former: Listing?, information: ContentInformation) -> Bool {
         if let role = information.formerRole, role.kind == .playlist, !role.isLive,
             role.term == .media || role.term == .permanent
         {

@@ -68,7 +68,7 @@ struct Ledger: Sendable {
         change(request) { $0.bodyBytesSent += part.length }
     }
 
-    mutating func ended(_ request: HTTPRequestSummary, _ outcome: HTTPRequestSummary.Outcome) {
+    mutating func ended(_ request: HTTPRequestSummary, with outcome: HTTPRequestSummary.Outcome) {
         change(request) { $0.outcome = outcome }
     }
 

@@ -34,7 +34,7 @@ struct Conditions {
         return date < lastModified
     }
 
-    private func names(_ list: String, _ etag: String?, isStrong: Bool) -> Bool {
+    private func names(_ list: String, etag: String?, isStrong: Bool) -> Bool {
         guard let etag else { return false }
         if list == "*" { return true }
         return Self.tags(in: list).contains { tag in

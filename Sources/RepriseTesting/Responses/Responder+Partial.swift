@@ -9,7 +9,7 @@ extension Responder {
     }
 
     /// Turns an answer into 206 with this range, plain or wrapped in a multipart body (RFC 9110 §15.3.7).
-    func makePartial(_ answer: inout Answer, _ range: Range<Int64>, of length: Int64) {
+    func makePartial(_ answer: inout Answer, range: Range<Int64>, of length: Int64) {
         answer.status = 206
         let field = contentRange(range, of: length)
         guard personality.multipartForSingle else {

@@ -200,7 +200,7 @@ final class ResponseSender {
         conclude(.aborted)
     }
 
-    private func end(_ outcome: HTTPRequestSummary.Outcome, _ end: End) {
+    private func end(_ outcome: HTTPRequestSummary.Outcome, at end: End) {
         guard !isEnded else { return }
         conclude(outcome)
         onEnd(end)

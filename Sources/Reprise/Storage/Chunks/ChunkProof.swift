@@ -2,7 +2,7 @@
 struct ChunkProof: Sendable {
     private let sealer: ChunkSealer?
 
-    init(_ record: GenerationRecord, _ index: Index) {
+    init(_ record: GenerationRecord, in index: Index) {
         sealer = index.codec.vault.map { vault in
             vault.sealer(name: index.name(of: record.key), generation: record.id, salt: record.salt)
         }

@@ -102,17 +102,17 @@ package struct XXHash64: Sendable {
     }
 
     @inline(__always)
-    private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+    private static func word(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
         UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
     @inline(__always)
-    private static func round(_ lane: UInt64, _ input: UInt64) -> UInt64 {
+    private static func round(_ lane: UInt64, adding input: UInt64) -> UInt64 {
         rotate(lane &+ input &* prime2, 31) &* prime1
     }
 
     @inline(__always)
-    private static func rotate(_ value: UInt64, _ count: UInt64) -> UInt64 {
+    private static func rotate(_ value: UInt64, by count: UInt64) -> UInt64 {
         value &<< count | value &>> (64 &- count)
     }
 

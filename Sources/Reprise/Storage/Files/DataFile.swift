@@ -91,7 +91,7 @@ package final class DataFile: Sendable {
     }
 
     private static func open(
-        _ path: String, _ create: Bool, _ fileSystem: any FileSystem, _ openFiles: OpenFiles?
+        _ path: String, create: Bool, fileSystem: any FileSystem, openFiles: OpenFiles?
     ) throws(RepriseError) -> any OpenFile {
         do throws(SystemError) {
             do throws(SystemError) {
@@ -107,7 +107,7 @@ package final class DataFile: Sendable {
     }
 
     private static func open(
-        _ path: String, _ create: Bool, _ fileSystem: any FileSystem
+        _ path: String, create: Bool, fileSystem: any FileSystem
     ) throws(SystemError) -> any OpenFile {
         do throws(SystemError) {
             return try fileSystem.open(path, create: create)

@@ -94,7 +94,7 @@ final class DirectoryLock: Sendable {
     /// What the lock in `directory` holds.
     ///
     /// A file that cannot be read counts as empty: opening it says why.
-    static func contents(in directory: String, _ fileSystem: any FileSystem) -> Contents {
+    static func contents(in directory: String, fileSystem: any FileSystem) -> Contents {
         var status = stat()
         guard lstat(path(directory), &status) == 0 else { return .nothing }
         guard status.st_mode & S_IFMT == S_IFREG else { return .foreign }
@@ -121,7 +121,7 @@ final class DirectoryLock: Sendable {
 
     private static func path(_ directory: String) -> String { directory + "/lock" }
 
-    private static func lock(_ file: any OpenFile, _ kind: Int32, _ directory: String) throws(RepriseError) {
+    private static func lock(_ file: any OpenFile, kind: Int32, in directory: String) throws(RepriseError) {
         guard flock(file.descriptor, kind | LOCK_NB) != 0 else { return }
         let remedy =
             switch holder(file.descriptor) {

@@ -281,7 +281,7 @@ package final class OutputFile: Sendable {
         }
     }
 
-    private static func open(_ path: String, _ flags: Int32, _ mode: mode_t = 0) -> Int32 {
+    private static func open(_ path: String, flags: Int32, mode: mode_t = 0) -> Int32 {
         #if canImport(Darwin)
             Darwin.open(path, flags, mode)
         #else
@@ -299,11 +299,11 @@ package final class OutputFile: Sendable {
 
     private static func exists(_ name: String) -> Failure { Failure(.exists, "\(name) exists already.") }
 
-    private static func refusal(_ name: String, _ code: Int32) -> Failure {
+    private static func refusal(_ name: String, code: Int32) -> Failure {
         Failure(.cannotCreate, "Cannot create \(name): \(words(code)).")
     }
 
-    private static func failure(_ name: String, _ code: Int32) -> Failure {
+    private static func failure(_ name: String, code: Int32) -> Failure {
         Failure(.cannotWrite, "Cannot write \(name): \(words(code)).")
     }
 

@@ -33,13 +33,13 @@ package struct SystemFileSystem: FileSystem {
     /// Opens a file that does not belong to the cache: links are followed, and it may have several names.
     static func open(foreign path: String) throws(SystemError) -> any OpenFile { try descriptor(path, O_RDONLY) }
 
-    private func open(_ path: String, _ flags: Int32) throws(SystemError) -> any OpenFile {
+    private func open(_ path: String, flags: Int32) throws(SystemError) -> any OpenFile {
         let file = try Self.descriptor(path, flags | O_NOFOLLOW)
         try file.checkIsOwn(forWriting: flags & O_RDWR != 0)
         return file
     }
 
-    private static func descriptor(_ path: String, _ flags: Int32) throws(SystemError) -> SystemFile {
+    private static func descriptor(_ path: String, flags: Int32) throws(SystemError) -> SystemFile {
         // Opening a pipe would wait for its other end.
         let flags = flags | O_CLOEXEC | O_NONBLOCK
         #if canImport(Darwin)

@@ -53,7 +53,7 @@ extension Index {
     }
 
     /// Records that a download was begun or goes on; a new one comes last.
-    func beginDownload(_ name: String, _ networkPolicy: NetworkPolicy, in database: Database) throws {
+    func beginDownload(_ name: String, networkPolicy: NetworkPolicy, in database: Database) throws {
         try database.execute(
             sql: """
                 UPDATE retention SET paused = 0, policy = ?2,
@@ -63,7 +63,7 @@ extension Index {
     }
 
     /// Records that a download was paused, or is to go on.
-    func setPaused(_ isPaused: Bool, _ key: CacheKey) async throws(RepriseError) {
+    func setPaused(_ isPaused: Bool, for key: CacheKey) async throws(RepriseError) {
         let name = name(of: key)
         try await write { database in
             try database.execute(

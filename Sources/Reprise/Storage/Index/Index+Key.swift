@@ -57,7 +57,7 @@ extension Index {
     }
 
     /// How the index's key differs from that of `vault` (`nil` for no key); `nil` if they match.
-    static func keyDifference(_ database: Database, _ vault: Vault?) throws -> KeyDifference? {
+    static func keyDifference(_ database: Database, vault: Vault?) throws -> KeyDifference? {
         guard try isSealed(database) else { return KeyDifference(made: nil, given: vault) }
         let check = try Data.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'check'")
         return KeyDifference(made: check ?? Data(), given: vault)
@@ -75,12 +75,12 @@ extension Index {
     }
 
     /// The index's contents, if it was made with a key other than that of `vault`.
-    static func foreign(_ database: Database, _ vault: Vault?) throws -> Foreign? {
+    static func foreign(_ database: Database, vault: Vault?) throws -> Foreign? {
         try keyDifference(database, vault).map { Foreign(difference: $0, holdings: try holdings(in: database)) }
     }
 
     /// The same for the index in `directory`; `nil` also if it cannot be read.
-    static func foreign(in directory: String, _ vault: Vault?) -> Foreign? {
+    static func foreign(in directory: String, vault: Vault?) -> Foreign? {
         guard let found = try? reading(directory + "/" + fileName, { try foreign($0, vault) }) else { return nil }
         return found.result
     }

@@ -48,7 +48,7 @@ extension Index {
     }
 
     /// A copy of an index in memory, in the current format: a file that is only read cannot be migrated.
-    private static func migratedCopy(of queue: DatabaseQueue, _ vault: Vault?) throws -> DatabaseQueue {
+    private static func migratedCopy(of queue: DatabaseQueue, vault: Vault?) throws -> DatabaseQueue {
         let copy = try DatabaseQueue()
         try queue.backup(to: copy)
         try migrate(copy, for: vault)
@@ -156,7 +156,7 @@ extension Index {
     /// Why the cache starts empty if its data files have lost their index; `nil` if they have not.
     ///
     /// A reset that was broken off lost nothing: its media were to go.
-    static func loss(in directory: String, _ fileSystem: any FileSystem) -> String? {
+    static func loss(in directory: String, fileSystem: any FileSystem) -> String? {
         guard !exists(resettingName, directory, fileSystem) else { return nil }
         let size = (try? fileSystem.status(of: directory + "/" + fileName))?.size
         guard size ?? 0 == 0, DirectoryClaim.hasDataFiles(directory, fileSystem) else { return nil }
@@ -169,11 +169,11 @@ extension Index {
     private func holdsNothing() throws -> Bool { try database.read { try Self.holdings(in: $0).isEmpty } }
 
     /// Whether there is a file called `name` that tells an opening something by its existence.
-    private static func exists(_ name: String, _ directory: String, _ fileSystem: any FileSystem) -> Bool {
+    private static func exists(_ name: String, in directory: String, fileSystem: any FileSystem) -> Bool {
         (try? fileSystem.status(of: "\(directory)/\(name)")) != nil
     }
 
-    private static func unopened(_ path: String, _ error: any Error) -> RepriseError {
+    private static func unopened(_ path: String, error: any Error) -> RepriseError {
         let damage = (error as? DatabaseError).flatMap { $0.isDamage ? $0.message ?? "it is damaged" : nil }
         if let reason = (error as? Unusable)?.reason ?? damage {
             return RepriseError(
@@ -197,7 +197,7 @@ extension Index {
     ///
     /// Checks before anything is opened for writing, because opening alone changes the file.
     private static func removeForeign(
-        _ directory: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ options: Options,
+        _ directory: String, vault: Vault?, fileSystem: any FileSystem, options: Options,
         _ reached: (CrashPoint) -> Void
     ) throws -> String? {
         guard let foreign = Self.foreign(in: directory, vault) else { return nil }
@@ -222,8 +222,8 @@ extension Index {
     }
 
     private static func attempt(
-        _ path: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ onDamage: @escaping @Sendable () -> Void,
-        _ options: Options, reset: String?, _ reached: @escaping @Sendable (CrashPoint) -> Void
+        _ path: String, vault: Vault?, fileSystem: any FileSystem, onDamage: @escaping @Sendable () -> Void,
+        options: Options, reset: String?, _ reached: @escaping @Sendable (CrashPoint) -> Void
     ) throws -> Attempt {
         do {
             return .opened(try open(path, vault, fileSystem, onDamage, options, reset: reset, reached))
@@ -249,8 +249,8 @@ extension Index {
     struct Unusable: Error { let reason: String }
 
     private static func open(
-        _ path: String, _ vault: Vault?, _ fileSystem: any FileSystem, _ onDamage: @escaping @Sendable () -> Void,
-        _ options: Options, reset: String?, _ reached: @escaping @Sendable (CrashPoint) -> Void
+        _ path: String, vault: Vault?, fileSystem: any FileSystem, onDamage: @escaping @Sendable () -> Void,
+        options: Options, reset: String?, _ reached: @escaping @Sendable (CrashPoint) -> Void
     ) throws -> Opening {
         makeFile(path, fileSystem)
         var configuration = Configuration()
@@ -278,7 +278,7 @@ extension Index {
     }
 
     /// Makes the file of a new index: SQLite would let other users read it, and its log takes the file's mode.
-    private static func makeFile(_ path: String, _ fileSystem: any FileSystem) {
+    private static func makeFile(_ path: String, fileSystem: any FileSystem) {
         do throws(SystemError) { _ = try fileSystem.status(of: path) } catch {
             guard error.isMissingFile else { return }
             // What is left of the log of an index that went belongs to no other one.
@@ -290,7 +290,7 @@ extension Index {
 
     /// Brings the index to the current format, if its key is that of `vault`.
     private static func prepare(
-        _ pool: DatabasePool, _ vault: Vault?, _ options: Options, _ reached: @escaping @Sendable (CrashPoint) -> Void
+        _ pool: DatabasePool, vault: Vault?, options: Options, _ reached: @escaping @Sendable (CrashPoint) -> Void
     ) throws {
         let format = try pool.read { database -> State in
             let format = try state(of: database)
@@ -306,7 +306,7 @@ extension Index {
     // MARK: - Sessions
 
     /// Marks the cache as open; returns its recorded state.
-    private static func begin(_ database: Database, _ options: Options) throws -> Session {
+    private static func begin(_ database: Database, options: Options) throws -> Session {
         let wasClean = try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'clean'") == 1
         try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('clean', 0)")
         if !wasClean { try recount(in: database) }

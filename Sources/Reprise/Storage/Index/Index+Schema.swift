@@ -157,7 +157,7 @@ extension Index {
     // MARK: - Formats
 
     /// The tables as format 2 had them: changed only by later migrations.
-    private static func createFormat2(in database: Database, _ vault: Vault?) throws {
+    private static func createFormat2(in database: Database, vault: Vault?) throws {
         try database.execute(
             sql: """
                 CREATE TABLE entry (

@@ -12,7 +12,7 @@ extension Index {
         let path: String
         let traces: IndexTraces
 
-        init(_ number: Int, _ directory: String, _ fileSystem: any FileSystem) throws(SystemError) {
+        init(_ number: Int, in directory: String, fileSystem: any FileSystem) throws(SystemError) {
             self.number = number
             path = directory + "/" + Index.name(number)
             traces = try IndexTraces(path, fileSystem, isThorough: true)
@@ -31,7 +31,7 @@ extension Index {
     private static func name(_ number: Int) -> String { number == 1 ? setAsideName : "\(setAsideName).\(number)" }
 
     /// The files that were set aside in `directory`, the newest first.
-    private static func allSetAside(_ directory: String, _ fileSystem: any FileSystem) throws(SystemError) -> [SetAside]
+    private static func allSetAside(_ directory: String, fileSystem: any FileSystem) throws(SystemError) -> [SetAside]
     {
         var numbers: Set<Int> = []
         for name in try fileSystem.names(in: directory) where name.hasPrefix(setAsideName) {
@@ -49,7 +49,7 @@ extension Index {
     ///
     /// Keeps the newest few of a cache's own, and whatever cannot be recognized as one.
     static func setAside(
-        _ directory: String, _ fileSystem: any FileSystem, isSealed: Bool, _ reached: (CrashPoint) -> Void
+        _ directory: String, fileSystem: any FileSystem, isSealed: Bool, _ reached: (CrashPoint) -> Void
     ) throws -> String {
         let before = try allSetAside(directory, fileSystem)
         let traces = try IndexTraces(directory + "/" + fileName, fileSystem, isThorough: true)
@@ -79,12 +79,12 @@ extension Index {
     /// remain in an encrypted cache.
     ///
     /// One that says that it is encrypted stays, and so does a file that cannot be recognized as an index.
-    static func removePlainSetAside(_ directory: String, _ fileSystem: any FileSystem) throws(SystemError) {
+    static func removePlainSetAside(_ directory: String, fileSystem: any FileSystem) throws(SystemError) {
         for file in try allSetAside(directory, fileSystem) where file.mayBePlain { try file.remove(fileSystem) }
     }
 
     /// Removes one of the empty files that tell the next opening something, if it is there.
-    static func removeMark(_ name: String, _ directory: String, _ fileSystem: any FileSystem) throws(SystemError) {
+    static func removeMark(_ name: String, in directory: String, fileSystem: any FileSystem) throws(SystemError) {
         do throws(SystemError) {
             try fileSystem.remove("\(directory)/\(name)")
         } catch {

@@ -27,7 +27,7 @@ extension Index {
         ) { codec.decodeVariant($0.record, name: $0.name) }
     }
 
-    func write(_ key: CacheKey, _ variant: Variant, to database: Database) throws {
+    func write(_ key: CacheKey, variant: Variant, to database: Database) throws {
         let name = name(of: key)
         let fields = RecordCodec.VariantFields(key: key.text, names: variant.vary.names)
         try VariantRow(fields, name: name, codec: codec).save(of: self.name(of: variant.primary), in: database)

@@ -28,7 +28,7 @@ struct IndexTraces {
     ///
     /// With `isThorough` all of it is read in any case. A file that cannot be read counts as one that does not exist:
     /// opening it says why.
-    init(_ path: String, _ fileSystem: any FileSystem, isThorough: Bool = false) throws(SystemError) {
+    init(_ path: String, fileSystem: any FileSystem, isThorough: Bool = false) throws(SystemError) {
         let main = try Self.open(path, fileSystem)
         let header =
             try main.map { file throws(SystemError) in
@@ -61,7 +61,7 @@ struct IndexTraces {
     private static let sealedRow = [3, 25, 9] + Array("sealed".utf8)
     private static let plainRow = [3, 25, 8] + Array("sealed".utf8)
 
-    private static func open(_ path: String, _ fileSystem: any FileSystem) throws(SystemError) -> (any OpenFile)? {
+    private static func open(_ path: String, fileSystem: any FileSystem) throws(SystemError) -> (any OpenFile)? {
         do throws(SystemError) {
             return try fileSystem.open(readOnly: path)
         } catch {

@@ -96,7 +96,7 @@ struct RecordCodec: Sendable {
         open(data, salt: [], context: "2 title \(name)")
     }
 
-    private static func context(_ name: String, _ id: Int64) -> String { "2 record \(name) \(id)" }
+    private static func context(_ name: String, id: Int64) -> String { "2 record \(name) \(id)" }
 
     private func close(_ value: some Encodable, salt: [UInt8], context: String) throws -> Data {
         let json = try JSONEncoder().encode(value)
@@ -118,7 +118,7 @@ struct RecordCodec: Sendable {
         return try? JSONDecoder().decode(T.self, from: json)
     }
 
-    private static func checksum(_ json: Data, _ context: String) -> UInt64 {
+    private static func checksum(_ json: Data, context: String) -> UInt64 {
         var hash = XXHash64()
         json.withUnsafeBytes { hash.update($0) }
         Array(context.utf8).withUnsafeBytes { hash.update($0) }
