@@ -69,7 +69,7 @@ extension ByteRangeSet {
         var theirs = Edges(other.table)
         var result = SpanTable(chunkCapacity: table.chunkCapacity)
         var start: Int64?
-        while let position = Edges.nearest(ours, theirs) {
+        while let position = Edges.nearest(ours, or: theirs) {
             ours.cross(position)
             theirs.cross(position)
             let isKept = keep(ours.isInside, theirs.isInside)

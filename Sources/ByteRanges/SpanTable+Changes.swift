@@ -29,16 +29,16 @@ extension SpanTable {
     mutating func replace(_ first: Index, through last: Index, with spans: some Collection<Range<Int64>>) {
         if first.chunk == last.chunk {
             let offsets = first.offset..<last.offset + 1
-            uncount(first.chunk, offsets)
+            uncount(first.chunk, at: offsets)
             changeChunk(first.chunk) { $0.replaceSubrange(offsets, with: spans) }
         } else {
             let kept = first.offset..<spanCount(inChunk: first.chunk)
-            uncount(first.chunk, kept)
-            uncount(last.chunk, 0..<last.offset + 1)
+            uncount(first.chunk, at: kept)
+            uncount(last.chunk, at: 0..<last.offset + 1)
             changeChunk(first.chunk) { $0.replaceSubrange(kept, with: spans) }
             changeChunk(last.chunk) { $0.removeSubrange(0..<last.offset + 1) }
             let between = first.chunk + 1..<last.chunk
-            for chunk in between { uncount(chunk, 0..<directory[chunk].spans.count) }
+            for chunk in between { uncount(chunk, at: 0..<directory[chunk].spans.count) }
             directory.removeSubrange(between)
         }
         for span in spans { count(span) }

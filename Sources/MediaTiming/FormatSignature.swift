@@ -11,7 +11,7 @@ enum FormatSignature {
     static func reader(of bytes: MediaBytes, goal: Double, limits: TimingLimits) throws(Stop) -> any FormatReader {
         let view = ByteView(bytes)
         let start = try ID3Tag.end(in: view)
-        let head = try view.prefix(at: start, length)
+        let head = try view.prefix(at: start, count: length)
         if start == 0, let reader = try container(head, goal: goal, limits: limits) { return reader }
         if head.has("fLaC") { return FLACReader(at: start, goal: goal) }
         for syntax in [AudioFrame.Syntax.adts, .ac3, .mpegAudio]
@@ -19,7 +19,7 @@ enum FormatSignature {
             return AudioFrameReader(syntax, at: start, goal: goal, limits: limits)
         }
         // Behind a tag there may be padding that it does not count.
-        let junk = try start > 0 ? view.prefix(at: start, longestJunk) : head
+        let junk = try start > 0 ? view.prefix(at: start, count: longestJunk) : head
         for syntax in [AudioFrame.Syntax.adts, .mpegAudio] {
             guard let offset = syntax.firstFrame(in: junk, confirmedBy: frames) else { continue }
             return AudioFrameReader(syntax, at: start + Int64(offset), goal: goal, limits: limits)

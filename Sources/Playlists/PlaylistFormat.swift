@@ -85,6 +85,6 @@ package enum PlaylistFormat: Hashable, Sendable {
         let end = head[(index + 1)...].firstIndex { $0.isSpace || $0 == UInt8(ascii: ">") || $0 == slash } ?? head.count
         let name = index + 1..<end
         let local = (head[name].lastIndex(of: UInt8(ascii: ":")).map { $0 + 1 } ?? name.lowerBound)..<end
-        return head.matches(local, "MPD") || head.matches(local, "Patch")
+        return head.matches(local, text: "MPD") || head.matches(local, text: "Patch")
     }
 }

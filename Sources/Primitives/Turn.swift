@@ -27,7 +27,7 @@ package final class Turn: Sendable {
         }
         guard let number else { return }
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { wait($0, number) }
+            try await withCheckedThrowingContinuation { wait($0, number: number) }
         } onCancel: {
             let waiter = state.withLock { state in
                 state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }

@@ -54,7 +54,7 @@ extension MediaCache {
         let candidates = try await entries().filter { $0.lastUsed < oldest && $0.retention == .cached }.map { entry in
             Index.Candidate(name: store.index.name(of: entry.key), key: entry.key)
         }
-        let outcome = try await engine.remove(candidates, force: false, store)
+        let outcome = try await engine.remove(candidates, force: false, in: store)
         if let problem = LeftFile.error(outcome.left) { throw problem }
         return outcome.removed.reduce(0) { $0 + $1.usage.stored }
     }

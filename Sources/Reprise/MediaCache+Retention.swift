@@ -14,17 +14,17 @@ extension MediaCache {
         let store = try writableStore()
         await store.recorder.flush()
         let before = try await self.retention(of: resource)
-        try await store.recorder.retain(retention, resource)
+        try await store.recorder.retain(retention, of: resource)
         let reason = try await withTaskExecutorPreference(DiskExecutor.shared) {
             guard retention != .cached else { return nil as String? }
             return try store.index.retainedUsage().allocated > store.quota.limit ? store.noRoomReason : nil
         }
         if let reason {
-            try await store.recorder.retain(before, resource)
+            try await store.recorder.retain(before, of: resource)
             throw RepriseError(.storageFull, reason)
         }
         if retention == .download {
-            downloads.start(resource.key, resource.originRequest)
+            downloads.start(resource.key, request: resource.originRequest)
         } else {
             downloads.cancel(resource.key)
         }
@@ -79,9 +79,11 @@ extension MediaCache {
         var left: [LeftFile] = []
         if let age {
             let date = engine.configuration.clock.now() - age / .seconds(1)
-            left += await store.evictor.prune(before: date, size: nil, engine.hands(store))
+            left += await store.evictor.prune(before: date, size: nil, by: engine.hands(store))
         }
-        if let size, left.isEmpty { left += await store.evictor.prune(before: nil, size: size, engine.hands(store)) }
+        if let size, left.isEmpty {
+            left += await store.evictor.prune(before: nil, size: size, by: engine.hands(store))
+        }
         return (max(0, before - store.quota.usage.allocated), LeftFile.error(left))
     }
 
@@ -123,7 +125,7 @@ extension MediaCache {
         var left: [LeftFile] = []
         var rest = keys[...]
         while !rest.isEmpty {
-            let outcome = try await engine.remove(Array(rest.prefix(Self.removalBatch)), store)
+            let outcome = try await engine.remove(Array(rest.prefix(Self.removalBatch)), in: store)
             freed += outcome.freed
             left += outcome.left
             rest = rest.dropFirst(Self.removalBatch)

@@ -31,7 +31,7 @@ public final class MediaCache: Sendable {
         upkeep.cancel()
         downloads.cancel()
         guard users.withLock({ $0 > 0 }) else { return }
-        Task { [engine, upkeep, downloads] in await Self.shutDown(engine, upkeep, downloads) }
+        Task { [engine, upkeep, downloads] in await Self.shutDown(engine, upkeep: upkeep, downloads: downloads) }
     }
 
     /// Registers one more user of the cache; false once it is closed.
@@ -77,7 +77,7 @@ public final class MediaCache: Sendable {
             cache.upkeep.start(store)
             cache.downloads.resume(store, isIdle: !cache.engine.configuration.resumesDownloads)
         }
-        if let refusal = cache.refusal(of: configuration, vault, directory) {
+        if let refusal = cache.refusal(of: configuration, vault: vault, in: directory) {
             await cache.close()
             throw refusal
         }
@@ -238,9 +238,9 @@ public final class MediaCache: Sendable {
             return users == 1
         }
         guard isLast else { return }
-        guard let store = engine.store else { return await Self.shutDown(engine, upkeep, downloads) }
+        guard let store = engine.store else { return await Self.shutDown(engine, upkeep: upkeep, downloads: downloads) }
         await OpenCaches.shared.close(store.directory) { [engine, upkeep, downloads] in
-            await Self.shutDown(engine, upkeep, downloads)
+            await Self.shutDown(engine, upkeep: upkeep, downloads: downloads)
         }
     }
 

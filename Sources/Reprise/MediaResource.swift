@@ -130,7 +130,7 @@ public struct MediaResource: Sendable {
     ///
     /// Throws ``RepriseError`` with an `origin…` code, or `CancellationError`.
     public func head(fields extra: HTTPFields = [:]) async throws -> HTTPResponse {
-        try await current().head(request(extra, .head))
+        try await current().head(request(extra, method: .head))
     }
 
     /// Sends a request with a method other than GET and HEAD to the origin; nothing is stored.
@@ -143,7 +143,7 @@ public struct MediaResource: Sendable {
     public func send(
         _ method: HTTPRequest.Method, fields extra: HTTPFields = [:], body: [UInt8] = []
     ) async throws -> OriginResponse {
-        var request = request(extra, method)
+        var request = request(extra, method: method)
         request.body = body
         return try await current().forward(request)
     }

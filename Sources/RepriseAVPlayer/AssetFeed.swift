@@ -63,7 +63,7 @@ final class AssetFeed: Sendable {
             state.ids[object] = id
             return (id, actions, state.isReleased)
         }
-        guard !isReleased else { return fail(id, RepriseError(.closed, "The asset is gone.")) }
+        guard !isReleased else { return fail(id, error: RepriseError(.closed, "The asset is gone.")) }
         let watch = Task(executorPreference: DiskExecutor.shared) { await self.watch(id) }
         state.withLock { $0.work[id]?.watch = watch }
         perform(actions)
@@ -118,7 +118,7 @@ final class AssetFeed: Sendable {
                 state.withLock { $0.finding = task }
             case .inform(let id): inform(id)
             case .serve(let id, let range):
-                let task = Task(executorPreference: DiskExecutor.shared) { await self.serve(id, range) }
+                let task = Task(executorPreference: DiskExecutor.shared) { await self.serve(id, range: range) }
                 state.withLock { $0.work[id]?.task = task }
             case .finish(let id): take(id)?.request.finish()
             case .fail(let id):
@@ -148,7 +148,7 @@ final class AssetFeed: Sendable {
         guard type != nil || allowed.isEmpty else {
             // Finishing with a type outside the list raises an exception in AVFoundation.
             let name = information.contentType?.identifier ?? "a file of unknown type"
-            return fail(id, RepriseError(.originMisbehaved, "The player does not accept \(name) here."))
+            return fail(id, error: RepriseError(.originMisbehaved, "The player does not accept \(name) here."))
         }
         request.fill(information, contentType: type?.identifier)
     }
@@ -203,7 +203,7 @@ final class AssetFeed: Sendable {
                 }
             }
         } catch {
-            await onQueue { [self] in fail(id, error) }
+            await onQueue { [self] in fail(id, error: error) }
         }
     }
 
@@ -238,7 +238,7 @@ final class AssetFeed: Sendable {
             guard let step = state.withLock({ $0.work[id]?.patience.step(at: now) }) else { return }
             guard step > .zero else {
                 let error = RepriseError(.originTimedOut, "No byte came within \(source.options.timeout).")
-                return await onQueue { [self] in fail(id, error) }
+                return await onQueue { [self] in fail(id, error: error) }
             }
             do { try await clock.awake.sleep(step) } catch { return }
         }

@@ -72,10 +72,10 @@ final class AssetSource: Sendable {
             // A complete file plays without the network. An incomplete one must be unchanged, because the player cannot
             // be given another length.
             var isSame = isComplete
-            if !isSame { isSame = await !hasChanged(known, resource) }
+            if !isSame { isSame = await !hasChanged(known, of: resource) }
             if isSame {
                 noteRanges(known)
-                let information = await information(known, representation, isComplete: isComplete) { [self] in
+                let information = await information(known, of: representation, isComplete: isComplete) { [self] in
                     await firstBytes(try self.resource().read(.bounded(0..<Int64(ContentType.bytesNeeded))))
                 }
                 // A playlist may change, and its URL did not reveal that it is one; its stored bytes must not be
@@ -96,14 +96,14 @@ final class AssetSource: Sendable {
             throw RepriseError(.originMisbehaved, "\(url.authority) sent a web page instead of media.")
         }
         if known.completeLength == nil {
-            known = try await readToEnd(read, known)
+            known = try await readToEnd(read, known: known)
         } else {
             keep(read)
         }
         guard let representation = Representation(known) else { throw Self.lengthUnknown(url) }
         noteRanges(known)
         let isComplete = await (try resource()).isCached
-        return await information(known, representation, isComplete: isComplete) { [self] in
+        return await information(known, of: representation, isComplete: isComplete) { [self] in
             await firstBytes(try resource().read(.bounded(0..<Int64(ContentType.bytesNeeded))))
         }
     }

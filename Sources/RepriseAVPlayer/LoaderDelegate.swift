@@ -112,7 +112,7 @@
                 options.isStored = false
                 options.fileType = nil
                 let link = AssetFeed(
-                    AssetSource(feed.source.cache, url, options, fileType: fileType), queue: queue)
+                    AssetSource(feed.source.cache, url: url, options: options, fileType: fileType), queue: queue)
                 links[url.description] = link
                 return (link, old)
             }

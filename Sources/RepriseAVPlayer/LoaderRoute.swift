@@ -19,7 +19,7 @@ enum LoaderRoute: Equatable {
             self = .player
             return
         }
-        if Self.isSame(url, loaderURL) {
+        if Self.isSame(url, as: loaderURL) {
             self = .asset
         } else if isPlaylist, let original = SourceURL.original(of: url) {
             self = .link(original)

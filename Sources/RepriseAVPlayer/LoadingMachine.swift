@@ -67,7 +67,7 @@ struct LoadingMachine: Sendable {
         nextNumber += 1
         let id = ID(number: nextNumber)
         entries[id] = Entry(extent: extent, wantsInformation: wantsInformation, phase: .waiting)
-        if let completeLength { return (id, begin(id, completeLength)) }
+        if let completeLength { return (id, begin(id, completeLength: completeLength)) }
         guard !isFinding else { return (id, []) }
         isFinding = true
         return (id, [.findInformation])
@@ -77,7 +77,7 @@ struct LoadingMachine: Sendable {
     mutating func informed(completeLength: Int64) -> [Action] {
         isFinding = false
         self.completeLength = self.completeLength ?? completeLength
-        return waiting.flatMap { begin($0, completeLength) }
+        return waiting.flatMap { begin($0, completeLength: completeLength) }
     }
 
     /// Fails the requests that wait for the length; the next request tries again.

@@ -72,7 +72,7 @@
             var options = options
             // Playlists change and would have to be validated each time.
             if SourceURL.isPlaylist(loaderURL) { options.isStored = false }
-            let delegate = LoaderDelegate(AssetSource(self, resource, options), loaderURL: loaderURL)
+            let delegate = LoaderDelegate(AssetSource(self, url: resource, options: options), loaderURL: loaderURL)
             return Self.asset(at: loaderURL, delegate: delegate, queue: delegate.queue)
         }
 

@@ -7,7 +7,7 @@ extension MediaCache {
     ///
     /// False for URLs that are not http or https. Without options, use `isCached(_:partition:)` of Reprise.
     public func isCached(_ url: URL, options: PlaybackOptions) async -> Bool {
-        await (try? AssetSource.resource(self, url, options))?.isCached ?? false
+        await (try? AssetSource.resource(self, url: url, options: options))?.isCached ?? false
     }
 
     /// The stored progress of the media at `url`, now and after each change, for a buffer bar.
@@ -18,7 +18,8 @@ extension MediaCache {
     /// At most one element every 100 ms. Ends when the task is canceled or the cache closed, and immediately for URLs
     /// that are not http or https or options whose headers cannot be sent.
     public func progress(of url: URL, options: PlaybackOptions = PlaybackOptions()) -> PlaybackProgress {
-        PlaybackProgress(updates: (try? AssetSource.resource(self, url, options))?.storedProgressUpdates())
+        PlaybackProgress(
+            updates: (try? AssetSource.resource(self, url: url, options: options))?.storedProgressUpdates())
     }
 
     /// Starts to fetch `amount` of the media at `url` in the background.
@@ -28,7 +29,7 @@ extension MediaCache {
     public func prefetch(
         _ url: URL, _ amount: PrefetchAmount = .first(1 << 20), options: PlaybackOptions = PlaybackOptions()
     ) -> Prefetch {
-        let resource = Result { () throws(RepriseError) in try AssetSource.resource(self, url, options) }
+        let resource = Result { () throws(RepriseError) in try AssetSource.resource(self, url: url, options: options) }
         return Prefetch(
             Task(executorPreference: DiskExecutor.shared) {
                 guard let resource = try resource.get() else {
@@ -42,7 +43,7 @@ extension MediaCache {
     ///
     /// Throws ``RepriseError``, including `invalidArgument` for headers that cannot be sent, or `CancellationError`.
     public func export(_ url: URL, to file: URL, options: PlaybackOptions = PlaybackOptions()) async throws {
-        guard let resource = try AssetSource.resource(self, url, options) else {
+        guard let resource = try AssetSource.resource(self, url: url, options: options) else {
             throw RepriseError(.invalidURL, "Only http and https URLs of single files can be exported.")
         }
         try await resource.export(to: file.path)
@@ -54,7 +55,7 @@ extension MediaCache {
     /// Returns the bytes freed. Without options `remove(_:partition:)` of Reprise does the same.
     @discardableResult
     public func remove(_ url: URL, options: PlaybackOptions) async throws -> Int64 {
-        guard let resource = try AssetSource.resource(self, url, options) else { return 0 }
+        guard let resource = try AssetSource.resource(self, url: url, options: options) else { return 0 }
         return try await remove(resource.key)
     }
 }
@@ -67,6 +68,6 @@ extension AssetSource {
         _ cache: MediaCache, url: URL, options: PlaybackOptions
     ) throws(RepriseError) -> MediaResource? {
         guard case .cached(let resourceURL, _) = SourceURL(url) else { return nil }
-        return try AssetSource(cache, resourceURL, options).resource()
+        return try AssetSource(cache, url: resourceURL, options: options).resource()
     }
 }

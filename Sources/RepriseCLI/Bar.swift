@@ -19,8 +19,8 @@ enum Bar {
     static func coverage(_ stored: ByteRangeSet, length: Int64, width: Int) -> String {
         guard length > 0, width > 0 else { return "" }
         return (0..<Int64(width)).map { cell in
-            let lower = position(cell, length, width)
-            let upper = max(position(cell + 1, length, width), min(lower + 1, length))
+            let lower = position(cell, of: length, width: width)
+            let upper = max(position(cell + 1, of: length, width: width), min(lower + 1, length))
             let bytes = stored.spans(in: lower..<upper).reduce(0) { $0 + $1.upperBound - $1.lowerBound }
             switch Double(bytes) / Double(max(upper - lower, 1)) {
             case 1: return "█"

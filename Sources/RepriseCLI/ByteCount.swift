@@ -34,7 +34,7 @@ struct ByteCount: ExpressibleByArgument, Sendable, Equatable, CustomStringConver
             unit = next
         }
         let digits = value.magnitude < 9.995 ? 2 : value.magnitude < 99.95 ? 1 : 0
-        return "\(Self.fixed(value, digits)) \(unit)"
+        return "\(Self.fixed(value, digits: digits)) \(unit)"
     }
 
     /// `value` with so many digits after the point, without Foundation's locale.

@@ -61,7 +61,7 @@ struct CacheOptions: ParsableArguments {
         configuration.usesRecordedLimit = true
         if !items.isEmpty { configuration.keyPolicy = .droppingQueryItems(Set(items)) }
         let origin = OriginClient.make()
-        let cache = try await open(configuration, origin)
+        let cache = try await open(configuration, origin: origin)
         let result: Result<T, any Error>
         do {
             if let problem = cache.storeProblem { throw problem }

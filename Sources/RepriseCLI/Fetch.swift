@@ -66,13 +66,13 @@ struct Fetch: AsyncParsableCommand {
             let file = try signals.get(await signals.interrupting { try await output?.open(signals) })
             let origin = OriginClient.make()
             let store: MediaCache
-            do { store = try await cache.open(settings, origin, mayDoWithout: output != nil) } catch {
+            do { store = try await cache.open(settings, origin: origin, mayDoWithout: output != nil) } catch {
                 file?.discard()
                 throw error
             }
             if let reason = store.storeProblem.flatMap({ Failure.reason($0) }) { Failure.report(reason) }
             let result = await signals.interrupting {
-                try await fetchAll(store, output.flatMap { output in file.map { (output, $0) } })
+                try await fetchAll(store, to: output.flatMap { output in file.map { (output, $0) } })
             }
             // A limit under which nothing was done is not the cache's.
             if case .success(let outcome) = result, outcome.isVain { try await store.restoreLimit() }
@@ -113,7 +113,7 @@ struct Fetch: AsyncParsableCommand {
         for url in urls {
             let meter = FetchMeter(url: url, isJSON: json)
             do {
-                try await fetch(url, cache, meter, output)
+                try await fetch(url, in: cache, meter: meter, to: output)
                 outcome.isVain = false
             } catch {
                 // Nothing more can be said where the results go.
@@ -185,7 +185,7 @@ private struct Transfer: Sendable {
             if let obstacle, file == nil {
                 throw Failure.Reason.notStored("\(name) cannot be stored as a whole: \(obstacle.advice)")
             }
-            guard let count = try await step(read, file) else { break }
+            guard let count = try await step(read, to: file) else { break }
             bytes += Int64(count)
             meter.note(bytes: bytes, fromStore: read.servedBytes(from: .store))
             try meter.checkOutput()

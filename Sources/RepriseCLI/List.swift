@@ -78,18 +78,20 @@ struct List: AsyncParsableCommand {
                 report: EntryReport(entry),
                 text: Self.line(
                     entry.storedBytes,
-                    entry.information.completeLength.map { $0 == 0 ? 1 : Double(entry.storedBytes) / Double($0) },
-                    entry.url, entry.retention))
+                    share: entry.information.completeLength.map {
+                        $0 == 0 ? 1 : Double(entry.storedBytes) / Double($0)
+                    },
+                    url: entry.url, retention: entry.retention))
         }
         return try stored + awaitedLines(inspector, besides: [])
     }
 
     private func titleLines(_ inspector: CacheInspector) throws -> [Line] {
-        let titles = try StoredTitle.all(inspector, names)
+        let titles = try StoredTitle.all(inspector, named: names)
         let listed = titles.filter { (tag == nil || $0.title.tag == tag) && (!complete || $0.isComplete) }
         let stored = listed.map { stored in
             let title = stored.title
-            var text = Self.line(stored.storedBytes, stored.share, title.url, title.retention)
+            var text = Self.line(stored.storedBytes, share: stored.share, url: title.url, retention: title.retention)
             if let name = title.name { text += "  \(name)" }
             if let tag = title.tag { text += "  #\(tag)" }
             if title.isStream || stored.outline != nil {
@@ -106,7 +108,9 @@ struct List: AsyncParsableCommand {
         guard !isNarrowed else { return [] }
         let awaited = try inspector.awaitedEntries().filter { $0.retention.isCurrent && !known.contains($0.key) }
         return awaited.map { entry in
-            Line(report: EntryReport(entry), text: Self.line(0, nil, entry.url, entry.retention), isStored: false)
+            Line(
+                report: EntryReport(entry), text: Self.line(0, share: nil, url: entry.url, retention: entry.retention),
+                isStored: false)
         }
     }
 

@@ -20,7 +20,7 @@ struct NameOptions: ParsableArguments {
     }
 
     /// Whether `name` is the URL or the key of `entry`, or a URL with that key.
-    func matches(_ name: String, entry: CacheEntry) -> Bool { matches(name, entry.key, entry.url) }
+    func matches(_ name: String, entry: CacheEntry) -> Bool { matches(name, for: entry.key, url: entry.url) }
 
     /// The same for the entry or the pin under `entryKey`.
     func matches(_ name: String, for entryKey: CacheKey, url entryURL: ResourceURL) -> Bool {
@@ -38,7 +38,7 @@ struct NameOptions: ParsableArguments {
 
     /// The entry called `name` that was used last.
     func entry(_ name: String, in inspector: CacheInspector) throws(RepriseError) -> CacheEntry {
-        guard let entry = try inspector.entries().first(where: { matches(name, $0) }) else {
+        guard let entry = try inspector.entries().first(where: { matches(name, entry: $0) }) else {
             throw Self.nothingStored(name)
         }
         return entry

@@ -47,7 +47,7 @@ struct Pin: AsyncParsableCommand {
             // Before the cache is opened: --reset empties it then.
             for url in urls { _ = try ResourceURL(url) }
             let origin = OriginClient.make()
-            let store = try await cache.open(settings, origin)
+            let store = try await cache.open(settings, origin: origin)
             let result = await signals.interrupting { try await pinAll(in: store) }
             // A limit under which nothing was done is not the cache's.
             if case .success(let outcome) = result, outcome.isVain { try await store.restoreLimit() }
@@ -98,10 +98,11 @@ struct Pin: AsyncParsableCommand {
             let events = store.events()
             // A download is kept until it is released: a pin without an end asks for less.
             if before == .download, retention == .pinned(until: nil) {
-                return try await Self.report(resource, URLText.redacted(url), .download, in: store, isOld: true)
+                return try await Self.report(
+                    resource, url: URLText.redacted(url), retention: .download, in: store, isOld: true)
             }
             try await Self.retain(resource, in: store, as: retention)
-            if download { try await Self.end(of: resource, url, events) }
+            if download { try await Self.end(of: resource, url: url, events: events) }
         } catch is CancellationError where download {
             throw StopSignals.StoppedTransfer(
                 key: resource.key, name: URLText.name(of: url),
@@ -111,14 +112,14 @@ struct Pin: AsyncParsableCommand {
             if download, before != .download { try await store.retain(resource, as: before) }
             throw error
         }
-        let report = try await Self.report(resource, URLText.redacted(url), retention, in: store)
+        let report = try await Self.report(resource, url: URLText.redacted(url), retention: retention, in: store)
         guard before == .download, !download else { return report }
         return report + "\nIt was a download and is a pin now: what is missing is no longer fetched."
     }
 
     private static func retain(_ resource: MediaResource, in store: MediaCache, as retention: Retention) async throws {
         do { try await store.retain(resource, as: retention) } catch let error as RepriseError {
-            throw error.code == .storageFull ? await reason(error, resource) : error
+            throw error.code == .storageFull ? await reason(error, of: resource) : error
         }
     }
 
@@ -144,8 +145,8 @@ struct Pin: AsyncParsableCommand {
     private static func end(of resource: MediaResource, url: String, events: AsyncStream<CacheEvent>) async throws {
         let meter = FetchMeter(url: url, isJSON: false)
         try await meter.showing {
-            async let _ = follow(resource, meter)
-            try await end(of: resource, events)
+            async let _ = follow(resource, to: meter)
+            try await end(of: resource, events: events)
         }
     }
 
@@ -168,23 +169,23 @@ struct Pin: AsyncParsableCommand {
         for await event in events {
             guard case .downloadEnded(resource.key, let error) = event else { continue }
             guard let error else { return }
-            throw await reason(error, resource)
+            throw await reason(error, of: resource)
         }
         try Task.checkCancellation()
     }
 
     /// In the words of the command's options, where `error` says that something cannot be stored.
     private static func reason(_ error: RepriseError, of resource: MediaResource) async -> any Error {
-        if error.code == .notStored { return Failure.Reason.notStored(unstorable(resource, .forbidden)) }
+        if error.code == .notStored { return Failure.Reason.notStored(unstorable(resource, because: .forbidden)) }
         guard error.code == .storageFull || error.code == .storageUnavailable else { return error }
         let length = await resource.storedProgress().completeLength ?? error.range?.upperBound
         if let obstacle = await resource.obstacle(toStoring: length) {
-            return Failure.Reason.notStored(unstorable(resource, obstacle))
+            return Failure.Reason.notStored(unstorable(resource, because: obstacle))
         }
         guard error.code == .storageFull, let obstacle = await resource.obstacleToMore() else {
-            return Failure.Reason.notStored(unstorable(resource, .store(reason: error.explanation)))
+            return Failure.Reason.notStored(unstorable(resource, because: .store(reason: error.explanation)))
         }
-        return Failure.Reason.notStored(unstorable(resource, obstacle))
+        return Failure.Reason.notStored(unstorable(resource, because: obstacle))
     }
 
     private static func unstorable(_ resource: MediaResource, because obstacle: StorageObstacle) -> String {

@@ -61,12 +61,12 @@ struct Play: AsyncParsableCommand {
             let result: Result<Int32, any Error>
             do {
                 // A cache that cannot be written must not stop playback.
-                let store = try await cache.open(settings, origin, mayDoWithout: true)
+                let store = try await cache.open(settings, origin: origin, mayDoWithout: true)
                 if let reason = store.storeProblem.flatMap({ Failure.reason($0) }) { Failure.report(reason) }
                 var configuration = ProxyConfiguration()
                 configuration.logger = logger
                 result = await signals.interrupting { [configuration] in
-                    try await play(url, with: player, through: store, configuration)
+                    try await play(url, with: player, through: store, configuration: configuration)
                 }
                 await store.close()
             } catch let error as RepriseError where error.code == .storageLocked {
@@ -101,7 +101,7 @@ struct Play: AsyncParsableCommand {
 
     private func play(_ url: ResourceURL, with player: Player, at address: String) async throws -> Int32 {
         let target = "\(address)/\(url.scheme.rawValue)/\(url.authority)\(url.target)"
-        let process = try PlayerProcess(player.path, player.options + playerOptions + [target])
+        let process = try PlayerProcess(player.path, arguments: player.options + playerOptions + [target])
         let code = await process.wait()
         try Task.checkCancellation()
         return code

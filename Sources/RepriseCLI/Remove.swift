@@ -31,13 +31,15 @@ struct Remove: AsyncParsableCommand {
         try await Failure.reporting {
             let (entries, pins, outcome, missing) = try await cache.withCache { store in
                 func isWanted(_ key: CacheKey, url: ResourceURL) -> Bool {
-                    all || urls.contains { names.matches($0, key, url) }
+                    all || urls.contains { names.matches($0, for: key, url: url) }
                 }
                 let entries = try await store.entries().map { ($0.key, $0.url) }
                 // Pins of URLs of which nothing is stored yet, and names.
                 let pins = try await store.awaitedEntries().map { ($0.key, $0.url) }
                 let named = try await store.titles().map { ($0.key, $0.url) }
-                let missing = urls.first { url in !(entries + pins + named).contains { names.matches(url, $0, $1) } }
+                let missing = urls.first { url in
+                    !(entries + pins + named).contains { names.matches(url, for: $0, url: $1) }
+                }
                 let wanted = (entries + pins + named).filter(isWanted).map(\.0)
                 if !all {
                     store.learnFiles(

@@ -30,7 +30,7 @@ enum RunningServer {
             client.redirectLimit = 0
         }
         // Whatever goes wrong, there is no server to use.
-        let answer = try? await get(address, client)
+        let answer = try? await get(address, with: client)
         await client.shutdown()
         return answer
     }

@@ -117,7 +117,7 @@ struct Serve: AsyncParsableCommand {
         configuration.allowedHosts = allowHost.map { $0.lowercased() }
         configuration.logger = logger
         let budget = DescriptorBudget.raised()
-        configuration.maximumConnections = Self.connections(maxConnections, budget, logger)
+        configuration.maximumConnections = Self.connections(maxConnections, within: budget, logger: logger)
         if let stallTimeout { configuration.stallTimeout = stallTimeout.duration }
         try await Failure.reporting {
             var settings = try store.configuration(cache)
@@ -127,7 +127,7 @@ struct Serve: AsyncParsableCommand {
             settings.reuse.forces = { forced.contains($0) }
             // Before the cache is opened: then --reset empties it, and --maximum-age removes old entries.
             if store.reset || store.maximumAge != nil { try await ProxyServer.rehearse(configuration) }
-            try await serve(configuration, settings, logger, signals)
+            try await serve(configuration, settings: settings, logger: logger, signals: signals)
         }
     }
 
@@ -153,7 +153,7 @@ struct Serve: AsyncParsableCommand {
             if !configuration.allowedHosts.isEmpty { client.allowsHost = { configuration.allows($0) } }
         }
         // A cache that cannot be written must not stop playback.
-        let cache = try await self.cache.open(settings, origin, mayDoWithout: true)
+        let cache = try await self.cache.open(settings, origin: origin, mayDoWithout: true)
         let server: ProxyServer
         do {
             server = try await ProxyServer.start(cache, configuration: configuration)
@@ -163,8 +163,8 @@ struct Serve: AsyncParsableCommand {
             await origin.shutdown()
             throw error
         }
-        announce(server, cache)
-        let events = Task { await Self.log(cache.events(), logger) }
+        announce(server, of: cache)
+        let events = Task { await Self.log(cache.events(), logger: logger) }
         await signals.wait()
         Terminal.error("Stopping; the index is being written.")
         await server.stop()

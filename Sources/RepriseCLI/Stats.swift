@@ -50,7 +50,7 @@ struct Stats: AsyncParsableCommand {
                 On disk  \("\(ByteCount(allocated))".leftPadded(9))  index: \(ByteCount(inspector.indexBytes))
                 Served   \("\(ByteCount(statistics.bytesServed))".leftPadded(9))  reads: \(statistics.reads)
                 Fetched  \("\(ByteCount(statistics.bytesFetched))".leftPadded(9))  requests: \(statistics.originRequests)
-                Saved    \("\(ByteCount(statistics.bytesSaved))".leftPadded(9))  \(ByteCount.fixed(share * 100, 1)) % of what was served
+                Saved    \("\(ByteCount(statistics.bytesSaved))".leftPadded(9))  \(ByteCount.fixed(share * 100, digits: 1)) % of what was served
                 """)
         }
     }

@@ -22,7 +22,7 @@ final class StopSignals: Sendable {
 
         /// With what the next run finds in the cache in `options`, which is closed.
         func interruption(_ options: CacheOptions) -> Interruption {
-            Interruption(message: "Stopped. \(StoredShare(key, name, in: options)) \(advice)")
+            Interruption(message: "Stopped. \(StoredShare(key, name: name, in: options)) \(advice)")
         }
     }
 

@@ -45,7 +45,7 @@ struct Verify: AsyncParsableCommand {
                 return await signals.interrupting {
                     try await store.verify { bytes, total in
                         read.withLock { $0 = (bytes, total) }
-                        Self.show(bytes, total)
+                        Self.show(bytes, of: total)
                     }
                 }
             }
@@ -58,7 +58,7 @@ struct Verify: AsyncParsableCommand {
                         message: "Stopped. \(share) was checked; run the same command again to check all.")
                 })
             if Terminal.isInteractive { Terminal.replaceLine("") }
-            try show(report, reset)
+            try show(report, reset: reset)
             if !report.isSound || reset != nil { throw ExitCode(1) }
         }
     }

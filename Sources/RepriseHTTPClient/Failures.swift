@@ -12,9 +12,9 @@ enum Failures {
     static func connect(_ error: any Error, to endpoint: Endpoint, timeout: TimeAmount) -> any Error {
         if error is RepriseError || error is CancellationError { return error }
         if let error = error as? ChannelError, case .connectTimeout = error {
-            return timedOut("could not be connected to", endpoint, timeout)
+            return timedOut("could not be connected to", at: endpoint, after: timeout)
         }
-        guard let attempt = error as? NIOConnectionError else { return unreachable(endpoint, error) }
+        guard let attempt = error as? NIOConnectionError else { return unreachable(endpoint, cause: error) }
         if attempt.connectionErrors.isEmpty {
             if let refusal = (attempt.dnsAAAAError ?? attempt.dnsAError) as? RepriseError { return refusal }
             return RepriseError.originNotFound(endpoint.host, cause: error)
@@ -23,9 +23,9 @@ enum Failures {
             if let error = $0.error as? ChannelError, case .connectTimeout = error { true } else { false }
         }
         if timeouts.count == attempt.connectionErrors.count {
-            return timedOut("could not be connected to", endpoint, timeout)
+            return timedOut("could not be connected to", at: endpoint, after: timeout)
         }
-        return unreachable(endpoint, attempt.connectionErrors.first?.error ?? error)
+        return unreachable(endpoint, cause: attempt.connectionErrors.first?.error ?? error)
     }
 
     /// A failed TLS negotiation.
@@ -42,7 +42,7 @@ enum Failures {
     /// An exchange that has no response yet.
     static func head(_ error: (any Error)?, from endpoint: Endpoint, hasSeenBytes: Bool) -> any Error {
         if let error, error is RepriseError || error is CancellationError { return error }
-        guard isDisconnection(error) else { return misbehaved(endpoint, error) }
+        guard isDisconnection(error) else { return misbehaved(endpoint, cause: error) }
         let what = hasSeenBytes ? "in the middle of the response's head" : "before it answered"
         return RepriseError(
             .originUnreachable, "\(endpoint.name) closed the connection \(what); try again later.", cause: error)
@@ -51,12 +51,12 @@ enum Failures {
     /// A body in transfer.
     static func body(_ error: (any Error)?, from endpoint: Endpoint) -> RepriseError {
         if let error = error as? RepriseError { return error }
-        guard isDisconnection(error) else { return misbehaved(endpoint, error) }
+        guard isDisconnection(error) else { return misbehaved(endpoint, cause: error) }
         return .originBodyTruncated(endpoint.name, cause: error)
     }
 
     static func timedOut(_ what: String, at endpoint: Endpoint, after time: TimeAmount) -> RepriseError {
-        .originTimedOut(endpoint.name, what, within: .nanoseconds(time.nanoseconds))
+        .originTimedOut(endpoint.name, what: what, within: .nanoseconds(time.nanoseconds))
     }
 
     /// Whether the connection was merely lost, as opposed to wrong bytes.

@@ -83,7 +83,7 @@ public final class NIOOrigin: Origin {
         let head = try RequestHead.make(request, userAgent: configuration.userAgent)
         let slot = try await pool.lease(Endpoint(request.url), for: request)
         // A separate task, because the pool may end it when nothing wants it any more and others need its place.
-        let task = Task { try await exchange(request, head, slot) }
+        let task = Task { try await exchange(request, head: head, on: slot) }
         slot.begin { task.cancel() }
         return try await withTaskCancellationHandler {
             try await task.value

@@ -40,8 +40,10 @@ public final class ProxyServer: Sendable {
         let service = try ProxyService(cache: cache, configuration: configuration)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, configuration.threads))
         do {
-            let channel = try await bootstrap(service, group).bind(host: configuration.host, port: configuration.port)
-                .get()
+            let channel = try await bootstrap(service, on: group).bind(
+                host: configuration.host, port: configuration.port
+            )
+            .get()
             let port = channel.localAddress?.port ?? configuration.port
             let name = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
             return ProxyServer(
@@ -49,7 +51,7 @@ public final class ProxyServer: Sendable {
                 address: "http://\(name):\(port)" + configuration.pathPrefix)
         } catch {
             try? await group.shutdownGracefully()
-            throw cannotListen(configuration, error)
+            throw cannotListen(configuration, error: error)
         }
     }
 
@@ -63,7 +65,7 @@ public final class ProxyServer: Sendable {
             try await bootstrap.bind(host: configuration.host, port: configuration.port).get().close().get()
             result = .success(())
         } catch {
-            result = .failure(cannotListen(configuration, error))
+            result = .failure(cannotListen(configuration, error: error))
         }
         try? await group.shutdownGracefully()
         try result.get()

@@ -56,7 +56,7 @@ final class ProxyService: Sendable {
             ?? PlaylistFilter(cache: cache, files: listed, liveEdge: liveEdge) { url, error in
                 logs.log(
                     .warning, "playlist sent as the origin sent it",
-                    ["url": "\(url.redacted)", "error": "\(error)"])
+                    metadata: ["url": "\(url.redacted)", "error": "\(error)"])
             }
         isLoggingRequests = configuration.logger.logLevel <= .info
     }
@@ -110,7 +110,7 @@ final class ProxyService: Sendable {
     /// Logs `message` without waiting for the log's reader.
     func log(_ level: Logger.Level, _ message: Logger.Message, _ metadata: @autoclosure () -> Logger.Metadata) {
         guard configuration.logger.logLevel <= level else { return }
-        logs.log(level, message, metadata())
+        logs.log(level, message, metadata: metadata())
     }
 
     /// Logs an answer, if requests are being logged.
@@ -163,10 +163,10 @@ final class ProxyService: Sendable {
     /// The file at `url`, if it is allowed.
     func resource(at url: ResourceURL) throws(Refusal) -> MediaResource {
         guard configuration.allows(url.host) else {
-            throw Route.refusal(403, "The host \(url.host) is not on this proxy's list.")
+            throw Route.refusal(403, reason: "The host \(url.host) is not on this proxy's list.")
         }
         do { return try cache.resource(for: url) } catch {
-            throw Route.refusal(503, "The proxy is shutting down.")
+            throw Route.refusal(503, reason: "The proxy is shutting down.")
         }
     }
 

@@ -36,10 +36,10 @@ package struct StreamOutline: Sendable {
         switch playlist {
         case .hls(let list):
             format = .hls
-            add(list, base: base, files)
+            add(list, base: base, in: files)
         case .dash(let mpd):
             format = .dash
-            add(mpd, base: base, files)
+            add(mpd, base: base, in: files)
         }
         if tracks.isEmpty { return nil }
     }
@@ -51,21 +51,21 @@ package struct StreamOutline: Sendable {
             guard !list.media.segments.isEmpty || list.kind == .media else { return }
             var track = StreamTrack(list.media.hasImagesOnly || list.media.hasIFramesOnly ? .images : .media)
             track.url = entry.url.description
-            fill(&track, from: list, base: base, files)
+            fill(&track, from: list, base: base, in: files)
             isLive = list.media.isLive
             tracks.append(track)
             return
         }
         let multivariant = list.multivariant
-        for variant in multivariant.variants { add(variant, .video, of: list, base: base, files) }
+        for variant in multivariant.variants { add(variant, as: .video, of: list, base: base, in: files) }
         for rendition in multivariant.renditions {
             guard let link = rendition.link else { continue }
             var track = StreamTrack(StreamTrack.Kind(rendition.kind))
             (track.name, track.language) = (rendition.name, rendition.language)
-            add(track, link: link, of: list, base: base, files)
+            add(track, link: link, of: list, base: base, in: files)
         }
         for variant in multivariant.iFrameVariants + multivariant.imageVariants {
-            add(variant, .images, of: list, base: base, files)
+            add(variant, as: .images, of: list, base: base, in: files)
         }
     }
 
@@ -78,7 +78,7 @@ package struct StreamOutline: Sendable {
         track.bandwidth = variant.bandwidth
         (track.width, track.height) = (variant.resolution?.width, variant.resolution?.height)
         track.codecs = variant.codecs
-        add(track, link: link, of: list, base: base, files)
+        add(track, link: link, of: list, base: base, in: files)
     }
 
     /// Adds a track with what its own playlist lists, if that is stored; one that several variants share is added once.
@@ -102,7 +102,7 @@ package struct StreamOutline: Sendable {
             if let bytes = files.playlistBytes(of: entry), let media = try? HLSPlaylist(bytes, context: context),
                 media.kind != .multivariant
             {
-                fill(&track, from: media, base: base, files)
+                fill(&track, from: media, base: base, in: files)
                 isLive = isLive || media.media.isLive
             }
         }
@@ -116,10 +116,11 @@ package struct StreamOutline: Sendable {
         for segment in list.media.segments where !segment.isGap {
             let link = list.links[segment.link]
             add(
-                list.target(of: link, base: base), link.extent, seconds: segment.duration, to: &track, files)
+                list.target(of: link, base: base), extent: link.extent, seconds: segment.duration, to: &track, in: files
+            )
         }
         let others = list.media.maps.map(\.link) + list.media.keys.compactMap(\.link) + list.media.parts.map(\.link)
-        for link in others { note(list.target(of: list.links[link], base: base), files) }
+        for link in others { note(list.target(of: list.links[link], base: base), in: files) }
     }
 
     // MARK: - DASH
@@ -143,7 +144,7 @@ package struct StreamOutline: Sendable {
                         }()
                     if !representation.id.isEmpty { indices[representation.id] = index }
                     var track = tracks[index]
-                    fill(&track, from: mpd, path, base: base, files)
+                    fill(&track, from: mpd, path: path, base: base, in: files)
                     tracks[index] = track
                 }
             }
@@ -153,11 +154,11 @@ package struct StreamOutline: Sendable {
     private mutating func fill(
         _ track: inout StreamTrack, from mpd: MPD, path: MPD.Path, base: URIReference, in files: StoredFiles
     ) {
-        if let initialization = mpd.initialization(of: path, base: base) { note(initialization.target, files) }
+        if let initialization = mpd.initialization(of: path, base: base) { note(initialization.target, in: files) }
         guard let segments = try? mpd.segments(of: path, base: base, limit: Self.mostSegments) else { return }
         track.isListed = true
         for segment in segments {
-            add(segment.target, segment.extent, seconds: segment.duration ?? 0, to: &track, files)
+            add(segment.target, extent: segment.extent, seconds: segment.duration ?? 0, to: &track, in: files)
         }
     }
 
@@ -172,7 +173,7 @@ package struct StreamOutline: Sendable {
         let start = track.duration
         track.segmentCount += 1
         track.duration = min(start + duration, 1 << 52)
-        guard let entry = note(target, files) else { return }
+        guard let entry = note(target, in: files) else { return }
         let (share, byteCount) = files.stored(extent, of: entry)
         track.storedBytes += byteCount
         if share >= 1 { track.storedSegments += 1 }

@@ -12,7 +12,7 @@ import Reprise
 enum Failures {
     /// A request that has no response yet.
     static func head(_ error: any Error, from url: ResourceURL) -> RepriseError {
-        guard let error = error as? URLError else { return unreachable(url, nil) }
+        guard let error = error as? URLError else { return unreachable(url, cause: nil) }
         let cause = URLError(error.code)
         return switch error.code {
         case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff:
@@ -24,7 +24,7 @@ enum Failures {
         case .timedOut:
             RepriseError(
                 .originTimedOut, "\(url.authority) did not answer in the system's time; try again later.", cause: cause)
-        case _ where isTLS(error.code, url):
+        case _ where isTLS(error.code, for: url):
             .originNotTrusted(url.authority, cause: cause)
         case .appTransportSecurityRequiresSecureConnection:
             RepriseError(
@@ -33,15 +33,15 @@ enum Failures {
                 cause: cause)
         case .badURL, .unsupportedURL:
             RepriseError(.invalidURL, "The system cannot fetch \(url.redacted).", cause: cause)
-        case _ where isMalformed(error.code): misbehaved(url, "is not valid HTTP", cause)
-        default: unreachable(url, cause)
+        case _ where isMalformed(error.code): misbehaved(url, what: "is not valid HTTP", cause: cause)
+        default: unreachable(url, cause: cause)
         }
     }
 
     /// A body in transfer: whatever ended it, the rest may be requested, unless its bytes were wrong.
     static func body(_ error: (any Error)?, from url: ResourceURL) -> RepriseError {
         let cause = (error as? URLError).map { URLError($0.code) }
-        if let cause, isMalformed(cause.code) { return misbehaved(url, "is not valid HTTP", cause) }
+        if let cause, isMalformed(cause.code) { return misbehaved(url, what: "is not valid HTTP", cause: cause) }
         return .originBodyTruncated(url.authority, cause: cause)
     }
 
@@ -61,7 +61,7 @@ enum Failures {
     }
 
     static func timedOut(_ what: String, at url: ResourceURL, after time: Duration) -> RepriseError {
-        .originTimedOut(url.authority, what, within: time)
+        .originTimedOut(url.authority, what: what, within: time)
     }
 
     static func misbehaved(_ url: ResourceURL, what: String, cause: URLError? = nil) -> RepriseError {

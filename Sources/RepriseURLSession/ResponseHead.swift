@@ -26,15 +26,15 @@ struct ResponseHead {
     /// passed on without the fields that decoding made wrong.
     init(_ urlResponse: URLResponse, to request: OriginRequest) throws(RepriseError) {
         guard let urlResponse = urlResponse as? HTTPURLResponse, (200...999).contains(urlResponse.statusCode) else {
-            throw Failures.misbehaved(request.url, "is not a final HTTP response")
+            throw Failures.misbehaved(request.url, what: "is not a final HTTP response")
         }
-        var fields = try Self.fields(of: urlResponse, request.url)
+        var fields = try Self.fields(of: urlResponse, from: request.url)
         let status = HTTPResponse.Status(code: urlResponse.statusCode)
         let hasBody = request.method != .head && status.code != 204 && status.code != 304
         let codings = fields[.contentEncoding]?.lowercased().split(separator: ",") ?? []
         if hasBody, codings.contains(where: { Self.decoded.contains($0.trimmingCharacters(in: .whitespaces)) }) {
             guard status.code >= 300 else {
-                throw Failures.misbehaved(request.url, "has a Content-Encoding although identity was asked for")
+                throw Failures.misbehaved(request.url, what: "has a Content-Encoding although identity was asked for")
             }
             fields[.contentEncoding] = nil
             fields[.contentLength] = nil
@@ -42,7 +42,7 @@ struct ResponseHead {
         let isCounted = hasBody && fields[.transferEncoding] == nil && fields[.contentEncoding] == nil
         if isCounted, let value = fields[.contentLength] {
             guard let length = contentLength(value) else {
-                throw Failures.misbehaved(request.url, "has a Content-Length that is not a number up to 2^53")
+                throw Failures.misbehaved(request.url, what: "has a Content-Length that is not a number up to 2^53")
             }
             declaredLength = length
         } else {
@@ -56,7 +56,7 @@ struct ResponseHead {
         var fields = HTTPFields()
         for (name, value) in response.allHeaderFields {
             guard let name = (name as? String).flatMap({ HTTPField.Name($0) }), let value = value as? String else {
-                throw Failures.misbehaved(url, "has a header field whose name is not a token")
+                throw Failures.misbehaved(url, what: "has a header field whose name is not a token")
             }
             fields[name] = value
         }

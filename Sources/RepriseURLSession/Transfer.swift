@@ -183,10 +183,10 @@ final class Transfer: Sendable {
         #endif
         let wake = guarded.withLock { guarded in
             if guarded.machine.awaitsHead {
-                return guarded.end(.failed(Failures.head(error ?? URLError(.badServerResponse), request.url)))
+                return guarded.end(.failed(Failures.head(error ?? URLError(.badServerResponse), from: request.url)))
             }
             return guarded.end(
-                error != nil || guarded.machine.isShort ? .failed(Failures.body(error, request.url)) : .complete)
+                error != nil || guarded.machine.isShort ? .failed(Failures.body(error, from: request.url)) : .complete)
         }
         wake?()
     }
@@ -213,7 +213,7 @@ final class Transfer: Sendable {
 
     private func headIsDue() {
         guard guarded.withLock({ $0.machine.awaitsHead }) else { return }
-        fail(Failures.timedOut("did not answer", request.url, timeouts.response))
+        fail(Failures.timedOut("did not answer", at: request.url, after: timeouts.response))
     }
 
     private func checkIdle(after time: Duration) {
@@ -225,7 +225,7 @@ final class Transfer: Sendable {
         switch guarded.withLock({ $0.machine.checkIdle(now: now, timeout: timeouts.idle) }) {
         case .disarm: break
         case .checkAgain(let rest): checkIdle(after: rest)
-        case .timedOut: fail(Failures.timedOut("sent nothing more", request.url, timeouts.idle))
+        case .timedOut: fail(Failures.timedOut("sent nothing more", at: request.url, after: timeouts.idle))
         }
     }
 

@@ -32,8 +32,8 @@ struct HostSlotsTests {
     @Test func theConnectionUsedLastIsUsedNext() {
         var slots = slots(2)
         #expect(enter(&slots, .playing, .playing) == [["admit 1"], ["admit 2"]])
-        #expect(words(slots.release(1, 10)).isEmpty)
-        #expect(words(slots.release(2, 20)).isEmpty)
+        #expect(words(slots.release(1, with: 10)).isEmpty)
+        #expect(words(slots.release(2, with: 20)).isEmpty)
         #expect(enter(&slots, .playing, .playing, .playing) == [["admit 3 on 20"], ["admit 4 on 10"], []])
     }
 
@@ -42,7 +42,7 @@ struct HostSlotsTests {
         _ = enter(&slots, .playing, .download, .preload, .playing, .playing, .seekingAhead, .preload)
         var order: [String] = []
         var next = 1
-        while slots.queued > 0, let word = words(slots.release(next, 7)).first {
+        while slots.queued > 0, let word = words(slots.release(next, with: 7)).first {
             order.append(word)
             next = Int(word.split(separator: " ")[1]) ?? 0
         }
@@ -53,7 +53,7 @@ struct HostSlotsTests {
         var slots = slots(1)
         _ = enter(&slots, .playing, .download, .preload)
         #expect(words(slots.change(2, to: .playing)).isEmpty)
-        #expect(words(slots.release(1, nil)) == ["admit 2"])
+        #expect(words(slots.release(1, with: nil)) == ["admit 2"])
     }
 
     @Test func aQueuedRequestThatNothingWantsIsWithdrawn() {
@@ -63,7 +63,7 @@ struct HostSlotsTests {
         #expect(slots.queued == 0)
         #expect(enter(&slots, nil) == [["withdraw 3"]])
         #expect(slots.withdraw(2) == false)
-        #expect(words(slots.release(1, nil)).isEmpty)
+        #expect(words(slots.release(1, with: nil)).isEmpty)
         #expect(slots.isUnused)
     }
 
@@ -73,7 +73,7 @@ struct HostSlotsTests {
         #expect(slots.withdraw(3) == true)
         #expect(slots.withdraw(3) == false)
         #expect(slots.withdraw(1) == false, "it has a place")
-        #expect(words(slots.release(1, nil)) == ["admit 2"])
+        #expect(words(slots.release(1, with: nil)) == ["admit 2"])
     }
 
     @Test func whatHasNoHeadAndIsNotWantedEndsWhenAnotherRequestWaits() {
@@ -83,8 +83,8 @@ struct HostSlotsTests {
         #expect(words(slots.change(2, to: nil)).isEmpty)
         #expect(enter(&slots, .playing) == [["end 1"]], "one place is enough for one request")
         #expect(enter(&slots, .playing) == [["end 2"]])
-        #expect(words(slots.release(1, nil)) == ["admit 4"])
-        #expect(words(slots.release(2, nil)) == ["admit 3"])
+        #expect(words(slots.release(1, with: nil)) == ["admit 4"])
+        #expect(words(slots.release(2, with: nil)) == ["admit 3"])
     }
 
     @Test func whatIsNoLongerWantedEndsAtOnceIfAnotherRequestWaitsAlready() {
@@ -99,7 +99,7 @@ struct HostSlotsTests {
         _ = enter(&slots, .playing)
         slots.headArrived(1)
         #expect(words(slots.change(1, to: nil)).isEmpty)
-        #expect(words(slots.release(1, 7)).isEmpty)
+        #expect(words(slots.release(1, with: 7)).isEmpty)
     }
 
     @Test func aParkedBodyLendsItsPlaceAndHasItAgainAtOnce() {
@@ -110,8 +110,8 @@ struct HostSlotsTests {
         #expect(words(slots.change(1, to: .full)).isEmpty)
         #expect(slots.placed == 2, "beyond the limit: a body under way is never held up")
         #expect(enter(&slots, .playing) == [[]])
-        #expect(words(slots.release(2, nil)).isEmpty)
-        #expect(words(slots.release(1, nil)) == ["admit 3"])
+        #expect(words(slots.release(2, with: nil)).isEmpty)
+        #expect(words(slots.release(1, with: nil)) == ["admit 3"])
     }
 
     @Test func ofTooManyParkedBodiesTheOneThatWasParkedFirstIsGivenUp() {
@@ -121,7 +121,7 @@ struct HostSlotsTests {
         #expect(words(slots.change(2, to: .stopped)).isEmpty)
         #expect(words(slots.change(1, to: .stopped)).isEmpty)
         #expect(words(slots.change(3, to: .stopped)) == ["give up 2"])
-        #expect(words(slots.release(2, nil)).isEmpty)
+        #expect(words(slots.release(2, with: nil)).isEmpty)
     }
 
     @Test func aBodyThatIsPulledSlowlyLendsItsPlaceUntilItIsPulledAtFullSpeed() {
@@ -134,8 +134,8 @@ struct HostSlotsTests {
         #expect(slots.placed == 1)
         #expect(words(slots.change(1, to: .full)).isEmpty)
         #expect(slots.placed == 2, "beyond the limit: a body under way is never held up")
-        #expect(words(slots.release(2, nil)).isEmpty)
-        #expect(words(slots.release(1, nil)).isEmpty)
+        #expect(words(slots.release(2, with: nil)).isEmpty)
+        #expect(words(slots.release(1, with: nil)).isEmpty)
         #expect(slots.isUnused)
     }
 
@@ -158,11 +158,11 @@ struct HostSlotsTests {
         #expect(enter(&slots, .preload) == [[]], "no higher class, and the download has no head")
         #expect(enter(&slots, .playing) == [["admit 4"]])
         #expect(slots.placed == 2, "1 gives way")
-        #expect(words(slots.release(4, nil)) == ["admit 3"])
-        #expect(words(slots.release(2, nil)).isEmpty)
+        #expect(words(slots.release(4, with: nil)) == ["admit 3"])
+        #expect(words(slots.release(2, with: nil)).isEmpty)
         #expect(slots.placed == 2, "1 has its place again")
-        #expect(words(slots.release(1, nil)).isEmpty)
-        #expect(words(slots.release(3, nil)).isEmpty)
+        #expect(words(slots.release(1, with: nil)).isEmpty)
+        #expect(words(slots.release(3, with: nil)).isEmpty)
         #expect(slots.placed == 0)
         #expect(slots.isUnused)
     }
@@ -170,9 +170,9 @@ struct HostSlotsTests {
     @Test func tooManyIdleConnectionsAreClosed() {
         var slots = slots(3, idle: 1)
         _ = enter(&slots, .playing, .playing, .playing)
-        #expect(words(slots.release(1, 10)).isEmpty)
-        #expect(words(slots.release(2, 20)) == ["close 10"])
-        #expect(words(slots.release(3, nil)).isEmpty)
+        #expect(words(slots.release(1, with: 10)).isEmpty)
+        #expect(words(slots.release(2, with: 20)) == ["close 10"])
+        #expect(words(slots.release(3, with: nil)).isEmpty)
         #expect(slots.placed == 0)
         #expect(slots.idle == [20])
         slots.removeIdle { $0 == 20 }

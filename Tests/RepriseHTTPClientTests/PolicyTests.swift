@@ -113,9 +113,9 @@ struct PolicyTests {
         let endpoint = Endpoint(try ResourceURL("http://mixed.example/"))
         let inside = try SocketAddress(ipAddress: "10.0.0.1", port: 80)
         let outside = try SocketAddress(ipAddress: "2606:4700::1111", port: 80)
-        #expect(try PublicResolver.allowed([inside, outside], endpoint) == [outside])
-        #expect(throws: RepriseError.self) { try PublicResolver.allowed([inside], endpoint) }
-        #expect(try PublicResolver.allowed([], endpoint).isEmpty)
+        #expect(try PublicResolver.allowed([inside, outside], for: endpoint) == [outside])
+        #expect(throws: RepriseError.self) { try PublicResolver.allowed([inside], for: endpoint) }
+        #expect(try PublicResolver.allowed([], for: endpoint).isEmpty)
     }
 
     @Test(arguments: ["http://a/y", "ftp://a/y", "http://user@a/", "file:///etc/passwd", "https://a:99999/"])

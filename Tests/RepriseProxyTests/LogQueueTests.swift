@@ -38,7 +38,7 @@ import Testing
     @Test func noCallerWaitsAndWhatFindsNoRoomIsCounted() async {
         let (gate, lines) = (DispatchSemaphore(value: 0), Lines())
         let queue = LogQueue(Logger(label: "test") { _ in StoppedHandler(gate: gate, lines: lines) })
-        for number in 0..<10_000 { queue.log(.info, "\(number)", [:]) }
+        for number in 0..<10_000 { queue.log(.info, "\(number)", metadata: [:]) }
         #expect(lines.isEmpty, "nothing could be written, and no call has waited for it")
         gate.signal()
         // The lines that found room, and one that reports the others.

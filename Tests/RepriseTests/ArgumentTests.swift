@@ -167,7 +167,7 @@ import Testing
             finalHost: "localhost", requestTime: .max, responseTime: .min)
         let decoded = codec.decode(try codec.encode(record, name: "n"), id: 1, name: "n", salt: [])
         #expect((decoded != nil) == isValid)
-        if let decoded { _ = ContentInformation(decoded, decoded.freshness(ReusePolicy())) }
+        if let decoded { _ = ContentInformation(decoded, freshness: decoded.freshness(ReusePolicy())) }
     }
 
     @Test("A chunk that reaches beyond its block, or beyond 2^53, is left out")
@@ -185,7 +185,7 @@ import Testing
         #expect(ledger.ranges.bounds?.upperBound == .largestPosition)
         #expect(Allocation(ledger.ranges).usage.allocated == Allocation.blockSize)
         var machine = FetchSchedule(completeLength: nil, rangesSupported: true, stored: ledger.ranges)
-        _ = machine.addReader(.largestPosition, nil)
+        _ = machine.addReader(.largestPosition, to: nil)
         let extent = Int64.largestPosition - FetchSchedule.extent ..< .largestPosition
         #expect(machine.extents(freeing: 1, leased: []) == [extent])
     }

@@ -158,7 +158,7 @@ struct FailureTests {
     func errorsAreMapped(_ code: URLError.Code, _ expected: RepriseError.Code) throws {
         let url = try ResourceURL("http://example.org/a?token=secret")
         let leaky = URLError(code, userInfo: ["NSErrorFailingURLStringKey": url.description])
-        let error = Failures.head(leaky, url)
+        let error = Failures.head(leaky, from: url)
         #expect(error.code == expected)
         #expect(!"\(error)".contains("secret"))
     }

@@ -21,7 +21,7 @@ extension CacheControl {
             scanner.skipWhitespace()
             if let name = scanner.token() {
                 let argument = Self.argument(&scanner)
-                apply(name.lowercased(), argument)
+                apply(name.lowercased(), argument: argument)
             }
             scanner.skip(to: UInt8(ascii: ","))
             _ = scanner.take()
@@ -49,8 +49,8 @@ extension CacheControl {
         case "stale-if-error": staleIfError = staleIfError ?? Self.deltaSeconds(argument)
         case "min-fresh": minFresh = minFresh ?? Self.deltaSeconds(argument)
         case "max-stale": maxStale = maxStale ?? argument.map { .seconds(Self.deltaSeconds($0)) } ?? .any
-        case "no-cache": Self.qualify(&noCache, &noCacheFields, argument)
-        case "private": Self.qualify(&isPrivate, &privateFields, argument)
+        case "no-cache": Self.qualify(&noCache, fields: &noCacheFields, argument: argument)
+        case "private": Self.qualify(&isPrivate, fields: &privateFields, argument: argument)
         case "no-store": noStore = true
         case "public": isPublic = true
         case "must-revalidate": mustRevalidate = true
@@ -102,26 +102,26 @@ extension CacheControl: CustomStringConvertible {
             if isSet { parts.append(name) }
             if !fields.isEmpty { parts.append("\(name)=\"\(fields.joined(separator: ", "))\"") }
         }
-        flag("no-store", noStore)
-        flag("no-cache", noCache, noCacheFields)
-        flag("private", isPrivate, privateFields)
-        flag("public", isPublic)
-        time("max-age", maxAge)
-        time("s-maxage", sharedMaxAge)
-        flag("must-revalidate", mustRevalidate)
-        flag("proxy-revalidate", proxyRevalidate)
-        flag("must-understand", mustUnderstand)
-        flag("no-transform", noTransform)
-        flag("immutable", isImmutable)
-        time("stale-while-revalidate", staleWhileRevalidate)
-        time("stale-if-error", staleIfError)
+        flag("no-store", isSet: noStore)
+        flag("no-cache", isSet: noCache, fields: noCacheFields)
+        flag("private", isSet: isPrivate, fields: privateFields)
+        flag("public", isSet: isPublic)
+        time("max-age", seconds: maxAge)
+        time("s-maxage", seconds: sharedMaxAge)
+        flag("must-revalidate", isSet: mustRevalidate)
+        flag("proxy-revalidate", isSet: proxyRevalidate)
+        flag("must-understand", isSet: mustUnderstand)
+        flag("no-transform", isSet: noTransform)
+        flag("immutable", isSet: isImmutable)
+        time("stale-while-revalidate", seconds: staleWhileRevalidate)
+        time("stale-if-error", seconds: staleIfError)
         switch maxStale {
         case .any?: parts.append("max-stale")
-        case .seconds(let seconds)?: time("max-stale", seconds)
+        case .seconds(let seconds)?: time("max-stale", seconds: seconds)
         case nil: break
         }
-        time("min-fresh", minFresh)
-        flag("only-if-cached", onlyIfCached)
+        time("min-fresh", seconds: minFresh)
+        flag("only-if-cached", isSet: onlyIfCached)
         return parts.joined(separator: ", ")
     }
 }

@@ -13,7 +13,7 @@ extension CacheControl {
             let members = StructuredDictionary(value)?.members, !members.isEmpty
         else { return nil }
         var control = CacheControl()
-        for (key, value) in members { control.apply(key, value) }
+        for (key, value) in members { control.apply(key, value: value) }
         return control
     }
 
@@ -48,7 +48,7 @@ struct StructuredDictionary {
     /// `nil` if the text violates the grammar; such a field counts as absent.
     init?(_ text: String) {
         var rest = Array(text.utf8)[...]
-        Self.skip(&rest, " ")
+        Self.skip(&rest, anyOf: " ")
         while !rest.isEmpty {
             guard let key = Self.key(&rest) else { return nil }
             var value = Value.boolean(true)
@@ -59,10 +59,10 @@ struct StructuredDictionary {
             }
             guard Self.parameters(&rest) else { return nil }
             members[key] = value
-            Self.skip(&rest, " \t")
+            Self.skip(&rest, anyOf: " \t")
             if rest.isEmpty { return }
             guard rest.popFirst() == UInt8(ascii: ",") else { return nil }
-            Self.skip(&rest, " \t")
+            Self.skip(&rest, anyOf: " \t")
             if rest.isEmpty { return nil }
         }
     }
@@ -84,7 +84,7 @@ struct StructuredDictionary {
     private static func parameters(_ rest: inout ArraySlice<UInt8>) -> Bool {
         while rest.first == UInt8(ascii: ";") {
             rest.removeFirst()
-            skip(&rest, " ")
+            skip(&rest, anyOf: " ")
             guard key(&rest) != nil else { return false }
             if rest.first == UInt8(ascii: "=") {
                 rest.removeFirst()

@@ -43,7 +43,7 @@ public struct Freshness: Sendable, Hashable {
     ) {
         let control = CacheControl(fields, isShared: isShared)
         let date = fields[.date].flatMap { HTTPDate($0, now: responseTime) } ?? responseTime
-        let explicit = Self.explicitLifetime(fields, control, date: date, isShared: isShared)
+        let explicit = Self.explicitLifetime(fields, control: control, date: date, isShared: isShared)
         lifetime = explicit ?? Self.heuristicLifetime(fields, date: date) ?? guess
         hasExplicitLifetime = explicit != nil
         isHeuristic = explicit == nil && lifetime > 0

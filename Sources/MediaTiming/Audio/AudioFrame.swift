@@ -81,7 +81,7 @@ extension AudioFrame {
     init?(adts bytes: ArraySlice<UInt8>) {
         guard bytes.byte(0) == 0xFF, bytes.byte(1) & 0xF6 == 0xF0 else { return nil }
         let rateIndex = Int(bytes.byte(2) >> 2 & 15)
-        let length = Int(bytes.number(at: 3, 3) >> 5 & 0x1FFF)
+        let length = Int(bytes.number(at: 3, count: 3) >> 5 & 0x1FFF)
         guard rateIndex < Self.adtsRates.count, length >= 7 else { return nil }
         let blocks = Int(bytes.byte(6) & 3) + 1
         self.init(length: length, duration: Double(1024 * blocks) / Double(Self.adtsRates[rateIndex]))
@@ -94,7 +94,7 @@ extension AudioFrame {
         let rateIndex = Int(bytes.byte(4) >> 6)
         if bytes.byte(5) >> 3 > 10 {
             // Enhanced AC-3; dependent substreams add no time.
-            let words = Int(bytes.number(at: 2, 2) & 0x7FF) + 1
+            let words = Int(bytes.number(at: 2, count: 2) & 0x7FF) + 1
             let isDependent = bytes.byte(2) >> 6 == 1
             let code = Int(bytes.byte(4) >> 4 & 3)
             let rate = rateIndex < 3 ? rates[rateIndex] : code < 3 ? rates[code] / 2 : 0

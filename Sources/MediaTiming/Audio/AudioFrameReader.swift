@@ -33,7 +33,7 @@ struct AudioFrameReader: FormatReader {
         if position == start, syntax == .mpegAudio, seekTable == nil { try readSeekTable(bytes) }
         let view = ByteView(bytes)
         while elapsed < goal, position < bytes.file.upperBound {
-            let header = try view.prefix(at: position, AudioFrame.Syntax.headerLength)
+            let header = try view.prefix(at: position, count: AudioFrame.Syntax.headerLength)
             guard let frame = syntax.frame(header) else {
                 guard try resume(view) else { break }
                 continue
@@ -66,7 +66,7 @@ struct AudioFrameReader: FormatReader {
     }
 
     private mutating func readSeekTable(_ bytes: MediaBytes) throws(Stop) {
-        let first = try ByteView(bytes).prefix(at: position, SeekTable.longestFrame)
+        let first = try ByteView(bytes).prefix(at: position, count: SeekTable.longestFrame)
         guard let table = SeekTable(first, at: position, length: bytes.length) else { return }
         seekTable = table
         // Players skip the frame with the table.

@@ -28,12 +28,12 @@ struct FLACFrameHeader: Sendable {
             blockSize = Int64(bytes.byte(place)) + 1
             place += 1
         case 7:
-            blockSize = Int64(bytes.number(at: place, 2)) + 1
+            blockSize = Int64(bytes.number(at: place, count: 2)) + 1
             place += 2
         default: blockSize = 256 << (Int64(sizeCode) - 8)
         }
         place += rateCode < 12 ? 0 : rateCode == 12 ? 1 : 2
-        guard Self.checksum(bytes, start..<place) == bytes.byte(place) else { return nil }
+        guard Self.checksum(bytes, at: start..<place) == bytes.byte(place) else { return nil }
     }
 
     /// The frame's first sample, where all frames but the last have `blockSize` samples.

@@ -79,14 +79,14 @@ struct FLACReader: FormatReader {
         switch header >> 24 & 0x7F {
         case 0:
             let fields = try view.slice(at: content, atLeast: 18)
-            let rate = fields.number(at: 10, 3) >> 4
-            let samples = fields.number(at: 13, 5) & 0xF_FFFF_FFFF
+            let rate = fields.number(at: 10, count: 3) >> 4
+            let samples = fields.number(at: 13, count: 5) & 0xF_FFFF_FFFF
             guard rate > 0 else { throw .malformed }
             stream = StreamInformation(
                 sampleRate: Double(rate), length: samples > 0 ? Double(samples) : nil,
-                blockSize: Int64(fields.number(at: 2, 2)))
+                blockSize: Int64(fields.number(at: 2, count: 2)))
         case 3:
-            if let stream { try readPoints(content..<end, stream, view) }
+            if let stream { try readPoints(content..<end, of: stream, in: view) }
         default: break
         }
         position = end
@@ -94,10 +94,11 @@ struct FLACReader: FormatReader {
     }
 
     /// The first seek point at or behind the goal (RFC 9639 §8.5).
-    private mutating func readPoints(_ table: Range<Int64>, of stream: StreamInformation, in view: ByteView) throws(Stop)
+    private mutating func readPoints(_ table: Range<Int64>, of stream: StreamInformation, in view: ByteView)
+        throws(Stop)
     {
         for place in stride(from: table.lowerBound, through: table.upperBound - 18, by: 18) {
-            let sample = try view.number(at: place, 8)
+            let sample = try view.number(at: place, count: 8)
             // A placeholder has all ones, and only others follow it.
             guard sample != .max else { return }
             if Double(sample) / stream.sampleRate >= goal {

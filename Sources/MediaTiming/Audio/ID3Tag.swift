@@ -7,7 +7,7 @@ enum ID3Tag {
     static func end(in view: ByteView) throws(Stop) -> Int64 {
         var position: Int64 = 0
         for _ in 0..<mostTags {
-            let header = try view.prefix(at: position, 10)
+            let header = try view.prefix(at: position, count: 10)
             guard header.count == 10, header.has("ID3"), header.byte(3) < 0xFF, header.byte(4) < 0xFF else { break }
             let digits = (6..<10).map { header.byte($0) }
             guard digits.allSatisfy({ $0 < 0x80 }) else { break }

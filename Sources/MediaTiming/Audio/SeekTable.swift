@@ -16,9 +16,9 @@ struct SeekTable: Sendable {
         let frame = bytes.prefix(header.frame.length)
         let sideInformation = header.isMPEG1 ? (header.isMono ? 17 : 32) : (header.isMono ? 9 : 17)
         if frame.has("Xing", at: 4 + sideInformation) || frame.has("Info", at: 4 + sideInformation) {
-            self.init(xing: frame, at: 4 + sideInformation, header, position, length)
+            self.init(xing: frame, at: 4 + sideInformation, header: header, position: position, length: length)
         } else if frame.has("VBRI", at: 36) {
-            self.init(vbri: frame, at: 36, header, position)
+            self.init(vbri: frame, at: 36, header: header, position: position)
         } else {
             return nil
         }
@@ -29,19 +29,19 @@ struct SeekTable: Sendable {
     ) {
         frameLength = header.frame.length
         var place = start + 8
-        let flags = frame.count >= place ? frame.number(at: start + 4, 4) : 0
+        let flags = frame.count >= place ? frame.number(at: start + 4, count: 4) : 0
         func next(_ flag: UInt64, size: Int) -> Int? {
             guard flags & flag != 0, frame.count >= place + size else { return nil }
             defer { place += size }
             return place
         }
-        let frames = next(1, 4).map { Double(frame.number(at: $0, 4)) }
-        let told = next(2, 4).map { Int64(frame.number(at: $0, 4)) }
+        let frames = next(1, size: 4).map { Double(frame.number(at: $0, count: 4)) }
+        let told = next(2, size: 4).map { Int64(frame.number(at: $0, count: 4)) }
         duration = frames.flatMap { $0 > 0 ? $0 * header.frame.duration : nil }
         // The number in the header and the length of the file differ in many files; the smaller one is safe.
         let rest = length.map { $0 - position }
         let size = told.map { min($0, rest ?? $0) } ?? rest
-        if let table = next(4, 100), let size, size > 0 {
+        if let table = next(4, size: 100), let size, size > 0 {
             points = (0..<100).map { position + size / 256 * Int64(frame.byte(table + $0)) } + [position + size]
         } else {
             points = []
@@ -54,18 +54,18 @@ struct SeekTable: Sendable {
             (duration, points) = (nil, [])
             return
         }
-        let frames = Double(frame.number(at: start + 14, 4))
-        let scale = Int64(frame.number(at: start + 20, 2))
-        let size = Int(frame.number(at: start + 22, 2))
-        let perEntry = Double(frame.number(at: start + 24, 2))
+        let frames = Double(frame.number(at: start + 14, count: 4))
+        let scale = Int64(frame.number(at: start + 20, count: 2))
+        let size = Int(frame.number(at: start + 22, count: 2))
+        let perEntry = Double(frame.number(at: start + 24, count: 2))
         let isReadable = (1...4).contains(size) && perEntry > 0
         let fitting = isReadable ? (frame.count - start - 26) / size : 0
-        let count = min(Int(frame.number(at: start + 18, 2)), fitting)
+        let count = min(Int(frame.number(at: start + 18, count: 2)), fitting)
         var place = position + Int64(header.frame.length)
         var found = [place]
         for index in 0..<count {
             // At most 65,535 × 2^32 each.
-            place += scale * Int64(frame.number(at: start + 26 + index * size, size))
+            place += scale * Int64(frame.number(at: start + 26 + index * size, count: size))
             found.append(place)
         }
         points = count > 0 ? found : []

@@ -33,12 +33,12 @@ struct WaveReader: FormatReader {
             chunks += 1
             guard chunks <= Self.mostChunks else { throw .malformed }
             let header = try view.slice(at: position, atLeast: 8)
-            let size = Int64(format == .wave ? header.littleEndian(at: 4, 4) : header.number(at: 4, 4))
+            let size = Int64(format == .wave ? header.littleEndian(at: 4, count: 4) : header.number(at: 4, count: 4))
             let content = position + 8
             if format == .wave {
-                try readWave(header, content, size, view)
+                try readWave(header, contentAt: content, size: size, in: view)
             } else {
-                try readAIFF(header, content, size, view)
+                try readAIFF(header, contentAt: content, size: size, in: view)
             }
             // Chunks are padded to an even size.
             position = try content.moved(by: size + size % 2)
@@ -53,13 +53,15 @@ struct WaveReader: FormatReader {
         _ header: ArraySlice<UInt8>, contentAt content: Int64, size: Int64, in view: ByteView
     ) throws(Stop) {
         if header.has("ds64") {
-            longSize = Int64(clamping: try view.slice(at: content, atLeast: 16).littleEndian(at: 8, 8))
+            longSize = Int64(clamping: try view.slice(at: content, atLeast: 16).littleEndian(at: 8, count: 8))
         } else if header.has("fmt ") {
             let fields = try view.slice(at: content, atLeast: 16)
-            let (perSecond, frame) = (fields.littleEndian(at: 8, 4), Int64(fields.littleEndian(at: 12, 2)))
+            let (perSecond, frame) = (
+                fields.littleEndian(at: 8, count: 4), Int64(fields.littleEndian(at: 12, count: 2))
+            )
             guard perSecond > 0, frame > 0 else { throw .malformed }
             // PCM, float, A-law, µ-law and the extensible form of these have a constant rate; ADPCM has, too.
-            let tag = fields.littleEndian(at: 0, 2)
+            let tag = fields.littleEndian(at: 0, count: 2)
             rate = (Double(perSecond), frame, [1, 2, 3, 6, 7, 0x11, 0xFFFE].contains(tag))
         } else if header.has("data") {
             let isLong = size == Int64(UInt32.max)
@@ -73,11 +75,12 @@ struct WaveReader: FormatReader {
     ) throws(Stop) {
         if header.has("COMM") {
             let fields = try view.slice(at: content, atLeast: size >= 22 ? 22 : 18)
-            let (channels, frames) = (Int64(fields.number(at: 0, 2)), Double(fields.number(at: 2, 4)))
-            let frame = (Int64(fields.number(at: 6, 2)) + 7) / 8 * channels
+            let (channels, frames) = (Int64(fields.number(at: 0, count: 2)), Double(fields.number(at: 2, count: 4)))
+            let frame = (Int64(fields.number(at: 6, count: 2)) + 7) / 8 * channels
             // An 80-bit number: 15 bits of exponent, 64 of mantissa.
-            let exponent = Int(fields.number(at: 8, 2) & 0x7FFF) - 16_383 - 63
-            let sampleRate = Double(sign: .plus, exponent: exponent, significand: Double(fields.number(at: 10, 8)))
+            let exponent = Int(fields.number(at: 8, count: 2) & 0x7FFF) - 16_383 - 63
+            let sampleRate = Double(
+                sign: .plus, exponent: exponent, significand: Double(fields.number(at: 10, count: 8)))
             guard frame > 0, sampleRate > 0, sampleRate < 1e9 else { throw .malformed }
             let isPlain =
                 size < 22

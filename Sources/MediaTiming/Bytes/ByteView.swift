@@ -60,23 +60,23 @@ struct ByteView {
         try slice(at: position, atLeast: count).number(count)
     }
 
-    func u8(at position: Int64) throws(Stop) -> Int64 { Int64(try number(at: position, 1)) }
-    func u16(at position: Int64) throws(Stop) -> Int64 { Int64(try number(at: position, 2)) }
-    func u32(at position: Int64) throws(Stop) -> Int64 { Int64(try number(at: position, 4)) }
+    func u8(at position: Int64) throws(Stop) -> Int64 { Int64(try number(at: position, count: 1)) }
+    func u16(at position: Int64) throws(Stop) -> Int64 { Int64(try number(at: position, count: 2)) }
+    func u32(at position: Int64) throws(Stop) -> Int64 { Int64(try number(at: position, count: 4)) }
 
     /// A signed number of four bytes.
     func i32(at position: Int64) throws(Stop) -> Int64 {
-        Int64(Int32(truncatingIfNeeded: try number(at: position, 4)))
+        Int64(Int32(truncatingIfNeeded: try number(at: position, count: 4)))
     }
 
     /// A size or offset of eight bytes; larger ones than 2^53 are malformed.
     func offset(at position: Int64) throws(Stop) -> Int64 {
-        let value = try number(at: position, 8)
+        let value = try number(at: position, count: 8)
         guard value <= UInt64(MediaBytes.largestPosition) else { throw .malformed }
         return Int64(value)
     }
 
     func type(at position: Int64) throws(Stop) -> FourCC {
-        FourCC(value: UInt32(truncatingIfNeeded: try number(at: position, 4)))
+        FourCC(value: UInt32(truncatingIfNeeded: try number(at: position, count: 4)))
     }
 }

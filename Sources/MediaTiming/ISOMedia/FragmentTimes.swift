@@ -91,7 +91,7 @@ struct FragmentTimes: Sendable {
         var budget = SampleTables.Budget(steps)
         var end = moof.start
         for run in runs {
-            end = try next.add(run, moof: moof.start, previousEnd: end, view, into: &places, &budget)
+            end = try next.add(run, moof: moof.start, previousEnd: end, in: view, into: &places, budget: &budget)
         }
         self = next
     }
@@ -112,7 +112,7 @@ struct FragmentTimes: Sendable {
             var wanted = ByteRangeSet()
             for index in 0..<run.count {
                 try budget.spend()
-                let sample = try run.sample(index, view)
+                let sample = try run.sample(index, in: view)
                 let size = sample.size ?? fragment.defaultSize ?? defaults.size
                 let next = try position.moved(by: size)
                 let lead = clock.lead ?? max(0, sample.offset)

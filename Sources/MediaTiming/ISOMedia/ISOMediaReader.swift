@@ -38,7 +38,7 @@ struct ISOMediaReader: FormatReader {
                 guard case .end = error else { throw error }
                 break
             }
-            try read(box, bytes)
+            try read(box, in: bytes)
         }
         guard let found = try finished(bytes) else { throw .malformed }
         return found
@@ -49,7 +49,7 @@ struct ISOMediaReader: FormatReader {
         switch box.type {
         case "moov" where movie == nil:
             headers.insert(box.range)
-            let movie = try Movie(box, in: view(of: box, bytes))
+            let movie = try Movie(box, in: view(of: box, in: bytes))
             guard !movie.tracks.isEmpty else { throw .malformed }
             self.movie = movie
             if movie.isFragmented { fragments = FragmentTimes(movie, goal: goal, steps: limits.steps) }
@@ -57,11 +57,11 @@ struct ISOMediaReader: FormatReader {
             headers.insert(box.range)
             // Without a `moov` before it, nothing tells the timescale.
             guard fragments != nil else { throw .malformed }
-            let view = view(of: box, bytes)
-            try fragments?.read(box, view, into: &samples)
+            let view = view(of: box, in: bytes)
+            try fragments?.read(box, in: view, into: &samples)
         case "sidx" where fragments != nil:
             headers.insert(box.range)
-            let index = try SegmentIndex(box, in: view(of: box, bytes))
+            let index = try SegmentIndex(box, in: view(of: box, in: bytes))
             if let jump = try fragments?.jump(index) {
                 next = jump
                 headers.insert(0..<jump)
@@ -80,7 +80,7 @@ struct ISOMediaReader: FormatReader {
     /// The result as soon as all tracks have their places and the walk has come to the samples.
     private mutating func placed(_ bytes: MediaBytes) throws(Stop) -> ByteRangeSet? {
         guard let movie else { return nil }
-        try placeTables(movie, bytes)
+        try placeTables(movie, in: bytes)
         if let fragments {
             guard fragments.isDone else { return nil }
             // The header of the `mdat` behind the last `moof`.
@@ -99,7 +99,7 @@ struct ISOMediaReader: FormatReader {
     /// What there is when the file ends.
     private mutating func finished(_ bytes: MediaBytes) throws(Stop) -> ByteRangeSet? {
         guard let movie else { return nil }
-        try placeTables(movie, bytes)
+        try placeTables(movie, in: bytes)
         return headers.union(samples)
     }
 
@@ -112,8 +112,8 @@ struct ISOMediaReader: FormatReader {
             let view = ByteView(bytes, part: movie.range, whole: limits.wholeTable)
             let lead = try track.tables.lead(view)
             for interval in track.intervals(goal: goal, movieTimescale: movie.timescale, lead: lead) {
-                let places = try track.samples(in: interval, view, &budget)
-                try track.tables.insertPlaces(of: places, into: &samples, view, &budget)
+                let places = try track.samples(in: interval, view: view, budget: &budget)
+                try track.tables.insertPlaces(of: places, into: &samples, in: view, budget: &budget)
                 if places.upperBound < track.tables.sampleCount { fragments?.complete(track.id) }
             }
             placedTracks += 1
@@ -127,10 +127,10 @@ extension Track {
         in interval: Range<Double>, view: ByteView, budget: inout SampleTables.Budget
     ) throws(Stop) -> Range<Int64> {
         let scale = Double(timescale)
-        let end = try tables.sampleCount(before: interval.upperBound * scale, lag: scale, view, &budget)
+        let end = try tables.sampleCount(before: interval.upperBound * scale, lag: scale, in: view, budget: &budget)
         // Below a second it is the delay of an encoder or of reordered frames, and players begin with the first sample.
         guard interval.lowerBound > 1 else { return 0..<end }
-        let start = try tables.syncSample(at: (interval.lowerBound - 1) * scale, view, &budget)
+        let start = try tables.syncSample(at: (interval.lowerBound - 1) * scale, in: view, budget: &budget)
         return min(start, end)..<end
     }
 }

@@ -27,13 +27,13 @@ struct Movie {
         var boxes = moov.children(in: view)
         while let box = try boxes.next() {
             switch box.type {
-            case "mvhd": (timescale, duration) = try Self.times(box, view)
+            case "mvhd": (timescale, duration) = try Self.times(box, in: view)
             case "trak":
                 trackCount += 1
                 guard trackCount <= Self.mostTracks else { throw .malformed }
                 let track = try Track(box, in: view)
                 if track.isMedia { tracks.append(track) }
-            case "mvex": try readExtension(box, view)
+            case "mvex": try readExtension(box, in: view)
             default: break
             }
         }
@@ -66,7 +66,7 @@ struct Movie {
         let scale = try view.u32(at: box.content + (isLong ? 20 : 12))
         guard scale > 0 else { throw .malformed }
         let place = box.content + (isLong ? 24 : 16)
-        let length = try isLong ? view.number(at: place, 8) : view.number(at: place, 4)
+        let length = try isLong ? view.number(at: place, count: 8) : view.number(at: place, count: 4)
         // All ones mean that it is not known.
         let isKnown = length > 0 && length < (isLong ? UInt64(MediaBytes.largestPosition) : UInt64(UInt32.max))
         return (scale, isKnown ? Double(length) / Double(scale) : nil)

@@ -23,9 +23,9 @@ extension SampleTables {
                 guard start < samples.upperBound else { return }
                 try budget.spend()
                 let wanted = (start..<start + size).clamped(to: samples)
-                let offset = try offset(of: number - 1, chunkOffsets, view)
-                let before = try byteCount(start..<max(start, wanted.lowerBound), view, &budget)
-                let length = try byteCount(wanted, view, &budget)
+                let offset = try offset(of: number - 1, table: chunkOffsets, in: view)
+                let before = try byteCount(start..<max(start, wanted.lowerBound), in: view, budget: &budget)
+                let length = try byteCount(wanted, in: view, budget: &budget)
                 let place = try offset.moved(by: before)
                 places.insert(place..<(try place.moved(by: length)))
             }

@@ -48,8 +48,8 @@ extension SampleTables {
     ) throws(Stop) -> Int64 {
         var (durations, offsets) = (Runs(timeToSample), Runs(compositionOffsets))
         var (sample, decodingTime, result): (Int64, Double, Int64) = (0, 0, 0)
-        while sample < sampleCount, try durations.advance(view, &budget) {
-            if try !offsets.advance(view, &budget) { offsets = Runs(nil) }
+        while sample < sampleCount, try durations.advance(view, budget: &budget) {
+            if try !offsets.advance(view, budget: &budget) { offsets = Runs(nil) }
             let count = min(durations.left, offsets.left, sampleCount - sample)
             // Negative durations, which some files have, count as none.
             let (duration, offset) = (Double(max(0, durations.value)), Double(offsets.value))
@@ -77,7 +77,7 @@ extension SampleTables {
     func syncSample(at time: Double, in view: ByteView, budget: inout Budget) throws(Stop) -> Int64 {
         var durations = Runs(timeToSample)
         var (sample, decodingTime): (Int64, Double) = (0, 0)
-        while sample < sampleCount, try durations.advance(view, &budget) {
+        while sample < sampleCount, try durations.advance(view, budget: &budget) {
             let duration = Double(max(0, durations.value))
             let fitting = duration > 0 ? Int64(saturating: (time - decodingTime) / duration) : durations.left
             let count = min(durations.left, fitting)

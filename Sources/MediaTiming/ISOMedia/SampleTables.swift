@@ -39,24 +39,24 @@ struct SampleTables {
         var boxes = stbl.children(in: view)
         while let box = try boxes.next() {
             switch box.type {
-            case "stts": timeToSample = try Self.table(box, view, stride: 8)
-            case "ctts": compositionOffsets = try Self.table(box, view, stride: 8)
-            case "stss": syncSamples = try Self.table(box, view, stride: 4)
-            case "stsc": sampleToChunk = try Self.table(box, view, stride: 12)
-            case "stco": chunkOffsets = try Self.table(box, view, stride: 4)
-            case "co64": chunkOffsets = try Self.table(box, view, stride: 8)
+            case "stts": timeToSample = try Self.table(box, in: view, stride: 8)
+            case "ctts": compositionOffsets = try Self.table(box, in: view, stride: 8)
+            case "stss": syncSamples = try Self.table(box, in: view, stride: 4)
+            case "stsc": sampleToChunk = try Self.table(box, in: view, stride: 12)
+            case "stco": chunkOffsets = try Self.table(box, in: view, stride: 4)
+            case "co64": chunkOffsets = try Self.table(box, in: view, stride: 8)
             case "stsz":
                 let view = view.narrowed(to: box.range)
                 let size = try view.u32(at: box.content + 4)
                 sizes =
                     size > 0
                     ? .same(size: size, count: try view.u32(at: box.content + 8))
-                    : .each(try Self.table(box, view, stride: 4, countAt: 8), bits: 32)
+                    : .each(try Self.table(box, in: view, stride: 4, countAt: 8), bits: 32)
             case "stz2":
                 let view = view.narrowed(to: box.range)
                 let bits = try view.u8(at: box.content + 7)
                 guard [4, 8, 16].contains(bits) else { throw .malformed }
-                sizes = .each(try Self.table(box, view, stride: max(1, bits / 8), countAt: 8), bits: bits)
+                sizes = .each(try Self.table(box, in: view, stride: max(1, bits / 8), countAt: 8), bits: bits)
             default: break
             }
         }

@@ -18,10 +18,10 @@ struct SegmentIndex {
         let times = sidx.content + 12
         let first: UInt64
         if isLong {
-            first = try view.number(at: times, 8)
+            first = try view.number(at: times, count: 8)
             anchor = try sidx.end.moved(by: view.offset(at: times + 8))
         } else {
-            first = try view.number(at: times, 4)
+            first = try view.number(at: times, count: 4)
             anchor = try sidx.end.moved(by: view.u32(at: times + 4))
         }
         let counts = times + (isLong ? 16 : 8)

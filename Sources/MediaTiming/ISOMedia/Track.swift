@@ -25,8 +25,8 @@ struct Track {
             case "tkhd":
                 let isLong = try view.u8(at: box.content) == 1
                 id = try view.narrowed(to: box.range).u32(at: box.content + (isLong ? 20 : 12))
-            case "edts": try readEdits(box, view)
-            case "mdia": try readMedia(box, view)
+            case "edts": try readEdits(box, in: view)
+            case "mdia": try readMedia(box, in: view)
             default: break
             }
         }
@@ -45,7 +45,7 @@ struct Track {
                 let duration = try isLong ? view.offset(at: entry) : view.u32(at: entry)
                 let time =
                     isLong
-                    ? Int64(bitPattern: try view.number(at: entry + 8, 8)) : try view.i32(at: entry + 4)
+                    ? Int64(bitPattern: try view.number(at: entry + 8, count: 8)) : try view.i32(at: entry + 4)
                 guard time <= MediaBytes.largestPosition else { throw .malformed }
                 edits.append(Edit(duration: duration, mediaTime: time < 0 ? nil : time))
             }
@@ -56,7 +56,7 @@ struct Track {
         var boxes = mdia.children(in: view)
         while let box = try boxes.next() {
             switch box.type {
-            case "mdhd": (timescale, _) = try Movie.times(box, view)
+            case "mdhd": (timescale, _) = try Movie.times(box, in: view)
             case "hdlr":
                 let handler = try view.narrowed(to: box.range).type(at: box.content + 8)
                 isMedia = handler == "soun" || handler == "vide"

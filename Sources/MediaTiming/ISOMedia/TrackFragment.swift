@@ -69,10 +69,11 @@ struct TrackFragment {
         var boxes = traf.children(in: view)
         while let box = try boxes.next() {
             switch box.type {
-            case "tfhd": try readHeader(box, view.narrowed(to: box.range))
+            case "tfhd": try readHeader(box, in: view.narrowed(to: box.range))
             case "tfdt":
                 let isLong = try view.u8(at: box.content) == 1
-                decodingTime = Double(try view.narrowed(to: box.range).number(at: box.content + 4, isLong ? 8 : 4))
+                decodingTime = Double(
+                    try view.narrowed(to: box.range).number(at: box.content + 4, count: isLong ? 8 : 4))
             case "trun":
                 guard runs.count < Self.mostRuns else { throw .malformed }
                 runs.append(try Run(box, in: view))

@@ -13,7 +13,7 @@ struct Element {
         let first = try view.u8(at: position)
         let idLength = UInt8(first).leadingZeroBitCount + 1
         guard idLength <= 4 else { throw .malformed }
-        id = UInt32(truncatingIfNeeded: try view.number(at: position, idLength))
+        id = UInt32(truncatingIfNeeded: try view.number(at: position, count: idLength))
         let (size, sizeLength) = try Self.variableNumber(at: position + Int64(idLength), in: view)
         let content = position + Int64(idLength + sizeLength)
         self.content = content
@@ -26,7 +26,7 @@ struct Element {
         let length = UInt8(first).leadingZeroBitCount + 1
         guard length <= 8 else { throw .malformed }
         let mask = UInt64(1) << (7 * UInt64(length)) - 1
-        let value = try view.number(at: position, length) & mask
+        let value = try view.number(at: position, count: length) & mask
         guard value != mask else { return (nil, length) }
         guard value <= UInt64(MediaBytes.largestPosition) else { throw .malformed }
         return (Int64(value), length)
@@ -35,14 +35,14 @@ struct Element {
     /// The content as an unsigned number of up to eight bytes (RFC 8794 §7.2).
     func unsigned(in view: ByteView) throws(Stop) -> UInt64 {
         guard let end, end - content <= 8 else { throw .malformed }
-        return end > content ? try view.number(at: content, Int(end - content)) : 0
+        return end > content ? try view.number(at: content, count: Int(end - content)) : 0
     }
 
     /// The content as a floating-point number (RFC 8794 §7.3).
     func float(in view: ByteView) throws(Stop) -> Double {
         switch end.map({ $0 - content }) {
-        case 4: Double(Float(bitPattern: UInt32(truncatingIfNeeded: try view.number(at: content, 4))))
-        case 8: Double(bitPattern: try view.number(at: content, 8))
+        case 4: Double(Float(bitPattern: UInt32(truncatingIfNeeded: try view.number(at: content, count: 4))))
+        case 8: Double(bitPattern: try view.number(at: content, count: 8))
         default: 0
         }
     }

@@ -107,7 +107,7 @@ struct MatroskaReader: FormatReader {
             position = element.end ?? element.content
         case Element.simpleBlock:
             guard let blockEnd = element.end else { throw .malformed }
-            try note(element, upTo: blockEnd, view)
+            try note(element, upTo: blockEnd, in: view)
         case Element.blockGroup:
             guard let groupEnd = element.end else { throw .malformed }
             // The block may have others before it.
@@ -116,7 +116,7 @@ struct MatroskaReader: FormatReader {
                 try spend()
                 let child = try Element(at: place, in: view)
                 guard child.id != Element.block else {
-                    try note(child, upTo: groupEnd, view)
+                    try note(child, upTo: groupEnd, in: view)
                     return
                 }
                 guard let childEnd = child.end else { throw .malformed }

@@ -45,15 +45,15 @@ struct OggReader: FormatReader {
                 continue
             }
             let segments = Int(header.byte(26))
-            let table = try view.prefix(at: position + 27, segments)
+            let table = try view.prefix(at: position + 27, count: segments)
             let size = table.reduce(0) { $0 + Int($1) }
             let content = position + 27 + Int64(segments)
-            let serial = header.littleEndian(at: 14, 4)
+            let serial = header.littleEndian(at: 14, count: 4)
             if header.byte(5) & 2 != 0 {
-                try begin(serial, view.prefix(at: content, min(size, 64)))
+                try begin(serial, packet: view.prefix(at: content, count: min(size, 64)))
             } else {
                 hasData = true
-                streams[serial]?.note(granule: Int64(bitPattern: header.littleEndian(at: 6, 8)))
+                streams[serial]?.note(granule: Int64(bitPattern: header.littleEndian(at: 6, count: 8)))
             }
             position = min(content + Int64(size), view.bounds.upperBound)
             // Streams of which none can be timed tell nothing.
@@ -73,7 +73,7 @@ struct OggReader: FormatReader {
     }
 
     private mutating func skipDamage(_ view: ByteView) throws(Stop) {
-        let slice = try view.prefix(at: position, 4 << 10)
+        let slice = try view.prefix(at: position, count: 4 << 10)
         let next = slice.indices.dropFirst().first { slice[$0...].has("OggS") }
         // Three bytes may be the beginning of the next capture pattern.
         let skipped = next.map { $0 - slice.startIndex } ?? max(1, slice.count - 3)

@@ -21,17 +21,17 @@ struct OggStream: Sendable {
     init?(_ packet: ArraySlice<UInt8>) {
         if packet.has("OpusHead"), packet.count >= 12 {
             // RFC 7845 §4 and §5.1: always 48 kHz.
-            clock = .samples(rate: 48_000, skipped: Double(packet.littleEndian(at: 10, 2)))
+            clock = .samples(rate: 48_000, skipped: Double(packet.littleEndian(at: 10, count: 2)))
         } else if packet.has("\u{1}vorbis"), packet.count >= 16 {
-            clock = .samples(rate: Double(packet.littleEndian(at: 12, 4)), skipped: 0)
+            clock = .samples(rate: Double(packet.littleEndian(at: 12, count: 4)), skipped: 0)
         } else if packet.has("fLaC", at: 9), packet.count >= 31 {
             // RFC 9639 §10.1: STREAMINFO stands behind 17 bytes.
-            clock = .samples(rate: Double(packet.number(at: 27, 3) >> 4), skipped: 0)
+            clock = .samples(rate: Double(packet.number(at: 27, count: 3) >> 4), skipped: 0)
         } else if packet.has("Speex   "), packet.count >= 40 {
-            clock = .samples(rate: Double(packet.littleEndian(at: 36, 4)), skipped: 0)
+            clock = .samples(rate: Double(packet.littleEndian(at: 36, count: 4)), skipped: 0)
         } else if packet.has("theora", at: 1), packet.count >= 42 {
-            let rate = Double(packet.number(at: 22, 4)) / max(1, Double(packet.number(at: 26, 4)))
-            clock = .frames(rate: rate, shift: Int64(packet.number(at: 40, 2) >> 5 & 31))
+            let rate = Double(packet.number(at: 22, count: 4)) / max(1, Double(packet.number(at: 26, count: 4)))
+            clock = .frames(rate: rate, shift: Int64(packet.number(at: 40, count: 2) >> 5 & 31))
         } else {
             return nil
         }

@@ -64,12 +64,12 @@ struct TransportStreamReader: FormatReader {
     }
 
     private mutating func note(_ packet: ArraySlice<UInt8>) {
-        let identifier = packet.number(at: 1, 2) & 0x1FFF
+        let identifier = packet.number(at: 1, count: 2) & 0x1FFF
         let startsUnit = packet.byte(1) & 0x40 != 0
         let hasAdaptation = packet.byte(3) & 0x20 != 0
         let payload = 4 + (hasAdaptation ? 1 + Int(packet.byte(4)) : 0)
         if startsUnit, packet.byte(3) & 0x10 != 0, let time = Self.time(packet.dropFirst(payload)) {
-            begin(identifier, time)
+            begin(identifier, at: time)
         }
         guard streams[identifier]?.isWanted == true else { return }
         streams[identifier]?.end = position + 188
@@ -96,7 +96,7 @@ struct TransportStreamReader: FormatReader {
         let isMedia = (0xC0...0xEF).contains(identifier) || identifier == 0xBD || identifier == 0xFD
         guard isMedia, payload.byte(7) & 0x80 != 0 else { return nil }
         let high = Int64(payload.byte(9) >> 1 & 7) << 30
-        let middle = Int64(payload.number(at: 10, 2) >> 1) << 15
-        return high | middle | Int64(payload.number(at: 12, 2) >> 1)
+        let middle = Int64(payload.number(at: 10, count: 2) >> 1) << 15
+        return high | middle | Int64(payload.number(at: 12, count: 2) >> 1)
     }
 }

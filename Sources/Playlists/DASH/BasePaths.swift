@@ -26,7 +26,7 @@ package struct BasePaths: Sendable {
         if link.kind.ignoresBaseURL { return [[]] }
         let key = Key(scope: link.scope, kind: link.kind)
         if let paths = known[key] { return paths }
-        let paths = link.kind == .baseURL ? pathsAround(link.scope) : pathsBelow(link.scope, link.kind)
+        let paths = link.kind == .baseURL ? pathsAround(link.scope) : pathsBelow(link.scope, to: link.kind)
         known[key] = paths
         return paths
     }

@@ -70,7 +70,7 @@ extension MPD {
             let slots = try clock.slots(count: urls.count, limit: limit)
             return zip(urls, slots).map { resource, slot in
                 let uri = resource.link.map { reference(of: links[$0]) } ?? URIReference("")
-                return slot.segment(LinkTarget(uri, base: base), resource.extent)
+                return slot.segment(LinkTarget(uri, base: base), extent: resource.extent)
             }
         case .template:
             guard let media = information.media else {
@@ -82,7 +82,8 @@ extension MPD {
                 let values = SegmentTemplate.Values(
                     representationID: representation.id, bandwidth: representation.bandwidth ?? 0, number: slot.number,
                     time: slot.time)
-                return slot.segment(LinkTarget(URIReference(bytes: template.expanded(values)), base: base), .whole)
+                return slot.segment(
+                    LinkTarget(URIReference(bytes: template.expanded(values)), base: base), extent: .whole)
             }
         }
     }

@@ -10,50 +10,51 @@ struct MPDAttributes {
 
     /// The attribute of this name, which has no prefix.
     func attribute(_ name: StaticString) -> XMLTag.Attribute? {
-        all.first { bytes.matches($0.name, name) }
+        all.first { bytes.matches($0.name, text: name) }
     }
 
     /// The value with its references decoded.
     func string(_ name: StaticString) -> String? {
         attribute(name).map { attribute in
             bytes[attribute.value].contains(UInt8(ascii: "&"))
-                ? String(decoding: XMLText(bytes, attribute.value).value, as: UTF8.self) : bytes.text(attribute.value)
+                ? String(decoding: XMLText(bytes, at: attribute.value).value, as: UTF8.self)
+                : bytes.text(attribute.value)
         }
     }
 
     /// A number from 0 to 2^53.
     func integer(_ name: StaticString) -> Int64? {
-        attribute(name).flatMap { Number.integer(bytes, bytes.trimmed($0.value)) }
+        attribute(name).flatMap { Number.integer(bytes, at: bytes.trimmed($0.value)) }
     }
 
     /// A number from −2^53 to 2^53.
     func signedInteger(_ name: StaticString) -> Int64? {
         guard let place = attribute(name).map({ bytes.trimmed($0.value) }), !place.isEmpty else { return nil }
-        guard bytes[place.lowerBound] == UInt8(ascii: "-") else { return Number.integer(bytes, place) }
-        return Number.integer(bytes, place.lowerBound + 1..<place.upperBound).map { -$0 }
+        guard bytes[place.lowerBound] == UInt8(ascii: "-") else { return Number.integer(bytes, at: place) }
+        return Number.integer(bytes, at: place.lowerBound + 1..<place.upperBound).map { -$0 }
     }
 
     /// A duration in seconds.
     func seconds(_ name: StaticString) -> Double? {
-        attribute(name).flatMap { XMLDuration.seconds(bytes, bytes.trimmed($0.value)) }
+        attribute(name).flatMap { XMLDuration.seconds(bytes, at: bytes.trimmed($0.value)) }
     }
 
     /// `first-last`, both inclusive (ISO/IEC 23009-1 §5.3.9.2.2); `first-` reaches to the end.
     func extent(_ name: StaticString) -> ByteExtent? {
         guard let place = attribute(name).map({ bytes.trimmed($0.value) }),
             let dash = bytes[place].firstIndex(of: UInt8(ascii: "-")),
-            let first = Number.integer(bytes, place.lowerBound..<dash)
+            let first = Number.integer(bytes, at: place.lowerBound..<dash)
         else { return nil }
         if dash + 1 == place.upperBound { return .from(first) }
-        guard let last = Number.integer(bytes, dash + 1..<place.upperBound), last >= first else { return nil }
+        guard let last = Number.integer(bytes, at: dash + 1..<place.upperBound), last >= first else { return nil }
         return .bytes(count: last - first + 1, at: first)
     }
 
     /// `xlink:href`, whatever prefix stands for the namespace.
     var remote: XMLTag.Attribute? {
         all.first { attribute in
-            let local = XMLTag.localName(bytes, attribute.name)
-            return local.lowerBound > attribute.name.lowerBound && bytes.matches(local, "href")
+            let local = XMLTag.localName(bytes, at: attribute.name)
+            return local.lowerBound > attribute.name.lowerBound && bytes.matches(local, text: "href")
         }
     }
 }

@@ -38,9 +38,9 @@ struct MPDBuilder {
         }
         switch (element, parent) {
         case (.mpd, nil): readRoot(attributes)
-        case (.period, .mpd): mpd.periods.append(period(attributes, remote))
+        case (.period, .mpd): mpd.periods.append(period(attributes, remote: remote))
         case (.adaptationSet, .period):
-            let set = adaptationSet(attributes, remote)
+            let set = adaptationSet(attributes, remote: remote)
             withPeriod { $0.adaptationSets.append(set) }
         case (.representation, .adaptationSet):
             let representation = representation(attributes)
@@ -54,17 +54,17 @@ struct MPDBuilder {
         case (.baseURL, _): serviceLocation = attributes.string("serviceLocation")
         case (.clock, _):
             if attributes.string("schemeIdUri")?.hasPrefix("urn:mpeg:dash:utc:http-") == true {
-                try addLinks(.clock, attributes, &text)
+                try addLinks(.clock, attributes: attributes, in: &text)
             }
         case (.property, _):
             // MPDs to go on with, or to fall back to (§5.11.2, §5.11.3).
             if let scheme = attributes.string("schemeIdUri"), Self.chainingSchemes.contains(scheme) {
-                try addLinks(.importedMPD, attributes, &text)
+                try addLinks(.importedMPD, attributes: attributes, in: &text)
             }
         case (.alternative, _):
-            try addLink(.importedMPD, attributes.attribute("url") ?? attributes.attribute("uri"), &text)
-        case (.initializationSet, _): try addLink(.map, attributes.attribute("initialization"), &text)
-        default: try segments.start(element, attributes, inside: parent, remote, &text)
+            try addLink(.importedMPD, attribute: attributes.attribute("url") ?? attributes.attribute("uri"), in: &text)
+        case (.initializationSet, _): try addLink(.map, attribute: attributes.attribute("initialization"), in: &text)
+        default: try segments.start(element, attributes: attributes, inside: parent, remote: remote, in: &text)
         }
     }
 

@@ -12,7 +12,7 @@ enum MPDElement: Hashable {
     case other
 
     init(_ bytes: [UInt8], name: Range<Int>) {
-        self = Self.names.first { bytes.matches(name, $0.0) }?.1 ?? .other
+        self = Self.names.first { bytes.matches(name, text: $0.0) }?.1 ?? .other
     }
 
     /// What the text of the element names.

@@ -62,14 +62,14 @@ struct MPDParser {
                 .tooDeep, "Elements are nested deeper than \(text.limits.depth).", at: tag.whole.lowerBound)
         }
         let element = element(of: tag)
-        if open.isEmpty { try startRoot(element, tag) }
+        if open.isEmpty { try startRoot(element, tag: tag) }
         guard collected?.kind != .baseURL else {
             throw PlaylistError(.malformedXML, "An element stands inside a BaseURL.", at: tag.whole.lowerBound)
         }
         collected = nil
         text.scope = open.last?.scope ?? LinkScope()
         let attributes = try MPDAttributes(tag, in: text.bytes)
-        try builder.start(element, attributes, inside: open.last?.element, &text)
+        try builder.start(element, attributes: attributes, inside: open.last?.element, in: &text)
         if let kind = element.textKind, !tag.isEmpty {
             collected = Collected(kind: kind, depth: open.count)
         } else if element.textKind != nil {
@@ -87,11 +87,11 @@ struct MPDParser {
 
     /// The element that a tag begins; elements of other namespaces than the root's are none of an MPD.
     private func element(of tag: XMLTag) -> MPDElement {
-        let local = XMLTag.localName(text.bytes, tag.name)
+        let local = XMLTag.localName(text.bytes, at: tag.name)
         let prefix = tag.name.lowerBound..<local.lowerBound
         let isForeign = !open.isEmpty && !text.bytes[prefix].elementsEqual(text.bytes[rootPrefix])
         // A patch has a namespace of its own, and elements of the MPD in it.
-        return isForeign && open.first?.element != .patch ? .other : MPDElement(text.bytes, local)
+        return isForeign && open.first?.element != .patch ? .other : MPDElement(text.bytes, name: local)
     }
 
     private mutating func startRoot(_ element: MPDElement, tag: XMLTag) throws(PlaylistError) {
@@ -99,7 +99,7 @@ struct MPDParser {
             throw PlaylistError(.notAPlaylist, "The root element is not MPD.", at: tag.whole.lowerBound)
         }
         hasRoot = true
-        rootPrefix = tag.name.lowerBound..<XMLTag.localName(text.bytes, tag.name).lowerBound
+        rootPrefix = tag.name.lowerBound..<XMLTag.localName(text.bytes, at: tag.name).lowerBound
         builder.startRoot(
             element, prefix: text.bytes.text(rootPrefix),
             contentStart: tag.isEmpty ? nil : tag.whole.upperBound)

@@ -20,11 +20,11 @@ struct MPDText {
         var link = Link(kind, at: place, in: context)
         link.scope = scope
         if context == .xmlSections {
-            let content = XMLText.content(bytes, place)
+            let content = XMLText.content(bytes, at: place)
             guard !content.isEmpty else { return nil }
             link.decoded = content
         } else if bytes[place].contains(UInt8(ascii: "&")) {
-            link.decoded = XMLText(bytes, place).value
+            link.decoded = XMLText(bytes, at: place).value
         }
         if link.value(in: bytes).contains(where: \.isControl) { link.obstacle = .controlCharacter }
         links.append(link)

@@ -37,7 +37,7 @@ struct SegmentClock {
     func slots(count: Int?, limit: Int) throws(PlaylistError) -> [Slot] {
         if let timeline = information.timeline { return try slots(timeline, count: count ?? .max, limit: limit) }
         guard let duration = information.duration, duration > 0 else {
-            return try slotsWithoutDuration(count, limit)
+            return try slotsWithoutDuration(count, limit: limit)
         }
         var total = count.map(Int64.init)
         if total == nil, let last = information.endNumber { total = max(0, last - firstNumber + 1) }

@@ -10,25 +10,26 @@ struct SegmentInformationReader {
     ) throws(PlaylistError) {
         switch element {
         case .segmentTemplate:
-            begin(.template, attributes, inside: parent)
-            let media = try link(.mediaTemplate, "media", attributes, &text)
-            let initialization = try link(.initializationTemplate, "initialization", attributes, &text)
+            begin(.template, attributes: attributes, inside: parent)
+            let media = try link(.mediaTemplate, name: "media", attributes: attributes, in: &text)
+            let initialization = try link(
+                .initializationTemplate, name: "initialization", attributes: attributes, in: &text)
             open?.media = media
             open?.initializationTemplate = initialization
-            _ = try link(.indexTemplate, "index", attributes, &text)
-            _ = try link(.initializationTemplate, "bitstreamSwitching", attributes, &text)
+            _ = try link(.indexTemplate, name: "index", attributes: attributes, in: &text)
+            _ = try link(.initializationTemplate, name: "bitstreamSwitching", attributes: attributes, in: &text)
         case .segmentList:
-            begin(.list, attributes, inside: parent)
+            begin(.list, attributes: attributes, inside: parent)
             open?.remote = remote
-        case .segmentBase: begin(.base, attributes, inside: parent)
+        case .segmentBase: begin(.base, attributes: attributes, inside: parent)
         case .segmentTimeline: open?.timeline = []
         case .run: addRun(attributes)
-        case .segmentURL: try addSegmentURL(attributes, &text)
+        case .segmentURL: try addSegmentURL(attributes, in: &text)
         case .initialization:
-            let resource = try resource(.map, attributes, &text)
+            let resource = try resource(.map, attributes: attributes, in: &text)
             open?.initialization = resource
-        case .representationIndex: _ = try resource(.index, attributes, &text)
-        case .bitstreamSwitching: _ = try resource(.map, attributes, &text)
+        case .representationIndex: _ = try resource(.index, attributes: attributes, in: &text)
+        case .bitstreamSwitching: _ = try resource(.map, attributes: attributes, in: &text)
         default: break
         }
     }
@@ -69,10 +70,12 @@ struct SegmentInformationReader {
         _ attributes: MPDAttributes, in text: inout MPDText
     ) throws(PlaylistError) {
         var resource = SegmentInformation.Resource()
-        resource.link = try link(.segment, "media", attributes, &text)
+        resource.link = try link(.segment, name: "media", attributes: attributes, in: &text)
         resource.extent = attributes.extent("mediaRange") ?? .whole
         if let link = resource.link { text.setExtent(resource.extent, of: link) }
-        if let index = try link(.index, "index", attributes, &text), let extent = attributes.extent("indexRange") {
+        if let index = try link(.index, name: "index", attributes: attributes, in: &text),
+            let extent = attributes.extent("indexRange")
+        {
             text.setExtent(extent, of: index)
         }
         guard open != nil else { return }
@@ -84,7 +87,7 @@ struct SegmentInformationReader {
         _ kind: LinkKind, attributes: MPDAttributes, in text: inout MPDText
     ) throws(PlaylistError) -> SegmentInformation.Resource {
         var resource = SegmentInformation.Resource()
-        resource.link = try link(kind, "sourceURL", attributes, &text)
+        resource.link = try link(kind, name: "sourceURL", attributes: attributes, in: &text)
         resource.extent = attributes.extent("range") ?? .whole
         if let link = resource.link { text.setExtent(resource.extent, of: link) }
         return resource

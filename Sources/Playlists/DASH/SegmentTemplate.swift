@@ -31,7 +31,7 @@ struct SegmentTemplate {
             if second == first + 1 {
                 pieces.append(.literal(pattern[first..<second]))
             } else {
-                pieces.append(Self.piece(pattern, first + 1..<second) ?? .literal(pattern[first...second]))
+                pieces.append(Self.piece(pattern, at: first + 1..<second) ?? .literal(pattern[first...second]))
             }
             index = second + 1
         }
@@ -55,9 +55,9 @@ struct SegmentTemplate {
             switch piece {
             case .literal(let bytes): result += bytes
             case .representationID: result += values.representationID.utf8
-            case .number(let width): append(values.number, width, to: &result)
-            case .bandwidth(let width): append(values.bandwidth, width, to: &result)
-            case .time(let width): append(values.time, width, to: &result)
+            case .number(let width): append(values.number, width: width, to: &result)
+            case .bandwidth(let width): append(values.bandwidth, width: width, to: &result)
+            case .time(let width): append(values.time, width: width, to: &result)
             }
         }
         return result
@@ -77,14 +77,14 @@ struct SegmentTemplate {
         if let percent {
             let format = percent + 1..<place.upperBound
             guard pattern[format].last == UInt8(ascii: "d"),
-                let number = Number.integer(pattern, format.lowerBound..<format.upperBound - 1), number <= 32
+                let number = Number.integer(pattern, at: format.lowerBound..<format.upperBound - 1), number <= 32
             else { return nil }
             width = Int(number)
         }
-        if pattern.matches(name, "RepresentationID"), percent == nil { return .representationID }
-        if pattern.matches(name, "Number") { return .number(width: width) }
-        if pattern.matches(name, "Bandwidth") { return .bandwidth(width: width) }
-        if pattern.matches(name, "Time") { return .time(width: width) }
+        if pattern.matches(name, text: "RepresentationID"), percent == nil { return .representationID }
+        if pattern.matches(name, text: "Number") { return .number(width: width) }
+        if pattern.matches(name, text: "Bandwidth") { return .bandwidth(width: width) }
+        if pattern.matches(name, text: "Time") { return .time(width: width) }
         return nil
     }
 }

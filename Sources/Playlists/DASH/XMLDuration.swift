@@ -18,7 +18,7 @@ enum XMLDuration {
             }
             let start = index
             while index < place.upperBound, bytes[index].isDigit || bytes[index] == UInt8(ascii: ".") { index += 1 }
-            guard index < place.upperBound, let number = Number.decimal(bytes, start..<index),
+            guard index < place.upperBound, let number = Number.decimal(bytes, at: start..<index),
                 let unit = unit(bytes[index], isTime: isTime)
             else { return nil }
             total += number * unit

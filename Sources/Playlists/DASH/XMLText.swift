@@ -9,7 +9,8 @@ struct XMLText {
     init(_ bytes: [UInt8], at place: Range<Int>) {
         var index = place.lowerBound
         while index < place.upperBound {
-            if bytes[index] == UInt8(ascii: "&"), let (character, end) = Self.reference(bytes, index..<place.upperBound)
+            if bytes[index] == UInt8(ascii: "&"),
+                let (character, end) = Self.reference(bytes, at: index..<place.upperBound)
             {
                 for byte in character { append(byte, from: index) }
                 index = end
@@ -26,12 +27,12 @@ struct XMLText {
         var content: [UInt8] = []
         var index = place.lowerBound
         while index < place.upperBound {
-            if let (inner, end) = section(bytes, index..<place.upperBound) {
+            if let (inner, end) = section(bytes, at: index..<place.upperBound) {
                 content += bytes[inner]
                 index = end
             } else {
                 let next = bytes[(index + 1)..<place.upperBound].firstIndex(of: UInt8(ascii: "<")) ?? place.upperBound
-                content += XMLText(bytes, index..<next).value
+                content += XMLText(bytes, at: index..<next).value
                 index = next
             }
         }
@@ -66,7 +67,9 @@ struct XMLText {
         let limit = min(place.upperBound, place.lowerBound + longestReference)
         guard let semicolon = bytes[place.lowerBound..<limit].firstIndex(of: UInt8(ascii: ";")) else { return nil }
         let name = place.lowerBound + 1..<semicolon
-        for (known, character) in predefined where bytes.matches(name, known) { return ([character], semicolon + 1) }
+        for (known, character) in predefined where bytes.matches(name, text: known) {
+            return ([character], semicolon + 1)
+        }
         guard name.count > 1, bytes[name.lowerBound] == UInt8(ascii: "#") else { return nil }
         let isHexadecimal = bytes[name.lowerBound + 1] == UInt8(ascii: "x")
         let digits = name.lowerBound + (isHexadecimal ? 2 : 1)..<name.upperBound

@@ -8,7 +8,7 @@ struct DefinitionReader {
     ///
     /// A value is taken as written: references in it are not expanded, neither here nor where the variable is used.
     func read(_ value: Range<Int>, in text: inout HLSText) {
-        var attributes = AttributeReader(text.bytes, value)
+        var attributes = AttributeReader(text.bytes, at: value)
         var (name, content): ([UInt8]?, [UInt8]?)
         var (imported, parameter): ([UInt8]?, [UInt8]?)
         var parameterPlace = 0..<0
@@ -25,17 +25,17 @@ struct DefinitionReader {
         }
         text.note(attributes)
         switch (name, content, imported, parameter) {
-        case (let name?, let content?, nil, nil): define(name, content, &text)
+        case (let name?, let content?, nil, nil): define(name, as: content, in: &text)
         case (nil, nil, let imported?, nil):
             if let value = context.imported?[bytes: imported] {
-                define(imported, value, &text)
+                define(imported, as: value, in: &text)
             } else {
                 text.note(.undefinedVariable, "The imported variable is not known.")
             }
         case (nil, nil, nil, let parameter?):
             if let value = context.url?.queryValue(parameter), !value.isEmpty {
                 text.queryVariables.append(QueryVariable(place: parameterPlace, name: parameter, value: value))
-                define(parameter, value, &text)
+                define(parameter, as: value, in: &text)
             } else {
                 text.note(.undefinedVariable, "The URL has no such query parameter, or an empty one.")
             }

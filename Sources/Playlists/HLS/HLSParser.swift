@@ -46,23 +46,23 @@ struct HLSParser {
     }
 
     private mutating func readURI(_ line: LineReader.Line) throws(PlaylistError) {
-        if try !multivariant.readURI(line, &text) { try media.readURI(line, &text) }
+        if try !multivariant.readURI(line, in: &text) { try media.readURI(line, in: &text) }
     }
 
     private mutating func readTag(_ line: LineReader.Line) throws(PlaylistError) {
         let (start, end) = (line.content.lowerBound + 1, line.content.upperBound)
         var nameEnd = start
         while nameEnd < end, text.bytes[nameEnd] != UInt8(ascii: ":") { nameEnd += 1 }
-        guard let tag = HLSTag(text.bytes, start..<nameEnd) else { return }
+        guard let tag = HLSTag(text.bytes, at: start..<nameEnd) else { return }
         let value = text.bytes.trimmed(min(nameEnd + 1, end)..<end)
         switch tag.kind {
         case .multivariant:
             hasMultivariantTag = true
-            try multivariant.read(tag, value, &text)
+            try multivariant.read(tag, value: value, in: &text)
         case .media:
             hasMediaTag = true
-            try media.read(tag, value, &text)
-        default: readCommon(tag, value)
+            try media.read(tag, value: value, in: &text)
+        default: readCommon(tag, value: value)
         }
     }
 
@@ -72,13 +72,13 @@ struct HLSParser {
         case .version: if let number = text.integer(value) { playlist.version = number }
         case .independentSegments: playlist.hasIndependentSegments = true
         case .start: readStart(value)
-        case .define: DefinitionReader(context).read(value, &text)
+        case .define: DefinitionReader(context).read(value, in: &text)
         default: break
         }
     }
 
     private mutating func readStart(_ value: Range<Int>) {
-        var attributes = AttributeReader(text.bytes, value)
+        var attributes = AttributeReader(text.bytes, at: value)
         var offset: Double?
         var isPrecise = false
         while let attribute = attributes.next() {

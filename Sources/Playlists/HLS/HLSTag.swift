@@ -8,11 +8,11 @@ enum HLSTag: Sendable {
 
     /// Reads the name at `place`, without the `#` (rfc8216bis §4.1: names are case-sensitive).
     init?(_ bytes: [UInt8], at place: Range<Int>) {
-        if bytes.matches(place, "EXTINF") {
+        if bytes.matches(place, text: "EXTINF") {
             self = .inf
             return
         }
-        for (name, tag) in Self.names where bytes.matches(place, name) {
+        for (name, tag) in Self.names where bytes.matches(place, text: name) {
             self = tag
             return
         }

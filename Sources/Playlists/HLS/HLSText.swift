@@ -62,7 +62,7 @@ struct HLSText {
         if link.obstacle != nil {
             note(.controlCharacter, "The link has control characters.", at: place.lowerBound)
         } else if mayExpand {
-            switch try expander.expand(bytes, place) {
+            switch try expander.expand(bytes, at: place) {
             case .unchanged: break
             case .expanded(let value): link.decoded = value
             case .undefined:
@@ -94,7 +94,7 @@ struct HLSText {
     /// The value of an attribute with its variables expanded; as written if that is not possible.
     mutating func string(_ attribute: AttributeSpan) throws(PlaylistError) -> String {
         guard attribute.isQuoted else { return bytes.text(attribute.value) }
-        switch try expander.expand(bytes, attribute.value) {
+        switch try expander.expand(bytes, at: attribute.value) {
         case .unchanged: return bytes.text(attribute.value)
         case .expanded(let value): return String(decoding: value, as: UTF8.self)
         case .undefined:
@@ -109,11 +109,11 @@ struct HLSText {
     func name(_ attribute: AttributeSpan) -> String { bytes.text(attribute.name) }
 
     /// Whether the value is `YES`.
-    func isYes(_ attribute: AttributeSpan) -> Bool { bytes.matches(attribute.value, "YES") }
+    func isYes(_ attribute: AttributeSpan) -> Bool { bytes.matches(attribute.value, text: "YES") }
 
     /// A number of an attribute; `nil`, and a noted fault, if it is malformed or above 2^53.
     mutating func integer(_ place: Range<Int>) -> Int64? {
-        guard let number = Number.integer(bytes, bytes.trimmed(place)) else {
+        guard let number = Number.integer(bytes, at: bytes.trimmed(place)) else {
             note(.invalidNumber, "The number is malformed or too large.", at: place.lowerBound)
             return nil
         }
@@ -122,7 +122,7 @@ struct HLSText {
 
     /// A number with a fraction; `nil`, and a noted fault, if it is malformed.
     mutating func decimal(_ place: Range<Int>, isSigned: Bool = false) -> Double? {
-        guard let number = Number.decimal(bytes, bytes.trimmed(place), isSigned: isSigned) else {
+        guard let number = Number.decimal(bytes, at: bytes.trimmed(place), isSigned: isSigned) else {
             note(.invalidNumber, "The number is malformed or too large.", at: place.lowerBound)
             return nil
         }

@@ -12,26 +12,26 @@ struct MediaReader {
         case .discontinuitySequence:
             playlist.discontinuitySequence = text.integer(value) ?? playlist.discontinuitySequence
         case .playlistType:
-            if text.bytes.matches(value, "VOD") { playlist.type = .vod }
-            if text.bytes.matches(value, "EVENT") { playlist.type = .event }
+            if text.bytes.matches(value, text: "VOD") { playlist.type = .vod }
+            if text.bytes.matches(value, text: "EVENT") { playlist.type = .event }
         case .endList: playlist.hasEndList = true
         case .iFramesOnly: playlist.hasIFramesOnly = true
         case .imagesOnly, .tiles:
             playlist.hasImagesOnly = true
             segments.areImages = true
-        case .partInf, .skip: readNumber(of: tag, value, &text)
-        case .serverControl: readServerControl(value, &text)
-        case .preloadHint: try readPreloadHint(value, &text)
-        case .renditionReport: try readRenditionReport(value, &text)
-        case .dateRange: try readDateRange(value, &text)
+        case .partInf, .skip: readNumber(of: tag, value: value, in: &text)
+        case .serverControl: readServerControl(value, in: &text)
+        case .preloadHint: try readPreloadHint(value, in: &text)
+        case .renditionReport: try readRenditionReport(value, in: &text)
+        case .dateRange: try readDateRange(value, in: &text)
         case .prefetch: _ = try text.addLink(.prefetch, at: value, in: .line)
-        default: try segments.read(tag, value, &text)
+        default: try segments.read(tag, value: value, in: &text)
         }
     }
 
     /// Reads a line that is neither a tag nor a comment.
     mutating func readURI(_ line: LineReader.Line, in text: inout HLSText) throws(PlaylistError) {
-        try segments.readURI(line, &text)
+        try segments.readURI(line, in: &text)
     }
 
     /// The list, once all lines are read.
@@ -41,7 +41,7 @@ struct MediaReader {
     }
 
     private mutating func readNumber(of tag: HLSTag, value: Range<Int>, in text: inout HLSText) {
-        var attributes = AttributeReader(text.bytes, value)
+        var attributes = AttributeReader(text.bytes, at: value)
         while let attribute = attributes.next() {
             switch text.name(attribute) {
             case "PART-TARGET": playlist.partTarget = text.decimal(attribute.value)
@@ -54,7 +54,7 @@ struct MediaReader {
 
     private mutating func readServerControl(_ value: Range<Int>, in text: inout HLSText) {
         var control = ServerControl(line: text.line.whole)
-        var attributes = AttributeReader(text.bytes, value)
+        var attributes = AttributeReader(text.bytes, at: value)
         while let attribute = attributes.next() {
             control.attributes.append(attribute)
             switch text.name(attribute) {
@@ -71,14 +71,14 @@ struct MediaReader {
     }
 
     private mutating func readPreloadHint(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
-        var attributes = AttributeReader(text.bytes, value)
+        var attributes = AttributeReader(text.bytes, at: value)
         var link: Int?
         var isMap = false
         var (start, count): (Int64?, Int64?)
         while let attribute = attributes.next() {
             switch text.name(attribute) {
-            case "TYPE": isMap = text.bytes.matches(attribute.value, "MAP")
-            case "URI": link = try text.addLink(.preloadHint, attribute) ?? link
+            case "TYPE": isMap = text.bytes.matches(attribute.value, text: "MAP")
+            case "URI": link = try text.addLink(.preloadHint, attribute: attribute) ?? link
             case "BYTERANGE-START": start = text.integer(attribute.value)
             case "BYTERANGE-LENGTH": count = text.integer(attribute.value)
             default: break
@@ -95,12 +95,12 @@ struct MediaReader {
     }
 
     private mutating func readRenditionReport(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
-        var attributes = AttributeReader(text.bytes, value)
+        var attributes = AttributeReader(text.bytes, at: value)
         var link: Int?
         var (sequence, part): (Int64?, Int64?)
         while let attribute = attributes.next() {
             switch text.name(attribute) {
-            case "URI": link = try text.addLink(.renditionReport, attribute) ?? link
+            case "URI": link = try text.addLink(.renditionReport, attribute: attribute) ?? link
             case "LAST-MSN": sequence = text.integer(attribute.value)
             case "LAST-PART": part = text.integer(attribute.value)
             default: break
@@ -113,12 +113,12 @@ struct MediaReader {
 
     /// Interstitials and preloads (rfc8216bis Appendices D and F), known by their attributes.
     private func readDateRange(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
-        var attributes = AttributeReader(text.bytes, value)
+        var attributes = AttributeReader(text.bytes, at: value)
         while let attribute = attributes.next() {
             switch text.name(attribute) {
-            case "X-ASSET-URI": _ = try text.addLink(.interstitialAsset, attribute)
-            case "X-ASSET-LIST": _ = try text.addLink(.interstitialList, attribute)
-            case "X-URI": _ = try text.addLink(.preload, attribute)
+            case "X-ASSET-URI": _ = try text.addLink(.interstitialAsset, attribute: attribute)
+            case "X-ASSET-LIST": _ = try text.addLink(.interstitialList, attribute: attribute)
+            case "X-URI": _ = try text.addLink(.preload, attribute: attribute)
             default: break
             }
         }

@@ -9,13 +9,13 @@ struct MultivariantReader {
         switch tag {
         case .streamInf:
             finish()
-            pending = try variant(value, nil, &text)
-        case .iFrameStreamInf: playlist.iFrameVariants.append(try variant(value, .iFrameVariant, &text))
-        case .imageStreamInf: playlist.imageVariants.append(try variant(value, .imageVariant, &text))
-        case .media: playlist.renditions.append(try rendition(value, &text))
-        case .sessionKey: playlist.sessionKeys.append(try KeyReader.read(value, .sessionKey, &text))
-        case .sessionData: try readSessionData(value, &text)
-        case .contentSteering: try readSteering(value, &text)
+            pending = try variant(value, kind: nil, in: &text)
+        case .iFrameStreamInf: playlist.iFrameVariants.append(try variant(value, kind: .iFrameVariant, in: &text))
+        case .imageStreamInf: playlist.imageVariants.append(try variant(value, kind: .imageVariant, in: &text))
+        case .media: playlist.renditions.append(try rendition(value, in: &text))
+        case .sessionKey: playlist.sessionKeys.append(try KeyReader.read(value, kind: .sessionKey, in: &text))
+        case .sessionData: try readSessionData(value, in: &text)
+        case .contentSteering: try readSteering(value, in: &text)
         default: break
         }
     }
@@ -40,18 +40,18 @@ struct MultivariantReader {
         _ value: Range<Int>, kind: LinkKind?, in text: inout HLSText
     ) throws(PlaylistError) -> Variant {
         var variant = Variant(tagLine: text.line.whole)
-        var attributes = AttributeReader(text.bytes, value)
+        var attributes = AttributeReader(text.bytes, at: value)
         while let attribute = attributes.next() {
             variant.attributes.append(attribute)
             let place = attribute.value
             switch text.name(attribute) {
-            case "URI": if let kind { variant.link = try text.addLink(kind, attribute) ?? variant.link }
+            case "URI": if let kind { variant.link = try text.addLink(kind, attribute: attribute) ?? variant.link }
             case "BANDWIDTH": variant.bandwidth = text.integer(place)
             case "AVERAGE-BANDWIDTH": variant.averageBandwidth = text.integer(place)
             case "SCORE": variant.score = text.decimal(place)
             case "CODECS": variant.codecs = try text.string(attribute)
             case "SUPPLEMENTAL-CODECS": variant.supplementalCodecs = try text.string(attribute)
-            case "RESOLUTION": variant.resolution = resolution(place, &text)
+            case "RESOLUTION": variant.resolution = resolution(place, in: &text)
             case "FRAME-RATE": variant.frameRate = text.decimal(place)
             case "VIDEO-RANGE": variant.videoRange = try text.string(attribute)
             case "HDCP-LEVEL": variant.hdcpLevel = try text.string(attribute)
@@ -59,7 +59,7 @@ struct MultivariantReader {
             case "VIDEO": variant.videoGroup = try text.string(attribute)
             case "SUBTITLES": variant.subtitlesGroup = try text.string(attribute)
             case "CLOSED-CAPTIONS":
-                variant.hasNoClosedCaptions = !attribute.isQuoted && text.bytes.matches(place, "NONE")
+                variant.hasNoClosedCaptions = !attribute.isQuoted && text.bytes.matches(place, text: "NONE")
                 variant.closedCaptionsGroup = variant.hasNoClosedCaptions ? nil : try text.string(attribute)
             case "NAME": variant.name = try text.string(attribute)
             case "PATHWAY-ID": variant.pathwayID = try text.string(attribute)
@@ -82,11 +82,11 @@ struct MultivariantReader {
 
     private func rendition(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) -> Rendition {
         var rendition = Rendition(line: text.line.whole)
-        var attributes = AttributeReader(text.bytes, value)
+        var attributes = AttributeReader(text.bytes, at: value)
         while let attribute = attributes.next() {
             rendition.attributes.append(attribute)
             switch text.name(attribute) {
-            case "URI": rendition.link = try text.addLink(.rendition, attribute) ?? rendition.link
+            case "URI": rendition.link = try text.addLink(.rendition, attribute: attribute) ?? rendition.link
             case "TYPE": rendition.kind = Rendition.Kind(try text.string(attribute))
             case "GROUP-ID": rendition.groupID = try text.string(attribute)
             case "NAME": rendition.name = try text.string(attribute)
@@ -107,13 +107,13 @@ struct MultivariantReader {
     }
 
     private mutating func readSessionData(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
-        var attributes = AttributeReader(text.bytes, value)
+        var attributes = AttributeReader(text.bytes, at: value)
         var id = ""
         var link: Int?
         while let attribute = attributes.next() {
             switch text.name(attribute) {
             case "DATA-ID": id = try text.string(attribute)
-            case "URI": link = try text.addLink(.sessionData, attribute) ?? link
+            case "URI": link = try text.addLink(.sessionData, attribute: attribute) ?? link
             default: break
             }
         }
@@ -122,9 +122,11 @@ struct MultivariantReader {
     }
 
     private mutating func readSteering(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
-        var attributes = AttributeReader(text.bytes, value)
+        var attributes = AttributeReader(text.bytes, at: value)
         while let attribute = attributes.next() {
-            if text.bytes.matches(attribute.name, "SERVER-URI") { _ = try text.addLink(.steering, attribute) }
+            if text.bytes.matches(attribute.name, text: "SERVER-URI") {
+                _ = try text.addLink(.steering, attribute: attribute)
+            }
         }
         text.note(attributes)
         playlist.steeringLines.append(text.line.whole)

@@ -146,7 +146,7 @@ package struct OfflineSelection: Sendable {
             selection.removedLines += playlist.sessionData.filter { !($0.link.map(stored.contains) ?? true) }.map(
                 \.line)
             for group in Set(renditions.compactMap(group)) where group.kind == .audio || group.kind == .video {
-                chooseDefault(of: group, &selection)
+                chooseDefault(of: group, in: &selection)
             }
         }
 

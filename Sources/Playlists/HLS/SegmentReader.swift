@@ -38,9 +38,9 @@ struct SegmentReader {
         case .gap: pending.isGap = true
         case .bitrate: bitrate = text.integer(value)
         case .programDateTime: pending.programDateTime = value
-        case .key: try keys.add(try KeyReader.read(value, .key, &text), limits: text.limits)
-        case .map: try readMap(value, &text)
-        case .part: try readPart(value, &text)
+        case .key: try keys.add(try KeyReader.read(value, kind: .key, in: &text), limits: text.limits)
+        case .map: try readMap(value, in: &text)
+        case .part: try readPart(value, in: &text)
         default: break
         }
     }
@@ -83,12 +83,12 @@ struct SegmentReader {
     }
 
     private mutating func readMap(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
-        var attributes = AttributeReader(text.bytes, value)
+        var attributes = AttributeReader(text.bytes, at: value)
         var link: Int?
         var extent = ByteExtent.whole
         while let attribute = attributes.next() {
             switch text.name(attribute) {
-            case "URI": link = try text.addLink(.map, attribute) ?? link
+            case "URI": link = try text.addLink(.map, attribute: attribute) ?? link
             case "BYTERANGE":
                 // RFC 8216 §4.3.2.5 allows no offset, which players read as the beginning.
                 guard let (count, offset) = text.byteRange(attribute.value) else { break }
@@ -103,7 +103,7 @@ struct SegmentReader {
     }
 
     private mutating func readPart(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
-        var attributes = AttributeReader(text.bytes, value)
+        var attributes = AttributeReader(text.bytes, at: value)
         var link: Int?
         var uri = 0..<0
         var range: (count: Int64, offset: Int64?)?
@@ -112,7 +112,7 @@ struct SegmentReader {
         while let attribute = attributes.next() {
             switch text.name(attribute) {
             case "URI":
-                link = try text.addLink(.part, attribute) ?? link
+                link = try text.addLink(.part, attribute: attribute) ?? link
                 uri = attribute.value
             case "BYTERANGE": range = text.byteRange(attribute.value)
             case "DURATION": duration = text.decimal(attribute.value)

@@ -39,12 +39,12 @@ package struct PlaylistEditor: Sendable {
         switch link.context {
         case .line, .quotedString:
             if new.elementsEqual(bytes[link.place]) { return }
-            try add(link.place, HLSEscape.escaped(new, isQuoted: link.context == .quotedString))
-        case .xmlAttribute(let quote): try replaceXML(link, new, quote: quote)
-        case .xmlText: try replaceXML(link, new, quote: nil)
+            try add(link.place, replacement: HLSEscape.escaped(new, isQuoted: link.context == .quotedString))
+        case .xmlAttribute(let quote): try replaceXML(link, with: new, quote: quote)
+        case .xmlText: try replaceXML(link, with: new, quote: nil)
         case .xmlSections:
             if new == link.decoded { return }
-            try add(link.place, XMLEscape.escaped(new[...], quote: nil))
+            try add(link.place, replacement: XMLEscape.escaped(new[...], quote: nil))
         }
     }
 
@@ -58,7 +58,7 @@ package struct PlaylistEditor: Sendable {
         let name = Array("\(mpd.prefix)BaseURL>".utf8)
         let text = XMLEscape.escaped(Array(uri.utf8)[...], quote: nil)
         try check(offset..<offset)
-        try add(offset..<offset, Array("<".utf8) + name + text + Array("</".utf8) + name)
+        try add(offset..<offset, replacement: Array("<".utf8) + name + text + Array("</".utf8) + name)
     }
 
     /// Writes the value of a variable in place of the name of a query parameter, for a player that does not know the
@@ -66,19 +66,19 @@ package struct PlaylistEditor: Sendable {
     package mutating func spellOut(_ variable: QueryVariable) throws(PlaylistError) {
         guard let definition = variable.definition else { return }
         try check(variable.place)
-        try add(variable.place, Array(definition.utf8))
+        try add(variable.place, replacement: Array(definition.utf8))
     }
 
     /// Takes out a part of the text, such as whole lines.
     package mutating func remove(_ place: Range<Int>) throws(PlaylistError) {
         try check(place)
-        try add(place, [])
+        try add(place, replacement: [])
     }
 
     /// Puts `text` before the byte at `offset`, as it is.
     package mutating func insert(_ text: String, at offset: Int) throws(PlaylistError) {
         try check(offset..<offset)
-        try add(offset..<offset, Array(text.utf8))
+        try add(offset..<offset, replacement: Array(text.utf8))
     }
 
     /// The edited text.
@@ -127,7 +127,7 @@ package struct PlaylistEditor: Sendable {
     }
 
     private mutating func replaceXML(_ link: Link, with new: [UInt8], quote: UInt8?) throws(PlaylistError) {
-        let old = XMLText(bytes, link.place)
+        let old = XMLText(bytes, at: link.place)
         var (cut, newEnd) = (old.value.count, new.count)
         while cut > 0, newEnd > 0, old.value[cut - 1] == new[newEnd - 1] {
             cut -= 1
@@ -140,6 +140,6 @@ package struct PlaylistEditor: Sendable {
             newEnd += 1
         }
         let tail = cut < old.origins.count ? old.origins[cut] : link.place.upperBound
-        try add(link.place.lowerBound..<tail, XMLEscape.escaped(new[..<newEnd], quote: quote))
+        try add(link.place.lowerBound..<tail, replacement: XMLEscape.escaped(new[..<newEnd], quote: quote))
     }
 }

@@ -25,7 +25,7 @@ struct RetryBudget: Sendable {
     mutating func delay(after error: RepriseError, bytes: Int64) -> Duration? {
         if bytes - bytesAtFailure >= policy.progress { failures = 0 }
         bytesAtFailure = bytes
-        guard failures < Self.attempts(for: error, isUnderWay: bytes > 0, policy) else { return nil }
+        guard failures < Self.attempts(for: error, isUnderWay: bytes > 0, policy: policy) else { return nil }
         let bound = min(policy.maximumDelay, policy.firstDelay * (1 << min(failures, 16)))
         failures += 1
         if let wanted = error.refusal?.retryAfter, wanted > bound {

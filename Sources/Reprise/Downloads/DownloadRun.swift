@@ -18,7 +18,7 @@ struct DownloadRun {
         if let known = try await resource.stored(for: request), let length = known.information.completeLength,
             let obstacle = store.obstacle(toStoring: length, stored: known.storedRanges.byteCount, isKept: true)
         {
-            throw prevented(by: obstacle, length)
+            throw prevented(by: obstacle, length: length)
         }
         try await engine.authorizer?.prepare(request)
         let read = try await resource.open(ReadRequest(range: nil, origin: request, storesOnlyWhole: true))
@@ -26,7 +26,7 @@ struct DownloadRun {
         if read.passedThrough != nil { throw RepriseError(.notStored, "The response must not be stored.") }
         var fetched: Int64 = 0
         while true {
-            if read.isPastStore { throw bypassed(read, store) }
+            if read.isPastStore { throw bypassed(read, in: store) }
             try Task.checkCancellation()
             guard let piece = try await read.next() else { break }
             guard !read.lastPieceWasStored else { continue }
@@ -35,7 +35,7 @@ struct DownloadRun {
         }
         try Task.checkCancellation()
         if let generation = resource.liveGeneration(for: request), !Self.isWhole(generation) {
-            throw bypassed(read, store)
+            throw bypassed(read, in: store)
         }
     }
 
@@ -53,7 +53,9 @@ struct DownloadRun {
     /// Why the bytes bypass the store.
     private func bypassed(_ read: MediaRead, in store: Store) -> RepriseError {
         let length = read.information.completeLength
-        if let obstacle = store.obstacle(toStoring: length, isKept: true) { return prevented(by: obstacle, length) }
+        if let obstacle = store.obstacle(toStoring: length, isKept: true) {
+            return prevented(by: obstacle, length: length)
+        }
         let reason = store.refusal(of: length)
         let missing = (length ?? 0) - read.servedBytes(from: .store)
         // It would fit: something else prevents it, such as a folder that cannot be written.

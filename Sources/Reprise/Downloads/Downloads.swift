@@ -53,7 +53,7 @@ public final class Downloads: Sendable {
     public func pause(_ key: CacheKey) async throws {
         await state.withLock { $0.resumption }?.value
         guard state.withLock({ $0.queue.mayPause(key) }) else { return }
-        try await change { index async throws(RepriseError) in try await index.setPaused(true, key) }
+        try await change { index async throws(RepriseError) in try await index.setPaused(true, for: key) }
         apply { $0.pause(key) }
     }
 
@@ -61,7 +61,7 @@ public final class Downloads: Sendable {
     ///
     /// Throws ``RepriseError`` with code `storageUnavailable` if that cannot be recorded; it stays as it is then.
     public func resume(_ key: CacheKey) async throws {
-        try await change { index async throws(RepriseError) in try await index.setPaused(false, key) }
+        try await change { index async throws(RepriseError) in try await index.setPaused(false, for: key) }
         apply { $0.resume(key) }
     }
 
@@ -86,7 +86,7 @@ public final class Downloads: Sendable {
         await store.recorder.flush()
         cancel(key)
         let files = try await store.recorder.removeTitles([key])
-        let outcome = try await engine.remove(Array(Set([key] + files)), store)
+        let outcome = try await engine.remove(Array(Set([key] + files)), in: store)
         if let problem = LeftFile.error(outcome.left) { throw problem }
         return outcome.freed
     }
@@ -140,7 +140,7 @@ public final class Downloads: Sendable {
     }
 
     /// Fetches the missing bytes of `key`, unless that is under way.
-    func start(_ key: CacheKey, request: OriginRequest) { apply { $0.add(key, request) } }
+    func start(_ key: CacheKey, request: OriginRequest) { apply { $0.add(key, request: request) } }
 
     /// `key` is no download any more.
     func cancel(_ key: CacheKey) {
@@ -175,9 +175,9 @@ public final class Downloads: Sendable {
             var canceled: [Task<Void, Never>] = []
             for effect in change(&state.queue) {
                 switch effect {
-                case .start(let run, let key, let request): launch(run, key, request, &state)
+                case .start(let run, let key, let request): launch(run, of: key, request: request, in: &state)
                 case .cancel(let run): if let task = state.tasks[run] { canceled.append(task) }
-                case .retry(let key, let waits, let pause): wait(key, waits, pause, &state)
+                case .retry(let key, let waits, let pause): wait(key, waits: waits, pause: pause, in: &state)
                 }
             }
             return (canceled, state.queue.items.map(\.key))
@@ -190,8 +190,8 @@ public final class Downloads: Sendable {
     private func launch(_ run: DownloadQueue.Run, of key: CacheKey, request: OriginRequest, in state: inout State) {
         state.rates[run] = TransferRate(at: clock.elapsed())
         state.tasks[run] = Task(executorPreference: DiskExecutor.shared) { [weak self] in
-            let ending = await self?.run(run, key, request) ?? .canceled
-            self?.end(run, key, ending)
+            let ending = await self?.run(run, of: key, request: request) ?? .canceled
+            self?.end(run, of: key, with: ending)
         }
     }
 
@@ -236,7 +236,7 @@ public final class Downloads: Sendable {
                 return state.told.updateValue(error.code, forKey: key) != error.code
             }
         }
-        apply { $0.end(run, of: key, ending) }
+        apply { $0.end(run, of: key, with: ending) }
         if isNews {
             var error: RepriseError?
             if case .failed(let reason) = ending { error = reason }

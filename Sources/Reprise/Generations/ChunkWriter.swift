@@ -24,7 +24,7 @@ struct ChunkWriter {
             let slice = UnsafeRawBufferPointer(rebasing: buffer[lower..<lower + Int(part.upperBound - part.lowerBound)])
             do throws(RepriseError) {
                 if bytes.isSealed {
-                    try bytes.append(slice, part, to: fetch, sealed: &completed)
+                    try bytes.append(slice, part: part, to: fetch, sealed: &completed)
                 } else {
                     try bytes.write(slice, at: part.lowerBound)
                     completed += bytes.add(cutter.append(slice, at: part.lowerBound))

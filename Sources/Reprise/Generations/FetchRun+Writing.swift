@@ -14,7 +14,7 @@ extension FetchRun {
     func store(_ arrival: Arrival, with writer: inout ChunkWriter) async throws -> FetchSchedule.Verdict {
         let writable = generation.writable(arrival.range, for: id)
         for hole in writable.holes {
-            guard await write(hole, of: arrival, &writer) else { return .finished }
+            guard await write(hole, of: arrival, with: &writer) else { return .finished }
         }
         let upper = min(arrival.range.upperBound, writable.limit)
         guard upper > writable.cursor else { return generation.verdict(id) }
@@ -25,7 +25,9 @@ extension FetchRun {
 
     /// Writes one hole to disk; false if the store is closed now and the bytes bypass it.
     private func write(_ hole: Range<Int64>, of arrival: Arrival, with writer: inout ChunkWriter) async -> Bool {
-        if let reason = store.breaker.reason { return giveUp(&writer, reason, Breaker.pause, at: arrival) }
+        if let reason = store.breaker.reason {
+            return giveUp(&writer, reason: reason, pause: Breaker.pause, at: arrival)
+        }
         let blocks = await bytes.claim(hole)
         let room = blocks.reduce(0) { $0 + $1.upperBound - $1.lowerBound }
         if room > 0 {
@@ -33,16 +35,16 @@ extension FetchRun {
             guard !isTooLarge, await engine.reserve(room, in: store) else {
                 bytes.discharge(blocks)
                 let reason = isTooLarge ? store.tooLargeReason : store.noRoomReason(for: room)
-                return giveUp(&writer, reason, Self.pauseWithoutRoom, at: arrival)
+                return giveUp(&writer, reason: reason, pause: Self.pauseWithoutRoom, at: arrival)
             }
         }
         store.reach(.reserved)
         do throws(RepriseError) {
-            try await writeTwice(hole, of: arrival.chunk, at: arrival.range.lowerBound, &writer)
+            try await writeTwice(hole, of: arrival.chunk, at: arrival.range.lowerBound, with: &writer)
         } catch {
             bytes.release(blocks)
             if !error.concernsOneFile { store.breaker.open(because: error) }
-            return giveUp(&writer, error.explanation, Breaker.pause, at: arrival)
+            return giveUp(&writer, reason: error.explanation, pause: Breaker.pause, at: arrival)
         }
         store.reach(.written)
         bytes.noteStored(hole.upperBound - hole.lowerBound)
@@ -71,7 +73,7 @@ extension FetchRun {
             try writer.finish()
         } catch {
             if !error.concernsOneFile { store.breaker.open(because: error) }
-            _ = giveUp(&writer, error.explanation, Breaker.pause)
+            _ = giveUp(&writer, reason: error.explanation, pause: Breaker.pause)
         }
         noteCompleted(&writer)
     }

@@ -49,7 +49,7 @@ struct FetchRun: Sendable {
         engine.reporter.tell(.fetchStarted(generation.key, range: range))
         while true {
             do {
-                let outcome = try await attempt(response, &writer)
+                let outcome = try await attempt(response, with: &writer)
                 finish(&writer)
                 switch outcome {
                 case .done(let reachedEnd): end(writer, reachedEnd: reachedEnd, failure: nil)
@@ -94,11 +94,11 @@ struct FetchRun: Sendable {
     }
 
     private func attempt(_ ready: FetchResponse?, with writer: inout ChunkWriter) async throws -> Outcome {
-        if let ready { return try await drain(ready, &writer) }
+        if let ready { return try await drain(ready, with: &writer) }
         await engine.waitForTurn(interest, at: generation.url.authority)
         guard generation.claim(id), let range = generation.rest(of: id) else { return .done(reachedEnd: false) }
         let record = generation.record
-        let request = engine.impersonal(generation.request(for: id) ?? request, record.fields)
+        let request = engine.impersonal(generation.request(for: id) ?? request, stored: record.fields)
         let isRest = range.upperBound == .max || range.upperBound == record.completeLength
         let spec: RangeSpec? =
             record.rangesSupported == false ? nil : isRest ? .from(range.lowerBound) : .bounded(range)
@@ -116,9 +116,9 @@ struct FetchRun: Sendable {
             // The newest response's fields stand for all parts that were joined (RFC 9111 §3.4).
             generation.freshen(response.head.headerFields, requestTime: requestTime, by: request)
             generation.noteSuccess()
-            return try await drain(FetchResponse(response: response, placement: placement), &writer)
+            return try await drain(FetchResponse(response: response, placement: placement), with: &writer)
         }
-        return try await decline(action, response, sent)
+        return try await decline(action, response: response, to: sent)
     }
 
     /// Every response that does not continue this generation.
@@ -155,7 +155,7 @@ struct FetchRun: Sendable {
         case .passThrough(.emptyBody):
             return .over(
                 RepriseError(.originMisbehaved, "The origin sent nothing in place of \(generation.url.redacted)."))
-        case .passThrough(let reason) where isOfAnother(response, sent):
+        case .passThrough(let reason) where isOfAnother(response, than: sent):
             // Readers get no byte of it, and the next read asks for it.
             generation.replace(reason: "The origin has another file. \(reason.words)")
             return .done(reachedEnd: false)
@@ -198,7 +198,7 @@ struct FetchRun: Sendable {
             if cursor.hasSurplus { body.cancel() }
             if !isImported { engine.reporter.count { $0.bytesFetched += Int64(chunk.count) } }
             writer.received += Int64(chunk.count)
-            switch try await store(Arrival(chunk: chunk, range: range, source: source), &writer) {
+            switch try await store(Arrival(chunk: chunk, range: range, source: source), with: &writer) {
             case .finished where writer.isHandedOver: return .done(reachedEnd: false)
             case .finished:
                 if cursor.position < source.placement.end ?? .max { body.cancel() }

@@ -31,7 +31,7 @@ extension FetchSchedule {
         var candidates: [(rank: Rank, extent: Range<Int64>, stored: Int64)] = []
         for extent in storedExtents where !needed.contains(where: { $0.overlaps(extent) }) {
             let stored = self.stored.spans(in: extent).reduce(0) { $0 + $1.upperBound - $1.lowerBound }
-            candidates.append((rank(extent, behind), extent, stored))
+            candidates.append((rank(extent, behind: behind), extent, stored))
         }
         // Among played extents the first was played longest ago; among the others the last is needed last.
         candidates.sort { one, other in

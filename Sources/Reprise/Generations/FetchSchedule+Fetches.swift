@@ -65,7 +65,7 @@ extension FetchSchedule {
         case .finishing: return (.go, [])
         case .lingering: return (.pause, [])
         case .active:
-            let interest = interest(in: fetch, id)
+            let interest = interest(in: fetch, id: id)
             if interest == .none { return (.pause, settleUnwanted()) }
             return (interest == .now ? .go : .pause, [])
         }

@@ -29,7 +29,7 @@ extension FetchSchedule {
             return (isBeyond ? .fail(ReadExtent.notSatisfiable(completeLength ?? 0)) : .end, resumable())
         }
         let prefix = stored.storedPrefix(from: position)
-        if !prefix.isEmpty { return (piece(id, prefix, end: reader.end), resumable()) }
+        if !prefix.isEmpty { return (piece(id, prefix: prefix, end: reader.end), resumable()) }
         if let freeze { return (.fail(freeze.error(at: position)), []) }
         if isStoreClosed { return (.direct(from: position, to: endOfHole(at: position, for: reader)), []) }
         let effects = wait(id, at: position, joinDistance: joinDistance)

@@ -6,7 +6,7 @@ extension FetchSchedule {
     func interest(in fetch: Fetch, id: FetchID) -> FetchInterest {
         var highest = FetchInterest.none
         for reader in readers.values {
-            highest = max(highest, interest(of: reader, in: fetch, id))
+            highest = max(highest, interest(of: reader, in: fetch, id: id))
             if highest == .now { return .now }
         }
         return highest
@@ -30,7 +30,7 @@ extension FetchSchedule {
         return active.compactMap { id, fetch in
             var highest: Demand?
             for reader in readers.values where highest ?? .download <= reader.demand {
-                guard interest(of: reader, in: fetch, id) != .none else { continue }
+                guard interest(of: reader, in: fetch, id: id) != .none else { continue }
                 highest = reader.demand
                 if highest == demand { return nil }
             }
@@ -43,14 +43,14 @@ extension FetchSchedule {
     /// Parked fetches that may go on because a reader has moved.
     func resumable() -> [Effect] {
         fetches.compactMap { id, fetch in
-            fetch.phase == .active && interest(in: fetch, id) == .now ? .resume(id) : nil
+            fetch.phase == .active && interest(in: fetch, id: id) == .now ? .resume(id) : nil
         }
     }
 
     /// Settles the fetches that no reader wants: nearly done ones finish, others linger; if another is wanted they
     /// would only halve its rate, so they end at once.
     mutating func settleUnwanted() -> [Effect] {
-        let unwanted = fetches.filter { $0.value.phase == .active && interest(in: $0.value, $0.key) == .none }
+        let unwanted = fetches.filter { $0.value.phase == .active && interest(in: $0.value, id: $0.key) == .none }
         guard !unwanted.isEmpty else { return [] }
         let othersWanted = fetches.contains { $0.value.phase == .active && unwanted[$0.key] == nil }
         return unwanted.flatMap { id, fetch -> [Effect] in
@@ -68,7 +68,7 @@ extension FetchSchedule {
     mutating func cancelUnwanted(except new: FetchID) -> [Effect] {
         fetches.compactMap { id, fetch in
             guard id != new, fetch.phase == .lingering || fetch.phase == .active else { return nil }
-            guard interest(in: fetch, id) == .none else { return nil }
+            guard interest(in: fetch, id: id) == .none else { return nil }
             fetches[id]?.phase = .ending
             return .cancel(id)
         }

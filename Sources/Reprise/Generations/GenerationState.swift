@@ -58,7 +58,7 @@ struct GenerationState: Sendable {
         let stored = schedule.stored
         // A hole of a stale generation is asked for: its play goes on once the answer confirms it.
         if stored.contains(extent.start) || response.isInPlay(at: elapsed) { response.noteUse(at: elapsed) }
-        let id = addReader(extent, request)
+        let id = addReader(extent, for: request)
         let holes = length == nil && extent.end == nil ? 1 : stored.holes(in: range).count
         let anyStored = !stored.spans(in: range).isEmpty
         return OpenedReader(
@@ -74,14 +74,14 @@ struct GenerationState: Sendable {
         let extent = ReadExtent(spec, completeLength: schedule.completeLength)
         let opened = extent.map { extent in
             OpenedReader(
-                id: addReader(extent, request), start: extent.start, end: extent.end ?? schedule.completeLength,
+                id: addReader(extent, for: request), start: extent.start, end: extent.end ?? schedule.completeLength,
                 information: information(), disposition: .unknown, isCollapsed: false)
         }
         return (opened, schedule.adoptFetch(start: placement.start, limit: placement.end, owner: opened?.id))
     }
 
     private mutating func addReader(_ extent: ReadExtent, for request: OriginRequest) -> ReaderID {
-        let id = schedule.addReader(extent.start, extent.end, demand: request.demand)
+        let id = schedule.addReader(extent.start, to: extent.end, demand: request.demand)
         requests[id] = request
         return id
     }

@@ -16,8 +16,8 @@ extension LiveGeneration {
             switch next {
             case .piece(let range, let source):
                 guard let file = open() else { return bypass(reader, from: range.lowerBound) }
-                guard let piece = await piece(range, file, lease, for: reader) else { continue }
-                engine.reporter.countPiece(source, piece.count)
+                guard let piece = await piece(range, file: file, lease: lease, for: reader) else { continue }
+                engine.reporter.countPiece(source, bytes: piece.count)
                 return .piece(piece, source)
             case .verify(let range):
                 guard let file = open() else { return bypass(reader, from: range.lowerBound) }

@@ -9,7 +9,7 @@ extension LiveGeneration {
         _ range: Range<Int64>, file: any OpenFile, lease: Lease?, for reader: ReaderID
     ) async -> MediaPiece? {
         guard bytes.isSealed else {
-            let region = StoredRegion(range: range, of: self, file, lease: lease)
+            let region = StoredRegion(range: range, of: self, openFile: file, lease: lease)
             if !region.isCutOff() { return .stored(region) }
             rewind(reader, to: range.lowerBound)
             return nil

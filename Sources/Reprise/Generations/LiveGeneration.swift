@@ -69,7 +69,7 @@ final class LiveGeneration: Sendable {
 
     private func perform(_ effect: FetchSchedule.Effect) {
         switch effect {
-        case .start(let id, let range): start(id, range, response: nil)
+        case .start(let id, let range): start(id, range: range, response: nil)
         case .demand(let id):
             let (interest, demand) = ask { ($0.running.interest(of: id), $0.schedule.fetches[id]?.demand) }
             interest?.change(to: demand)
@@ -100,7 +100,7 @@ final class LiveGeneration: Sendable {
                 await run.engine.holdLiveShare(after: self)
                 run.engine.fetchesUnderWay.withLock { $0 -= 1 }
             }
-            state.running.add(id, task, request: request, interest: interest, body: response?.response.body)
+            state.running.add(id, task: task, request: request, interest: interest, body: response?.response.body)
         }
     }
 
@@ -114,7 +114,8 @@ final class LiveGeneration: Sendable {
             reopenStore(&state)
             do throws(RepriseError) {
                 return .success(
-                    try state.openReader(spec, request, joinDistance: joinDistance, policy: generationPolicy, at: now))
+                    try state.openReader(
+                        spec, for: request, joinDistance: joinDistance, policy: generationPolicy, at: now))
             } catch {
                 return .failure(error)
             }
@@ -142,9 +143,9 @@ final class LiveGeneration: Sendable {
         _ response: FetchResponse, spec: RangeSpec?, request: OriginRequest, interest: RequestInterest?
     ) -> OpenedReader? {
         let placement = response.placement
-        let (opened, fetch) = state.withLock { $0.adopt(placement, for: spec, request) }
+        let (opened, fetch) = state.withLock { $0.adopt(placement, for: spec, of: request) }
         engine.reporter.count { $0.reads += opened == nil ? 0 : 1 }
-        start(fetch, placement.start..<(placement.end ?? .max), response: response, interest: interest)
+        start(fetch, range: placement.start..<(placement.end ?? .max), response: response, interest: interest)
         return opened
     }
 
@@ -179,7 +180,7 @@ final class LiveGeneration: Sendable {
     func wait(_ reader: ReaderID) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let mustWait = state.withLock { !Task.isCancelled && $0.park(reader, continuation) }
+                let mustWait = state.withLock { !Task.isCancelled && $0.park(reader, continuation: continuation) }
                 if !mustWait { continuation.resume() }
             }
         } onCancel: {
@@ -202,7 +203,8 @@ final class LiveGeneration: Sendable {
             state.response.noteUse(at: moment.elapsed)
             let first = range.lowerBound..<range.lowerBound + min(count, range.upperBound - range.lowerBound)
             return StoredHit(
-                region: StoredRegion(range: first, of: self, file), range: range, information: state.information())
+                region: StoredRegion(range: first, of: self, openFile: file), range: range,
+                information: state.information())
         }
         return found.flatMap { $0.region.isCutOff() ? nil : $0 }
     }
@@ -213,7 +215,7 @@ final class LiveGeneration: Sendable {
         let region = state.withLock { state -> StoredRegion? in
             guard !range.isEmpty, state.schedule.verified.contains(range) else { return nil }
             state.response.noteUse(at: now)
-            return StoredRegion(range: range, of: self, file)
+            return StoredRegion(range: range, of: self, openFile: file)
         }
         return region.flatMap { $0.isCutOff() ? nil : $0 }
     }
@@ -285,7 +287,7 @@ final class LiveGeneration: Sendable {
     func parkFetch(_ id: FetchID) async -> RunningFetches.Parking {
         await withCheckedContinuation { continuation in
             let parked = state.withLock { state in
-                let parked = state.running.park(id, continuation, at: elapsed)
+                let parked = state.running.park(id, continuation: continuation, at: elapsed)
                 if case .needsTimer = parked { state.running.setParkingTimer(makeParkingTimer(id), of: id) }
                 return parked
             }
@@ -298,7 +300,7 @@ final class LiveGeneration: Sendable {
         let (clock, limit) = (engine.configuration.clock, engine.configuration.parkingTime)
         return Task(executorPreference: DiskExecutor.shared) { [weak self] in
             var rest: Duration? = limit
-            while let time = rest, (try? await clock.sleep(time)) != nil { rest = self?.checkParking(id, limit) }
+            while let time = rest, (try? await clock.sleep(time)) != nil { rest = self?.checkParking(id, limit: limit) }
         }
     }
 
@@ -336,7 +338,7 @@ final class LiveGeneration: Sendable {
     /// Leaves what is left of a response to the reader that comes to it first; false where that reader's own request
     /// does as well, or there is no reader.
     func handOver(_ remainder: Remainder, of id: FetchID) -> Bool {
-        state.withLock { $0.handOver(remainder, of: id, generationPolicy) }
+        state.withLock { $0.handOver(remainder, of: id, policy: generationPolicy) }
     }
 
     /// The rest of a response that brings the byte at `position`, for one reader.

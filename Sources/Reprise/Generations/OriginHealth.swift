@@ -30,7 +30,7 @@ struct OriginHealth: Sendable {
     mutating func fetchFailed(_ error: RepriseError, sending request: OriginRequest, at elapsed: Duration) {
         guard error.code == .originRefused, let status = error.refusal?.head.status.code else { return }
         failures = Backoff.isFailure(status) ? failures + 1 : 0
-        guard let pause = Backoff.pause(after: status, failures: failures, of: url, policy) else { return }
+        guard let pause = Backoff.pause(after: status, failures: failures, of: url, policy: policy) else { return }
         refused = Refused(error: error, request: request, until: elapsed + pause)
     }
 

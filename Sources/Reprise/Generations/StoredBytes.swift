@@ -178,7 +178,7 @@ final class StoredBytes: Sendable {
                 guard let sealed = try? file.read(at: chunk.start, count: Int(chunk.length)) else {
                     return (bytes, .unreadable(chunk.range))
                 }
-                guard let plain = sealer?.open(sealed, chunk) else { return (bytes, .wrong(chunk)) }
+                guard let plain = sealer?.open(sealed, of: chunk) else { return (bytes, .wrong(chunk)) }
                 let lower = Int(position - chunk.start)
                 let upper = Int(min(range.upperBound, chunk.range.upperBound) - chunk.start)
                 bytes += plain[plain.startIndex + lower..<plain.startIndex + upper]

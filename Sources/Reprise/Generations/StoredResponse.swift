@@ -158,7 +158,7 @@ struct StoredResponse: Sendable {
             return cachedInformation
         }
         let information = ContentInformation(
-            record(completeLength: completeLength, rangesSupported: rangesSupported), freshness)
+            record(completeLength: completeLength, rangesSupported: rangesSupported), freshness: freshness)
         cachedInformation = information
         return information
     }

@@ -83,7 +83,7 @@ extension StreamRole {
             }
         default: return nil
         }
-        self.init(kind, term, isLive: recorded.l == 1, sequence: recorded.n)
+        self.init(kind, for: term, isLive: recorded.l == 1, sequence: recorded.n)
     }
 
     /// Longest time that is recorded, in seconds: no computation with it overflows.

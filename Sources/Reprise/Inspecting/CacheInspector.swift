@@ -16,7 +16,7 @@ public struct CacheInspector: Sendable {
         self.directory = directory
         let vault = try encryption.map { encryption throws(RepriseError) in Vault(key: try encryption.provider.key()) }
         index = try Index.open(readOnly: directory, vault: vault)
-        if index == nil, let reason = Index.loss(in: directory, SystemFileSystem()) {
+        if index == nil, let reason = Index.loss(in: directory, fileSystem: SystemFileSystem()) {
             throw RepriseError(
                 .storageUnavailable,
                 "The index of the cache in \(directory) cannot be used: \(reason). Without it, its media are useless. The "
@@ -66,7 +66,7 @@ public struct CacheInspector: Sendable {
     }
 
     /// Bytes that the index occupies on the disk.
-    public var indexBytes: Int64 { Store.indexBytes(directory, SystemFileSystem()) }
+    public var indexBytes: Int64 { Store.indexBytes(directory, fileSystem: SystemFileSystem()) }
 
     /// Passes the stored bytes of `entry`, which must be complete, to `consume` in order, each part verified first.
     ///
@@ -85,7 +85,7 @@ public struct CacheInspector: Sendable {
             throw RepriseError(
                 .notStored, "Of \(entry.url.redacted) nothing is stored any more: its file is gone. Fetch it again.")
         }
-        let proof = ChunkProof(stored.record, index)
+        let proof = ChunkProof(stored.record, in: index)
         var position: Int64 = 0
         for chunk in stored.chunks.values.joined().sorted(by: { $0.start < $1.start }) {
             guard chunk.start == position, let bytes = proof.bytes(of: chunk, in: file) else { break }

@@ -14,7 +14,7 @@ extension MediaCache {
         var tally = VerificationTally(total: total, progress: progress)
         for entry in entries {
             try Task.checkCancellation()
-            tally = try await verify(entry, store, tally)
+            tally = try await verify(entry, in: store, tally: tally)
         }
         let lost = store.lost.withLock { lost in
             defer { lost = [] }
@@ -66,7 +66,7 @@ extension MediaCache {
             if !isLive { store.quota.release(try await store.recorder.remove(generation: stored.record.id)) }
             return tally
         }
-        let proof = ChunkProof(stored.record, store.index)
+        let proof = ChunkProof(stored.record, in: store.index)
         var wrong: [Chunk] = []
         for chunk in stored.chunks.values.joined().sorted(by: { $0.start < $1.start }) {
             try Task.checkCancellation()
@@ -74,7 +74,7 @@ extension MediaCache {
                 proof.bytes(of: chunk, in: file) != nil
             }
             if !isSound { wrong.append(chunk) }
-            tally.note(entry.key, chunk, isSound: isSound)
+            tally.note(entry.key, chunk: chunk, isSound: isSound)
         }
         // A generation in memory detects the damage itself, before the bytes are first used.
         guard !wrong.isEmpty, !isLive else { return tally }

@@ -38,15 +38,15 @@ public struct CacheStatistics: Sendable, Equatable {
     }
 
     static func - (left: CacheStatistics, right: CacheStatistics) -> CacheStatistics {
-        combine(left, right, -)
+        combine(left, right, by: -)
     }
 
     static func + (left: CacheStatistics, right: CacheStatistics) -> CacheStatistics {
-        combine(left, right, +)
+        combine(left, right, by: +)
     }
 
     private static func combine(
-        _ left: CacheStatistics, right: CacheStatistics, _ operation: (Int64, Int64) -> Int64
+        _ left: CacheStatistics, _ right: CacheStatistics, by operation: (Int64, Int64) -> Int64
     ) -> CacheStatistics {
         var result = CacheStatistics()
         for (_, path) in columns { result[keyPath: path] = operation(left[keyPath: path], right[keyPath: path]) }

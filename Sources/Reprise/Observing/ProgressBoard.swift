@@ -35,7 +35,7 @@ final class ProgressBoard: Sendable {
             continuation.finish()
             return stream
         }
-        continuation.onTermination = { [weak self] _ in self?.remove(id, key) }
+        continuation.onTermination = { [weak self] _ in self?.remove(id, for: key) }
         return stream
     }
 

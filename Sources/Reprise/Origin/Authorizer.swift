@@ -64,7 +64,7 @@ final class Authorizer: Sendable {
             // It was renewed while this request was under way.
             return Self.apply(known, to: request).request
         }
-        guard let known = try await answer(request, key, .refused(status: status)) else { return nil }
+        guard let known = try await answer(request, for: key, because: .refused(status: status)) else { return nil }
         return Self.apply(known, to: request).request
     }
 
@@ -73,7 +73,7 @@ final class Authorizer: Sendable {
     /// Throws as ``renewal(of:sentAs:after:)`` does.
     func prepare(_ request: OriginRequest) async throws {
         guard let key = request.key else { return }
-        _ = try await answer(request, key, .downloadStarts)
+        _ = try await answer(request, for: key, because: .downloadStarts)
     }
 
     /// The program's answer; those who ask while it is being asked get the same.
@@ -96,7 +96,7 @@ final class Authorizer: Sendable {
                         RepriseError(
                             .originRefused, "There is no authorization for \(request.url.redacted).", cause: error))
                 }
-                answer.fulfill(result.map { note($0, key) })
+                answer.fulfill(result.map { note($0, for: key) })
                 state.withLock { $0.questions[key] = nil }
             }
         }

@@ -66,7 +66,7 @@ package struct BodyQueue<Piece: BodyPiece>: Sendable {
             endsInOwnMemory || last.byteCount < Self.smallPiece
         else { return false }
         pieces.removeLast()
-        pieces.append(Self.joined(last, piece, inPlace: endsInOwnMemory))
+        pieces.append(Self.joined(last, with: piece, inPlace: endsInOwnMemory))
         endsInOwnMemory = true
         return true
     }

@@ -35,13 +35,15 @@ final class OriginTimings: Sendable {
     }
 
     func noteFirstByte(_ delay: Duration, from host: String) {
-        update(host) { $0.firstByte = Self.average($0.firstByte, delay / .seconds(1)) }
+        update(host) { $0.firstByte = Self.average($0.firstByte, with: delay / .seconds(1)) }
     }
 
     /// Notes that `bytes` arrived in `duration`, during which the socket was being read.
     func noteRate(bytes: Int64, in duration: Duration, from host: String) {
         guard bytes >= 64 << 10, duration > .zero else { return }
-        update(host) { $0.bytesPerSecond = Self.average($0.bytesPerSecond, Double(bytes) / (duration / .seconds(1))) }
+        update(host) {
+            $0.bytesPerSecond = Self.average($0.bytesPerSecond, with: Double(bytes) / (duration / .seconds(1)))
+        }
     }
 
     private func update(_ host: String, _ change: (inout Timing) -> Void) {

@@ -239,7 +239,7 @@ public final class MediaRead: AsyncSequence, Sendable {
             state.served[from, default: 0] -= Int64(region.count)
             return (state.source, from)
         }
-        resource.engine.reporter.countPiece(from, -region.count)
+        resource.engine.reporter.countPiece(from, bytes: -region.count)
         guard case .generation(let generation, let reader) = source else { return false }
         generation.rewind(reader, to: region.range.lowerBound)
         return true
@@ -255,12 +255,12 @@ public final class MediaRead: AsyncSequence, Sendable {
                 try Task.checkCancellation()
                 do {
                     if let chunk = try await next(of: stream) {
-                        resource.engine.reporter.countPiece(.origin, chunk.count)
-                        note(.origin, chunk.count)
+                        resource.engine.reporter.countPiece(.origin, bytes: chunk.count)
+                        note(.origin, count: chunk.count)
                         return .memory(chunk)
                     }
                     guard let detour, let reader = detour.reader, let end = detour.to else { return nil }
-                    goBack(to: end, of: detour.generation, reader)
+                    goBack(to: end, of: detour.generation, for: reader)
                 } catch let error as RepriseError {
                     guard let detour else { throw error }
                     try await take(detour, from: stream.position, after: error)
@@ -269,7 +269,7 @@ public final class MediaRead: AsyncSequence, Sendable {
                 switch try await generation.next(reader) {
                 case .end: return nil
                 case .piece(let piece, let source):
-                    note(source, piece.count)
+                    note(source, count: piece.count)
                     return piece
                 case .direct(let from, let to):
                     let goesBack = to.map { $0 < end ?? .max } ?? false

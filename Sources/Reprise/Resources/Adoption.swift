@@ -21,7 +21,7 @@ struct Adoption: Sendable {
             if case .passThrough(let reason) = judged.action { await noteUnstored(reason) }
             return try bypass()
         }
-        if let replaced, isOutside(replaced, placement) { return try bypass() }
+        if let replaced, isOutside(replaced, at: placement) { return try bypass() }
         let home = try Variants(of: resource).home(
             of: resource, by: Vary(judged.response.head.headerFields), for: wanted.origin)
         let generation: LiveGeneration
@@ -49,7 +49,7 @@ struct Adoption: Sendable {
         let how = Confirmation(
             reason: replaced == nil ? resource.primary == nil ? .uriMiss : .varyMiss : .stale,
             status: judged.response.head.status.code)
-        return MediaRead(opened, how, generation: generation, resource: home, request: wanted.origin)
+        return MediaRead(opened, how: how, generation: generation, resource: home, request: wanted.origin)
     }
 
     private func bypass() throws -> MediaRead {

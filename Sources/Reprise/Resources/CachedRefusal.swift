@@ -45,12 +45,12 @@ struct CachedRefusal: Sendable {
             isShared: policy.isShared)
         guard !freshness.requiresValidation else { return nil }
         failures = Backoff.isFailure(code) ? 1 + (previous?.failures ?? 0) : 0
-        if freshness.hasExplicitLifetime || freshness.isHeuristic && Self.mayGuess(code, control) {
+        if freshness.hasExplicitLifetime || freshness.isHeuristic && Self.mayGuess(code, control: control) {
             guard freshness.lifetime > 0 else { return nil }
             term = .lifetime(freshness.lifetime)
             needsSameFields = !policy.isShared || [401, 403, 407].contains(code)
         } else {
-            guard let pause = Backoff.pause(after: code, failures: failures, of: request.url, policy) else {
+            guard let pause = Backoff.pause(after: code, failures: failures, of: request.url, policy: policy) else {
                 return nil
             }
             term = .pause(until: moment.elapsed + pause)
@@ -77,7 +77,7 @@ struct CachedRefusal: Sendable {
         guard isSmall ?? (head.status.code == 204) else { return false }
         let control = CacheControl(head.headerFields)
         let isExplicit = control.maxAge != nil || control.sharedMaxAge != nil || head.headerFields[.expires] != nil
-        return isExplicit || head.headerFields[.lastModified] != nil && mayGuess(head.status.code, control)
+        return isExplicit || head.headerFields[.lastModified] != nil && mayGuess(head.status.code, control: control)
     }
 
     /// The answer to `request`; `nil` when its time is over or it belongs to another request.

@@ -67,7 +67,7 @@ extension LiveResource {
         let placement: BodyPlacement
         switch action {
         case .fill(let found): placement = found
-        case .refusal: throw OriginQuestion.refused(try await OriginRefusal.collect(response), request.url)
+        case .refusal: throw OriginQuestion.refused(try await OriginRefusal.collect(response), from: request.url)
         case .newGeneration(_, let reason), .generationChanged(let reason):
             // The next read asks for the current representation.
             generation.replace(reason: reason.words)

@@ -61,11 +61,11 @@ final class Lookup: Sendable {
             return state.next
         }
         noteDemand()
-        return try await wait(at: place, request)
+        return try await wait(at: place, request: request)
     }
 
     /// Waits on behalf of the reader that began the lookup.
-    func waitAsLeader() async throws -> Found { try await wait(at: Self.leader, request) }
+    func waitAsLeader() async throws -> Found { try await wait(at: Self.leader, request: request) }
 
     /// Passes the highest demand on; once the lookup is over, the interest belongs to the fetch that has the response.
     private func noteDemand() {

@@ -32,14 +32,14 @@ extension OriginQuestion {
     ) async throws -> Validation {
         let identity = generation.record.identity
         let hasCondition = identity.validators.etag != nil || identity.validators.lastModified != nil
-        let request = engine.impersonal(wanted.origin, generation.record.fields)
+        let request = engine.impersonal(wanted.origin, stored: generation.record.fields)
         let (response, time) = try await engine.send(
             request, range: wanted.range, condition: identity.validators, interest: wanted.interest)
         let action = HTTPSemantics.validate(
             FetchRequest(range: wanted.range, sentCondition: hasCondition), against: identity,
             policy: generationPolicy, response: response.head,
             finalHost: response.head.status == .notModified ? nil : response.url.authority,
-            storage: engine.storage(for: request, wanted.directives))
+            storage: engine.storage(for: request, directives: wanted.directives))
         switch action {
         case .notModified, .fill:
             response.body.cancel()
@@ -57,7 +57,7 @@ extension OriginQuestion {
         case .generationChanged, .retryWithoutRange:
             response.body.cancel()
             return .gone
-        default: throw try await refusal(action, response, at: time)
+        default: throw try await refusal(action, of: response, at: time)
         }
     }
 }

@@ -25,13 +25,13 @@ struct OriginQuestion: Sendable {
                     return JudgedResponse(
                         response: response, requestTime: time, action: .newGeneration(placement, .noGeneration))
                 case .passThrough(.unexpectedStatus) where CachedRefusal.isWorthKeeping(response.head):
-                    throw try await refusal(.refusal, response, at: time)
+                    throw try await refusal(.refusal, of: response, at: time)
                 case .newGeneration, .passThrough:
                     return JudgedResponse(response: response, requestTime: time, action: action)
                 case .retryWithoutRange where range != nil:
                     response.body.cancel()
                     range = nil
-                default: throw try await refusal(action, response, at: time)
+                default: throw try await refusal(action, of: response, at: time)
                 }
             }
         }
@@ -60,7 +60,7 @@ struct OriginQuestion: Sendable {
     private func judge(_ response: OriginResponse, to range: RangeSpec?) -> ResponseAction {
         HTTPSemantics.validate(
             FetchRequest(range: range, expectsMedia: expectsMedia), against: nil, policy: generationPolicy,
-            response: response.head, storage: engine.storage(for: wanted.origin, wanted.directives))
+            response: response.head, storage: engine.storage(for: wanted.origin, directives: wanted.directives))
     }
 
     /// Runs `body`, and again after a delay if that can help.
@@ -85,13 +85,13 @@ struct OriginQuestion: Sendable {
         switch action {
         case .refusal:
             let refusal = try await OriginRefusal.collect(response)
-            let storage = engine.storage(for: wanted.origin, wanted.directives)
+            let storage = engine.storage(for: wanted.origin, directives: wanted.directives)
             resource.refused { previous, moment in
                 CachedRefusal(
                     refusal, to: wanted.origin, after: previous, requestTime: requestTime, at: moment,
                     storage: storage, policy: resource.policy)
             }
-            return Self.refused(refusal, wanted.origin.url)
+            return Self.refused(refusal, from: wanted.origin.url)
         case .unsatisfiable(let length):
             let refusal = try await OriginRefusal.collect(response)
             return RepriseError(

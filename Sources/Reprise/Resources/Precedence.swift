@@ -72,10 +72,10 @@ final class Precedence: Sendable {
         defer { state.withLock { $0.table.endYielding(at: authority) } }
         var waits = state.withLock { $0.table.waitsBegun }
         while !Task.isCancelled, let demand = interest.demand, isOutranked(demand, at: authority, since: waits) {
-            await yield(interest, demand, at: authority)
+            await yield(interest, for: demand, at: authority)
             guard interest.demand == demand else { continue }
             waits = state.withLock { $0.table.waitsBegun }
-            await pause(Self.quietTime, interest, while: demand)
+            await pause(Self.quietTime, for: interest, while: demand)
         }
     }
 
@@ -90,7 +90,7 @@ final class Precedence: Sendable {
     func settle(_ interest: RequestInterest, at authority: String) async {
         guard let demand = interest.demand else { return }
         if unwantedRequests(at: authority) >= Self.unwantedLimit {
-            await pause(Self.settlingTime, interest, while: demand)
+            await pause(Self.settlingTime, for: interest, while: demand)
         }
     }
 

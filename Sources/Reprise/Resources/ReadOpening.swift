@@ -54,11 +54,12 @@ struct ReadOpening: Sendable {
             case .use(let generation), .useAndRevalidate(let generation):
                 if let opened = try generation.openReader(wanted.range, request: wanted.origin) {
                     let how = progress.confirmed.flatMap { $0.generation === generation ? $0.how : nil }
-                    return MediaRead(opened, how, generation: generation, resource: resource, request: wanted.origin)
+                    return MediaRead(
+                        opened, how: how, generation: generation, resource: resource, request: wanted.origin)
                 }
                 progress.unusable = generation
             case .lead(let lookup, let errand):
-                switch try await lead(lookup, errand) {
+                switch try await lead(lookup, errand: errand) {
                 case .read(let read): return read
                 case .again(let found): progress.note(found)
                 }
@@ -74,7 +75,7 @@ struct ReadOpening: Sendable {
             case .variant(let vary):
                 return try await Variants(of: resource).resource(by: vary, for: wanted.origin).open(wanted)
             case .bypass: return try await bypass()
-            case .refuse(let refusal): throw OriginQuestion.refused(refusal, wanted.origin.url)
+            case .refuse(let refusal): throw OriginQuestion.refused(refusal, from: wanted.origin.url)
             case .unavailable: throw Engine.notStored(wanted.origin.url)
             }
         }

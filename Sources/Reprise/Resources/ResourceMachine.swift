@@ -115,7 +115,7 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
         guard !isUnusable, !generation.isFrozen else {
             return mayAsk ? lead(.discover(replacing: generation), for: wanted) : .unavailable
         }
-        guard mayAsk else { return canServe(generation, wanted) ? .use(generation) : .unavailable }
+        guard mayAsk else { return canServe(generation, wanted: wanted) ? .use(generation) : .unavailable }
         switch generation.reuse(for: wanted.directives) {
         case .serve, .serveStale: return .use(generation)
         case .serveAndRevalidate:

@@ -86,7 +86,7 @@ struct ResourceTable<Resource> {
         places[key] = Place(resource: resource, name: name, primary: primary, number: lastNumber)
         keys[name] = key
         if let primary { variants[primary, default: []].insert(key) }
-        queue(key, lastNumber, onTrial: true)
+        queue(key, number: lastNumber, onTrial: true)
     }
 
     mutating func remove(_ key: CacheKey) {
@@ -102,12 +102,12 @@ struct ResourceTable<Resource> {
     /// Moves a resource popped from its queue to the end of that or the other queue.
     private mutating func requeue(_ key: CacheKey, number: UInt64, onTrial: Bool) {
         if places[key]?.isOnTrial == true { trial.count -= 1 } else { settled.count -= 1 }
-        queue(key, number, onTrial: onTrial)
+        queue(key, number: number, onTrial: onTrial)
     }
 
     private mutating func queue(_ key: CacheKey, number: UInt64, onTrial: Bool) {
         places[key]?.isOnTrial = onTrial
-        if onTrial { trial.push(key, number) } else { settled.push(key, number) }
+        if onTrial { trial.push(key, number: number) } else { settled.push(key, number: number) }
         purge()
     }
 
@@ -116,8 +116,8 @@ struct ResourceTable<Resource> {
         func isCurrent(_ key: CacheKey, number: UInt64, onTrial: Bool) -> Bool {
             places[key].map { $0.number == number && $0.isOnTrial == onTrial } ?? false
         }
-        if trial.isSparse { trial.keep { isCurrent($0, $1, onTrial: true) } }
-        if settled.isSparse { settled.keep { isCurrent($0, $1, onTrial: false) } }
+        if trial.isSparse { trial.keep { isCurrent($0, number: $1, onTrial: true) } }
+        if settled.isSparse { settled.keep { isCurrent($0, number: $1, onTrial: false) } }
     }
 
     private mutating func makeRoomOnTrial(_ judge: (Resource) -> Trial) {
@@ -127,8 +127,8 @@ struct ResourceTable<Resource> {
             looks += 1
             switch judge(place.resource) {
             case .leaves: remove(next.key)
-            case .stays: requeue(next.key, next.number, onTrial: true)
-            case .settles: requeue(next.key, next.number, onTrial: false)
+            case .stays: requeue(next.key, number: next.number, onTrial: true)
+            case .settles: requeue(next.key, number: next.number, onTrial: false)
             }
         }
     }
@@ -141,7 +141,7 @@ struct ResourceTable<Resource> {
             if case .leaves = review(place.resource) {
                 remove(next.key)
             } else {
-                requeue(next.key, next.number, onTrial: false)
+                requeue(next.key, number: next.number, onTrial: false)
             }
         }
     }

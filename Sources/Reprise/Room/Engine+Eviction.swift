@@ -5,13 +5,13 @@ extension Engine {
     /// Reserves room for `bytes`, evicting as needed.
     func reserve(_ bytes: Int64, in store: Store) async -> Bool {
         if store.quota.reserve(bytes) { return true }
-        return await store.evictor.reserve(bytes, hands(store))
+        return await store.evictor.reserve(bytes, by: hands(store))
     }
 
     /// Evicts about `bytes` regardless of the limit, because the disk is full; evicts nothing if `least` cannot be
     /// freed.
     func makeRoom(_ bytes: Int64, atLeast least: Int64, in store: Store) async {
-        await store.evictor.makeRoom(bytes, atLeast: least, hands(store))
+        await store.evictor.makeRoom(bytes, atLeast: least, by: hands(store))
     }
 
     /// Holds live streams to their share of the store after `generation` has grown, if it belongs to one.
@@ -23,7 +23,7 @@ extension Engine {
     func hands(_ store: Store) -> Evictor.EvictionTarget {
         Evictor.EvictionTarget(
             remove: { candidates in
-                guard let outcome = try? await self.remove(candidates, force: false, store) else {
+                guard let outcome = try? await self.remove(candidates, force: false, in: store) else {
                     return Evictor.Outcome(inUse: candidates)
                 }
                 for (candidate, usage) in outcome.removed {
@@ -49,7 +49,7 @@ extension Engine {
         // to.
         let all = Set(keys + (try await store.recorder.release(keys)))
         let candidates = all.map { Index.Candidate(name: store.index.name(of: $0), key: $0) }
-        let outcome = try await remove(candidates, force: true, store)
+        let outcome = try await remove(candidates, force: true, in: store)
         return (outcome.removed.reduce(0) { $0 + $1.usage.stored }, outcome.left)
     }
 
@@ -64,47 +64,63 @@ extension Engine {
         let keys = candidates.compactMap(\.key)
         for key in keys { removals.close(key) }
         defer { for key in keys { removals.open(key) } }
-        var inUse: [Index.Candidate] = []
-        var taken: [(candidate: Index.Candidate, live: LiveGeneration?)] = []
-        for candidate in candidates {
-            guard let key = candidate.key else {
-                taken.append((candidate, nil))
-                continue
-            }
-            let (isRemoved, resource) = detach(key, force: force)
-            guard isRemoved else {
-                inUse.append(candidate)
-                continue
-            }
-            taken.append((candidate, resource?.liveGeneration))
-        }
+        var (taken, inUse) = take(candidates, force: force)
         let removal = try await store.forget(taken.map(\.candidate.name), force: force)
         taken.removeAll { removal.kept.contains($0.candidate.name) }
         store.reach(.unrecorded)
         var removed: [(candidate: Index.Candidate, usage: Usage)] = []
         var left: [LeftFile] = []
         for (candidate, live) in taken {
-            var freed = Usage()
-            func note(_ usage: Usage, leaving file: LeftFile?) {
-                // What a file goes on to occupy is charged apart.
-                store.quota.release(usage)
-                if file?.allocated ?? 0 == 0 { freed = freed + usage }
-                if let file { left.append(file) }
-            }
-            for generation in removal.generations where generation.name == candidate.name && generation.id != live?.id {
-                note(
-                    generation.usage,
-                    store.removeFile(
-                        name: generation.name, generation: generation.id, isUnread: true,
-                        recorded: generation.usage.allocated))
-            }
-            if let live {
-                let usage = live.bytes.close()
-                live.emptyFileIfUnread()
-                note(usage, store.removeFile(name: candidate.name, generation: live.id, recorded: usage.allocated))
-            }
-            removed.append((candidate, freed))
+            let generations = removal.generations.filter { $0.name == candidate.name && $0.id != live?.id }
+            removed.append((candidate, release(generations, and: live, of: candidate, in: store, left: &left)))
         }
         return (removed, inUse, left)
+    }
+
+    /// Takes `candidates` out of the table, each with what is live of it; those that stay are in use.
+    private func take(
+        _ candidates: [Index.Candidate], force: Bool
+    ) -> (taken: [(candidate: Index.Candidate, live: LiveGeneration?)], inUse: [Index.Candidate]) {
+        var taken: [(candidate: Index.Candidate, live: LiveGeneration?)] = []
+        var inUse: [Index.Candidate] = []
+        for candidate in candidates {
+            guard let key = candidate.key else {
+                // Its record cannot be read, so nothing can be playing it.
+                taken.append((candidate, nil))
+                continue
+            }
+            let (isRemoved, resource) = detach(key, force: force)
+            if isRemoved { taken.append((candidate, resource?.liveGeneration)) } else { inUse.append(candidate) }
+        }
+        return (taken, inUse)
+    }
+
+    /// Removes the files of an entry that the index no longer names, and releases what they used.
+    ///
+    /// Returns what was freed; files that could not be removed are added to `left`.
+    private func release(
+        _ generations: [Index.Removed], and live: LiveGeneration?, of candidate: Index.Candidate,
+        in store: Store, left: inout [LeftFile]
+    ) -> Usage {
+        var freed = Usage()
+        func note(_ usage: Usage, leaving file: LeftFile?) {
+            // What a file goes on to occupy is charged apart.
+            store.quota.release(usage)
+            if file?.allocated ?? 0 == 0 { freed = freed + usage }
+            if let file { left.append(file) }
+        }
+        for generation in generations {
+            note(
+                generation.usage,
+                leaving: store.removeFile(
+                    name: generation.name, generation: generation.id, isUnread: true,
+                    recorded: generation.usage.allocated))
+        }
+        if let live {
+            let usage = live.bytes.close()
+            live.emptyFileIfUnread()
+            note(usage, leaving: store.removeFile(name: candidate.name, generation: live.id, recorded: usage.allocated))
+        }
+        return freed
     }
 }

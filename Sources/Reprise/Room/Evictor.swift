@@ -49,7 +49,7 @@ actor Evictor {
     ///
     /// False when nothing more can be evicted.
     func reserve(_ bytes: Int64, by hands: EvictionTarget) async -> Bool {
-        await searches.add { await self.search(bytes, hands) }.value
+        await searches.add { await self.search(bytes, by: hands) }.value
     }
 
     /// Lets the index know what was used last, and which pins have expired.

@@ -24,7 +24,7 @@ struct ChunkSealer: Sendable {
 
     /// Seals `bytes`, which begin at `start`, with a new random nonce.
     func seal(_ bytes: ArraySlice<UInt8>, at start: Int64) throws -> (ciphertext: Data, chunk: Chunk) {
-        let box = try AES.GCM.seal(bytes, using: key, authenticating: context(start, bytes.count))
+        let box = try AES.GCM.seal(bytes, using: key, authenticating: context(start, length: bytes.count))
         guard let seal = ChunkSeal(nonce: Array(box.nonce), tag: Array(box.tag)) else {
             throw CryptoKitError.incorrectParameterSize
         }
@@ -37,7 +37,7 @@ struct ChunkSealer: Sendable {
             let nonce = try? AES.GCM.Nonce(data: seal.nonce),
             let box = try? AES.GCM.SealedBox(nonce: nonce, ciphertext: ciphertext, tag: seal.tag)
         else { return nil }
-        return try? AES.GCM.open(box, using: key, authenticating: context(chunk.start, Int(chunk.length)))
+        return try? AES.GCM.open(box, using: key, authenticating: context(chunk.start, length: Int(chunk.length)))
     }
 }
 

@@ -46,14 +46,14 @@
         func read() -> KeyItemAnswer {
             var found: CFTypeRef?
             let status = SecItemCopyMatching(query.merging([kSecReturnData: true]) { $1 } as CFDictionary, &found)
-            return Self.answer(status, found as? Data ?? Data())
+            return Self.answer(status, data: found as? Data ?? Data())
         }
 
         func add(_ data: Data) -> KeyItemAnswer {
             let attributes: [CFString: Any] = [
                 kSecValueData: data, kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
             ]
-            return Self.answer(SecItemAdd(query.merging(attributes) { $1 } as CFDictionary, nil), data)
+            return Self.answer(SecItemAdd(query.merging(attributes) { $1 } as CFDictionary, nil), data: data)
         }
 
         private static func answer(_ status: OSStatus, data: Data) -> KeyItemAnswer {

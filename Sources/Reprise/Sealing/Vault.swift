@@ -12,7 +12,7 @@ struct Vault: Sendable {
 
     init(key: SymmetricKey) {
         root = key
-        nameKey = Self.derive(key, salt: [], "reprise 2 names")
+        nameKey = Self.derive(key, salt: [], for: "reprise 2 names")
     }
 
     private static func derive(_ key: SymmetricKey, salt: [UInt8], for purpose: String) -> SymmetricKey {
@@ -37,7 +37,7 @@ struct Vault: Sendable {
 
     /// Seals fields of the index under a generation's salt; `context` is authenticated with them.
     func seal(_ fields: Data, salt: [UInt8], context: String) throws -> Data {
-        let key = Self.derive(root, salt: salt, "reprise 2 record")
+        let key = Self.derive(root, salt: salt, for: "reprise 2 record")
         let box = try AES.GCM.seal(fields, using: key, authenticating: Array(context.utf8))
         guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
         return combined
@@ -45,7 +45,7 @@ struct Vault: Sendable {
 
     /// Opens the result of ``seal(_:salt:context:)``; `nil` for another key, another context or a changed bit.
     func open(_ sealed: Data, salt: [UInt8], context: String) -> Data? {
-        let key = Self.derive(root, salt: salt, "reprise 2 record")
+        let key = Self.derive(root, salt: salt, for: "reprise 2 record")
         guard let box = try? AES.GCM.SealedBox(combined: sealed) else { return nil }
         return try? AES.GCM.open(box, using: key, authenticating: Array(context.utf8))
     }
@@ -53,7 +53,7 @@ struct Vault: Sendable {
     /// A sealer for the chunks of one generation.
     func sealer(name: String, generation: Int64, salt: [UInt8]) -> ChunkSealer {
         ChunkSealer(
-            key: Self.derive(root, salt: salt, "reprise 2 chunks"),
+            key: Self.derive(root, salt: salt, for: "reprise 2 chunks"),
             context: Array("2 \(name) \(UInt64(bitPattern: generation)) ".utf8))
     }
 }

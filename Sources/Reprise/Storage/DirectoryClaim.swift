@@ -12,25 +12,25 @@ enum DirectoryClaim {
     /// Throws ``RepriseError`` with code `storageUnavailable`, naming the file, if `directory` has a lock or an index
     /// that is not a cache's.
     static func check(_ directory: String, fileSystem: any FileSystem) throws(RepriseError) {
-        let lock = DirectoryLock.contents(in: directory, fileSystem)
+        let lock = DirectoryLock.contents(in: directory, fileSystem: fileSystem)
         guard lock != .foreign else { throw DirectoryLock.isForeign(directory) }
         let path = directory + "/" + Index.fileName
         try checkIsPlain(path)
-        let index = try traces(path, fileSystem)
-        if !index.exists { try checkCompanions(path, fileSystem) }
+        let index = try traces(path, fileSystem: fileSystem)
+        if !index.exists { try checkCompanions(path, fileSystem: fileSystem) }
         if let format = index.format, format > Index.formatVersion { throw Index.isNewer(format) }
         let isUnknown = index.exists && !index.isIndex
         guard lock == .number || isUnknown else { return }
         // An intact database of another program's is none that was damaged.
         if isUnknown, index.isDatabase { throw isForeign(path) }
-        let hasOthers = hasDataFiles(directory, fileSystem) || hasMark(directory, fileSystem)
+        let hasOthers = hasDataFiles(directory, fileSystem: fileSystem) || hasMark(directory, fileSystem: fileSystem)
         if lock == .number, !index.isIndex, !hasOthers { throw DirectoryLock.isForeign(directory) }
         if isUnknown, lock != .marked, !hasOthers { throw isForeign(path) }
     }
 
     /// Whether there is the index of a cache in `directory`.
     static func hasIndex(_ directory: String, fileSystem: any FileSystem) -> Bool {
-        (try? IndexTraces(directory + "/" + Index.fileName, fileSystem))?.isIndex == true
+        (try? IndexTraces(directory + "/" + Index.fileName, fileSystem: fileSystem))?.isIndex == true
     }
 
     /// Throws if a file lies where SQLite keeps its own beside an index, and is none of these: SQLite would replace it.
@@ -50,7 +50,7 @@ enum DirectoryClaim {
     /// What the file at `path` says about itself; nothing if it cannot be read, because opening it says why.
     private static func traces(_ path: String, fileSystem: any FileSystem) throws(RepriseError) -> IndexTraces {
         do throws(SystemError) {
-            return try IndexTraces(path, fileSystem)
+            return try IndexTraces(path, fileSystem: fileSystem)
         } catch {
             throw RepriseError(
                 .storageUnavailable, "\(path) cannot be read. Nothing was changed: see who may read it.", cause: error)

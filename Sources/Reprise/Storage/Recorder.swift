@@ -255,7 +255,7 @@ actor Recorder {
                 defer { hasFailed = true }
                 return !hasFailed
             }
-            keep(taken, batch)
+            keep(taken, in: batch)
             if isFirst {
                 reporter.tell(.storeBypassed(nil, reason: "The index could not be written: \(error.explanation)"))
             }

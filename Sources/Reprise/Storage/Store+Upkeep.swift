@@ -40,7 +40,7 @@ extension Store {
             guard let file = DataFileName(name, in: folder) else { continue }
             found.insert(file.generation)
             if living[file.generation] == nil, !made.contains(file.generation) {
-                removeOrphan("\(path)/\(name)", file.generation)
+                removeOrphan("\(path)/\(name)", of: file.generation)
             }
         }
         if isUnclean {

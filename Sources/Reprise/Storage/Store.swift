@@ -48,7 +48,7 @@ final class Store: Sendable {
     init(
         directory: String, configuration: MediaCache.Configuration, vault: Vault?, reporter: Reporter
     ) throws(RepriseError) {
-        let opening = try StoreOpening(directory, vault, configuration)
+        let opening = try StoreOpening(directory, vault: vault, configuration: configuration)
         self.directory = directory
         self.reporter = reporter
         self.vault = vault
@@ -78,12 +78,12 @@ final class Store: Sendable {
             problem: opening.problem, delay: configuration.recordDelay,
             reached: configuration.reached,
             onWritten: { [quota, fileSystem] in
-                quota.setIndexBytes(Self.indexCharge(directory, fileSystem))
+                quota.setIndexBytes(Self.indexCharge(directory, fileSystem: fileSystem))
             })
         evictor = Evictor(
             configuration.evictionPolicy, index: index, recorder: recorder, quota: quota,
             clock: configuration.clock)
-        quota.setIndexBytes(Self.indexCharge(directory, fileSystem))
+        quota.setIndexBytes(Self.indexCharge(directory, fileSystem: fileSystem))
         reach(.opened)
     }
 
@@ -149,7 +149,7 @@ final class Store: Sendable {
     /// The charge for the index: its size, with the log at its maximum, so that the log has room to grow.
     private static func indexCharge(_ directory: String, fileSystem: any FileSystem) -> Int64 {
         let log = (try? fileSystem.status(of: "\(directory)/\(Index.fileName)-wal"))?.allocated ?? 0
-        return indexBytes(directory, fileSystem) + max(0, Index.logBytes - log)
+        return indexBytes(directory, fileSystem: fileSystem) + max(0, Index.logBytes - log)
     }
 
     /// Bytes that the index occupies on the disk.
@@ -224,7 +224,7 @@ final class Store: Sendable {
         if !isUnclean || isSettled { try await index.endSession() }
         try await index.checkpoint()
         try index.close()
-        IndexReserve(directory, fileSystem).make()
+        IndexReserve(directory, fileSystem: fileSystem).make()
     }
 
     /// The generations made since the opening; new ones are no longer noted.

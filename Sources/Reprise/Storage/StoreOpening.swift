@@ -23,11 +23,13 @@ struct StoreOpening {
         _ directory: String, vault: Vault?, configuration: MediaCache.Configuration
     ) throws(RepriseError) {
         do throws(RepriseError) {
-            self = try Self(writing: directory, vault, configuration)
+            self = try Self(writing: directory, vault: vault, configuration: configuration)
         } catch {
             guard error.forbidsWriting || error.isLackOfRoom else { throw error }
             do throws(RepriseError) {
-                guard let opening = try Self(reading: directory, vault, configuration, error) else { throw error }
+                guard
+                    let opening = try Self(reading: directory, vault: vault, configuration: configuration, cause: error)
+                else { throw error }
                 self = opening
             } catch let refusal {
                 guard refusal.code == .keyUnavailable else { throw refusal }
@@ -43,12 +45,12 @@ struct StoreOpening {
         writing directory: String, vault: Vault?, configuration: MediaCache.Configuration
     ) throws(RepriseError) {
         fileSystem = configuration.fileSystem
-        try DirectoryClaim.check(directory, fileSystem)
+        try DirectoryClaim.check(directory, fileSystem: fileSystem)
         try Self.makeDirectory(directory, in: fileSystem)
         lock = try DirectoryLock(directory: directory, in: fileSystem)
         try Self.makeDirectory(directory + "/media", in: fileSystem)
         Self.protect(directory)
-        let opening = try Self.openIndex(directory, vault, configuration)
+        let opening = try Self.openIndex(directory, vault: vault, configuration: configuration)
         index = opening.index
         isUnclean = opening.session.isUnclean || opening.reset != nil
         limit = opening.session.limit
@@ -110,12 +112,12 @@ struct StoreOpening {
         _ directory: String, vault: Vault?, configuration: MediaCache.Configuration
     ) throws(RepriseError) -> Index.Opening {
         let fileSystem = configuration.fileSystem
-        let reserve = IndexReserve(directory, fileSystem)
+        let reserve = IndexReserve(directory, fileSystem: fileSystem)
         func open() throws(RepriseError) -> Index.Opening {
             try Index.open(
                 directory: directory, vault: vault, fileSystem: fileSystem,
                 options: Index.Options(
-                    removeMedia: { removeMedia(directory, fileSystem) },
+                    removeMedia: { removeMedia(directory, fileSystem: fileSystem) },
                     releaseReserve: { reserve.release() },
                     resetsWhenKeyDiffers: configuration.resetsWhenKeyDiffers,
                     willReset: { configuration.willReset?($0) },

@@ -14,7 +14,7 @@ final class Upkeep: Sendable {
             await store.reconcile(isLive: Self.isLive(engine))
         }
         let aging = Task(executorPreference: DiskExecutor.shared) { [weak engine] in
-            while !Task.isCancelled, let pause = await Self.removeAged(engine, store) {
+            while !Task.isCancelled, let pause = await Self.removeAged(engine, in: store) {
                 do { try await pause(Self.interval) } catch { return }
             }
         }
@@ -34,7 +34,7 @@ final class Upkeep: Sendable {
     ) async -> (@Sendable (Duration) async throws -> Void)? {
         guard let engine, let age = engine.configuration.maximumAge else { return nil }
         let clock = engine.configuration.clock
-        await store.evictor.prune(before: clock.now() - age / .seconds(1), size: nil, engine.hands(store))
+        await store.evictor.prune(before: clock.now() - age / .seconds(1), size: nil, by: engine.hands(store))
         return clock.sleep
     }
 

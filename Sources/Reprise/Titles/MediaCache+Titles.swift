@@ -68,7 +68,7 @@ extension MediaCache {
             let isOld = oldest.map { title.lastUsed ?? .distantPast < $0 } ?? false
             guard isOld || occupied > size ?? .max else { break }
             guard title.retention == .cached else { continue }
-            let outcome = try await removed(try await ownFiles(of: title, store))
+            let outcome = try await removed(try await ownFiles(of: title, in: store))
             occupied -= title.ownBytes
             if let problem = outcome.problem { return (max(0, before - store.quota.usage.allocated), problem) }
         }

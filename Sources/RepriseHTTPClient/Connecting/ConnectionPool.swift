@@ -74,15 +74,15 @@ final class ConnectionPool: Sendable {
         let ticket = Mutex<Int?>(nil)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (waiter: Waiter) in
-                guard let number = enter(endpoint, request, waiter) else {
+                guard let number = enter(endpoint, request: request, waiter: waiter) else {
                     return waiter.resume(throwing: Self.closedError)
                 }
                 ticket.withLock { $0 = number }
                 // The handler may have run before the number was known.
-                if Task.isCancelled { leaveQueue(endpoint, number, CancellationError()) }
+                if Task.isCancelled { leaveQueue(endpoint, number: number, error: CancellationError()) }
             }
         } onCancel: {
-            if let number = ticket.withLock({ $0 }) { leaveQueue(endpoint, number, CancellationError()) }
+            if let number = ticket.withLock({ $0 }) { leaveQueue(endpoint, number: number, error: CancellationError()) }
         }
     }
 
@@ -95,9 +95,9 @@ final class ConnectionPool: Sendable {
             host.guests[number] = Guest(interest: interest, waiter: waiter)
             return (number, actions)
         }
-        let observer = interest?.observe { [weak self] in self?.interestChanged(endpoint, number) }
+        let observer = interest?.observe { [weak self] in self?.interestChanged(endpoint, of: number) }
         let timer = group.any().scheduleTask(in: limits.queueTimeout) { [weak self] () -> Void in
-            if let self { leaveQueue(endpoint, number, queueError(endpoint)) }
+            if let self { leaveQueue(endpoint, number: number, error: queueError(endpoint)) }
         }
         let isQueued = state.withLock { state in
             guard let guest = state.hosts[endpoint]?.guests[number] else { return false }
@@ -108,7 +108,7 @@ final class ConnectionPool: Sendable {
         }
         if !isQueued { timer.cancel() }
         // It may have changed before it was observed.
-        if interest != nil { interestChanged(endpoint, number) }
+        if interest != nil { interestChanged(endpoint, of: number) }
         return number
     }
 
@@ -160,7 +160,10 @@ final class ConnectionPool: Sendable {
     fileprivate func release(_ slot: PoolSlot, with connection: Connection?) {
         let isClosed = state.withLock { $0.isClosed }
         let guest = update(slot.endpoint) { host in
-            (host.guests.removeValue(forKey: slot.number), host.slots.release(slot.number, isClosed ? nil : connection))
+            (
+                host.guests.removeValue(forKey: slot.number),
+                host.slots.release(slot.number, with: isClosed ? nil : connection)
+            )
         }
         guest?.forget()
     }
@@ -220,7 +223,7 @@ final class ConnectionPool: Sendable {
                 ?? Host(
                     slots: HostSlots(limit: limits.connections, lentLimit: limits.lent, idleLimit: limits.idle))
             let (result, actions) = change(&host)
-            let effects = actions.map { effect(of: $0, endpoint, &host) }
+            let effects = actions.map { effect(of: $0, at: endpoint, host: &host) }
             state.hosts[endpoint] = host.slots.isUnused ? nil : host
             return (result, effects)
         }
@@ -291,5 +294,5 @@ struct PoolSlot: Sendable {
     func change(to speed: BodyPace.Speed) { pool.change(self, to: speed) }
 
     /// Returns the place; must be called exactly once.
-    func release(_ connection: Connection?) { pool.release(self, connection) }
+    func release(_ connection: Connection?) { pool.release(self, with: connection) }
 }

@@ -40,13 +40,13 @@ final class Connector: Sendable {
         let attempt = ConnectAttempt(loop: loop)
         return try await withTaskCancellationHandler {
             let timer = loop.scheduleTask(in: timeout) { [timeout] in
-                attempt.fail(Failures.timedOut("could not be connected to", endpoint, timeout))
+                attempt.fail(Failures.timedOut("could not be connected to", at: endpoint, after: timeout))
             }
             bootstrap(on: loop, for: endpoint).connect(host: endpoint.host, port: endpoint.port)
-                .flatMap { self.prepare($0, endpoint, tls, attempt) }
+                .flatMap { self.prepare($0, for: endpoint, tls: tls, attempt: attempt) }
                 .whenComplete { result in
                     timer.cancel()
-                    attempt.complete(result.mapError { Failures.connect($0, endpoint, timeout: self.timeout) })
+                    attempt.complete(result.mapError { Failures.connect($0, to: endpoint, timeout: self.timeout) })
                 }
             return try await attempt.promise.futureResult.get()
         } onCancel: {
@@ -78,7 +78,7 @@ final class Connector: Sendable {
                 endpoint: endpoint, limits: limits, gate: gate, watch: watch, handshake: handshake)
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandler(gate)
-            if let tls { try pipeline.addHandler(Self.tlsHandler(tls, endpoint)) }
+            if let tls { try pipeline.addHandler(Self.tlsHandler(tls, for: endpoint)) }
             try pipeline.addHandler(watch)
             try pipeline.addHandler(HTTPRequestEncoder())
             try pipeline.addHandler(ByteToMessageHandler(Self.decoder()))

@@ -31,7 +31,7 @@ final class PublicResolver: Resolver, Sendable {
     func initiateAAAAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {
         let loop = addresses6.futureResult.eventLoop
         NIOThreadPool.singleton.runIfActive(eventLoop: loop) { [endpoint] in
-            let allowed = try Self.allowed(try Self.lookUp(host, port), endpoint)
+            let allowed = try Self.allowed(try Self.lookUp(host, port: port), for: endpoint)
             return (v4: allowed.filter { $0.protocol == .inet }, v6: allowed.filter { $0.protocol == .inet6 })
         }.whenComplete { [self] result in
             addresses6.completeWith(result.map(\.v6))

@@ -70,13 +70,13 @@ final class ResponseHandler: ChannelInboundHandler {
             // ended it.
             let isStale = exchange.isReused && !(failure is RepriseError)
             exchange.response.fail(
-                isStale ? StaleConnection() : Failures.head(failure, endpoint, hasSeenBytes: watch.hasSeenBytes))
+                isStale ? StaleConnection() : Failures.head(failure, from: endpoint, hasSeenBytes: watch.hasSeenBytes))
             return
         }
         timer?.cancel()
         let patience = max(limits.responseTimeout, exchange.patience ?? .zero)
         let timeout = schedule(in: patience) { handler in
-            handler.fail(Failures.timedOut("did not answer", handler.endpoint, patience))
+            handler.fail(Failures.timedOut("did not answer", at: handler.endpoint, after: patience))
         }
         state = .awaitingHead(exchange, timer: timeout)
         watch.hasSeenBytes = false
@@ -176,7 +176,7 @@ final class ResponseHandler: ChannelInboundHandler {
         state = .closed
         switch last {
         case .handshaking(let promise):
-            promise.fail(Failures.handshake(failure, endpoint))
+            promise.fail(Failures.handshake(failure, with: endpoint))
         case .idle(let timer):
             timer?.cancel()
         case .awaitingHead(let exchange, let timer):
@@ -184,8 +184,8 @@ final class ResponseHandler: ChannelInboundHandler {
             exchange.response.fail(headFailure(exchange))
         case .streaming(let stream):
             stream.slot.release(nil)
-            let error = Failures.body(failure, endpoint)
-            stream.finish(&burst.pieces, .failed(error))
+            let error = Failures.body(failure, from: endpoint)
+            stream.finish(&burst.pieces, ending: .failed(error))
         case .closed: break
         }
         context.fireChannelInactive()
@@ -255,7 +255,7 @@ final class ResponseHandler: ChannelInboundHandler {
             stream.slot.release(nil)
             gate.close()
         }
-        stream.finish(&burst.pieces, .complete)
+        stream.finish(&burst.pieces, ending: .complete)
     }
 
     // MARK: Endings
@@ -278,7 +278,7 @@ final class ResponseHandler: ChannelInboundHandler {
         if exchange.isReused, let error = failure as? HTTPParserError, error != .invalidEOFState {
             return StaleConnection()
         }
-        return Failures.head(failure, endpoint, hasSeenBytes: watch.hasSeenBytes)
+        return Failures.head(failure, from: endpoint, hasSeenBytes: watch.hasSeenBytes)
     }
 
     /// Checks regularly how fast the consumer pulls.
@@ -298,7 +298,7 @@ final class ResponseHandler: ChannelInboundHandler {
             idleCheck = nil
         case .timedOut:
             idleCheck = nil
-            fail(Failures.timedOut("sent nothing more", endpoint, patience))
+            fail(Failures.timedOut("sent nothing more", at: endpoint, after: patience))
         case .checkAgain(let rest):
             idleCheck = schedule(in: TimeAmount(rest)) { handler in
                 handler.idleCheck = nil

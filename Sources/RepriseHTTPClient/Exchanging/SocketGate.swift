@@ -96,7 +96,7 @@ final class SocketGate: ChannelDuplexHandler {
         guard let context, context.channel.isActive else { return }
         var remaining = min(limit, receivedBytes(context))
         guard remaining > 0 else { return }
-        while remaining > 0, case .piece(let piece) = receive(upTo: min(remaining, Self.pieceSize), context) {
+        while remaining > 0, case .piece(let piece) = receive(upTo: min(remaining, Self.pieceSize), context: context) {
             remaining -= piece.readableBytes
             context.fireChannelRead(wrapInboundOut(piece))
         }
@@ -121,7 +121,7 @@ final class SocketGate: ChannelDuplexHandler {
     private func pull() {
         isPullScheduled = false
         guard let context, context.channel.isActive else { return }
-        switch receive(upTo: Self.pieceSize, context) {
+        switch receive(upTo: Self.pieceSize, context: context) {
         case .piece(let piece):
             context.fireChannelRead(wrapInboundOut(piece))
             context.fireChannelReadComplete()

@@ -106,7 +106,7 @@ struct AnswerContext: Sendable {
         cookies: [HTTPField] = []
     ) -> MediaResponse {
         let lines = RepresentationFields.lines(of: information, for: head.audience, status: status, cookies: cookies)
-        return MediaResponse(content, to: head, information, lines: lines, now: service.wallClock())
+        return MediaResponse(content, to: head, information: information, lines: lines, now: service.wallClock())
     }
 
     /// How `read` was answered, as the client is told.
@@ -133,5 +133,7 @@ struct AnswerContext: Sendable {
         service.log(.warning, "response broken off", ["url": "\(resource.url.redacted)", "error": "\(error)"])
     }
 
-    func log(_ status: Int, cache: CacheStatus) { service.log(request, resource, status: status, cache: "\(cache)") }
+    func log(_ status: Int, cache: CacheStatus) {
+        service.log(request, resource: resource, status: status, cache: "\(cache)")
+    }
 }

@@ -45,7 +45,7 @@ struct HitAnswer {
             }
         status = spec == nil ? 200 : 206
         let response = MediaResponse(
-            content, to: request.head, hit.information, lines: lines, now: service.wallClock())
+            content, to: request.head, information: hit.information, lines: lines, now: service.wallClock())
         guard range.byteCount <= Self.copiedBytes else {
             beginning = response.head()
             region = hit.region

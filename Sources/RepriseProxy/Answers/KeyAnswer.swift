@@ -14,7 +14,7 @@ struct KeyAnswer {
         let fields = context.head.originFields
         let keys = context.service.keys
         if let key = keys.key(at: context.resource.url, fields: fields, directives: context.request.directives) {
-            return try await send(key.bytes, key.head, freshness: key.freshness, status: CacheStatus(.hit))
+            return try await send(key.bytes, head: key.head, freshness: key.freshness, status: CacheStatus(.hit))
         }
         guard !context.request.directives.onlyIfCached else {
             throw RepriseError(.notStored, "\(context.resource.url.redacted) is not stored.")
@@ -30,10 +30,10 @@ struct KeyAnswer {
             more.withUnsafeBytes { beginning.append(contentsOf: $0) }
         }
         guard response.head.status == .ok, HeldKeys.lengths.contains(beginning.count) else {
-            return try await pass(response, beginning, status, cookies)
+            return try await pass(response, after: beginning, status: status, cookies: cookies)
         }
-        keys.hold(beginning, response.head, at: context.resource.url, fields: fields)
-        return try await send(beginning, response.head, status: status, cookies: cookies)
+        keys.hold(beginning, head: response.head, at: context.resource.url, fields: fields)
+        return try await send(beginning, head: response.head, status: status, cookies: cookies)
     }
 
     private func send(

@@ -57,11 +57,11 @@ struct LiveEdgeAnswer {
     private func answer() async throws -> Bool {
         let (reader, part, head) = try await reader()
         defer { reader.leave() }
-        let status = status(part, head)
+        let status = status(part, head: head)
         if head.response.status == .ok, let editor = editor(of: head) {
-            return try await sendText(of: reader, head, editor, status, part)
+            return try await sendText(of: reader, head: head, editor: editor, status: status, part: part)
         }
-        return try await pass(head, [], reader, status, part)
+        return try await pass(head, pieces: [], reader: reader, status: status, part: part)
     }
 
     // MARK: - The response
@@ -134,7 +134,7 @@ struct LiveEdgeAnswer {
                 bytes: bytes, information: information, resource: context.resource,
                 prefix: context.service.configuration.pathPrefix, host: context.head.value("host"))
             if let text = try await editor.edit(body) {
-                noteServed(Int64(bytes.count), part)
+                noteServed(Int64(bytes.count), as: part)
                 let edited = EditedText(text, inPlaceOf: information)
                 let cookies = part == .leads ? context.cookies(information.fields) : []
                 return try await MemoryAnswer(
@@ -143,7 +143,7 @@ struct LiveEdgeAnswer {
                 ).send()
             }
         }
-        return try await pass(head, pieces, reader, status, part)
+        return try await pass(head, pieces: pieces, reader: reader, status: status, part: part)
     }
 
     // MARK: - Anything else
@@ -160,10 +160,10 @@ struct LiveEdgeAnswer {
         let cookies = part == .leads ? context.cookies(response.headerFields) : []
         let passed = PassedResponse(
             response, to: context.head, status: status, cookies: cookies, receivedAt: Int64(head.responseTime))
-        context.log(response.status.code, status)
+        context.log(response.status.code, cache: status)
         var gathered = pieces.makeIterator()
         var count: Int64 = 0
-        defer { noteServed(count, part) }
+        defer { noteServed(count, as: part) }
         do {
             try await context.writer.stream(head: passed.head, isChunked: passed.framing.isChunked) {
                 guard passed.mayHaveBody else { return nil }

@@ -97,8 +97,8 @@ struct MediaAnswer {
 
     private func stream(_ read: MediaRead, isPartial: Bool) async throws -> Bool {
         let outcome = context.outcome(of: read)
-        context.log(read.passedThrough?.status.code ?? (isPartial ? 206 : 200), outcome.status)
-        let (head, framing, hasBody) = head(of: read, isPartial: isPartial, outcome)
+        context.log(read.passedThrough?.status.code ?? (isPartial ? 206 : 200), cache: outcome.status)
+        let (head, framing, hasBody) = head(of: read, isPartial: isPartial, outcome: outcome)
         let channel = context.writer.channel
         let isLive = read.disposition != .hit
         if isLive { UnsentLowWater.set(UnsentLowWater.live, on: channel) }

@@ -29,7 +29,7 @@ struct MemoryAnswer {
     }
 
     private func send(_ bytes: ArraySlice<UInt8>, as content: MediaResponse.Content) async throws -> Bool {
-        if case .part = content { context.log(206, status) } else { context.log(200, status) }
+        if case .part = content { context.log(206, cache: status) } else { context.log(200, cache: status) }
         let response = context.response(content, of: information, status: status, cookies: cookies)
         var buffer = response.head(roomFor: bytes.count)
         if !context.request.isHead { buffer.writeBytes(bytes) }

@@ -22,19 +22,19 @@ struct MultipartAnswer {
         self.context = context
         self.parts = parts
         self.first = first
-        multipart = Multipart(ranges, information, length)
+        multipart = Multipart(ranges, information: information, completeLength: length)
     }
 
     /// Returns whether the connection can take another request.
     func send(_ status: CacheStatus) async throws -> Bool {
-        context.log(206, status)
+        context.log(206, cache: status)
         var information = first.information
         information.fields[.contentType] = "multipart/byteranges; boundary=\(multipart.boundary)"
         let response = context.response(.parts(length: multipart.contentLength), of: information, status: status)
         // Until the first byte has arrived, an error can still be reported with its own status.
         let piece = try await first.next()
         do {
-            try await send(head: response.head(), piece)
+            try await send(head: response.head(), firstPiece: piece)
             return response.framing.keepsAlive
         } catch {
             context.noteBrokenOff(error)

@@ -57,7 +57,7 @@ struct OwnAnswer {
         buffer.writeString("Date: \(HTTPDate(secondsSince1970: Int64(CacheClock.system.now())))\r\n")
         if let text {
             buffer.writeStaticString("Content-Type: text/plain; charset=utf-8\r\n")
-            buffer.writeLine("Content-Length: ", Int64(text.utf8.count))
+            buffer.writeLine("Content-Length: ", number: Int64(text.utf8.count))
         }
         for (name, value) in fields { buffer.writeString("\(name): \(value)\r\n") }
         audience.writeGuards(beside: [:], to: &buffer)

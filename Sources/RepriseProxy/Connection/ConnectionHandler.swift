@@ -142,9 +142,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     private func answerNext(_ context: ChannelHandlerContext) -> Bool {
         do throws(Refusal) {
             guard let head = try requests.next() else { return false }
-            answer(head, context)
+            answer(head, context: context)
         } catch {
-            write(OwnAnswer(error).buffer(), keepsAlive: false, context)
+            write(OwnAnswer(error).buffer(), keepsAlive: false, context: context)
         }
         hasAnswered = true
         events &+= 1
@@ -215,28 +215,28 @@ final class ConnectionHandler: ChannelInboundHandler {
         var head = head
         do throws(Refusal) {
             switch try router.destination(of: &head) {
-            case .own(let answer): write(answer, to: head, context)
-            case .file(let known): answer(MediaRequest(head), with: known, context)
+            case .own(let answer): write(answer, to: head, context: context)
+            case .file(let known): answer(MediaRequest(head), with: known, context: context)
             }
         } catch {
             let answer = OwnAnswer(error)
             if error.endsConnection {
-                write(answer.buffer(), keepsAlive: false, context)
+                write(answer.buffer(), keepsAlive: false, context: context)
             } else {
-                write(answer, to: head, context)
+                write(answer, to: head, context: context)
             }
         }
     }
 
     private func answer(_ request: MediaRequest, with known: KnownResource, context: ChannelHandlerContext) {
         guard request.head.method == .get else {
-            return begin(request, known, context) { await $0.answer(by: nil) }
+            return begin(request, known: known, context: context) { await $0.answer(by: nil) }
         }
         let plan = RequestPlan(request, to: known.resource, filter: service.bodyFilter)
         if let hit = HitAnswer(request, to: known, by: plan, service: service) {
-            begin(hit, context)
+            begin(hit, context: context)
         } else {
-            begin(request, known, context) { await $0.answer(by: plan) }
+            begin(request, known: known, context: context) { await $0.answer(by: plan) }
         }
     }
 
@@ -245,7 +245,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private func begin(_ hit: HitAnswer, context: ChannelHandlerContext) {
         context.write(wrapOutboundOut(.byteBuffer(hit.beginning)), promise: nil)
         service.cache.noteUse(of: hit.known.resource)
-        service.log(hit.request, hit.known.resource, status: hit.status, cache: "hit")
+        service.log(hit.request, resource: hit.known.resource, status: hit.status, cache: "hit")
         delivery.began()
         if let region = hit.region {
             work = .hit
@@ -272,7 +272,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Lets a read send the rest of a hit whose next region is missing.
     func sendRest(of hit: HitAnswer, from position: Int64, context: ChannelHandlerContext) {
         let (rest, generation) = (position..<hit.range.upperBound, hit.generation)
-        begin(hit.request, hit.known, context) {
+        begin(hit.request, known: hit.known, context: context) {
             await RestAnswer(context: $0, range: rest, generation: generation).send()
         }
     }
@@ -295,7 +295,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             let keepsAlive = await run(answer)
             loop.execute {
                 let (handler, context) = bound.value
-                handler.answered(keepsAlive: keepsAlive, context)
+                handler.answered(keepsAlive: keepsAlive, context: context)
             }
         }
         work = .task(task, interim)
@@ -312,7 +312,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     // MARK: - Writing
 
     private func write(_ answer: OwnAnswer, to head: ClientHead, context: ChannelHandlerContext) {
-        write(answer.buffer(to: head), keepsAlive: head.keepsAlive, context)
+        write(answer.buffer(to: head), keepsAlive: head.keepsAlive, context: context)
     }
 
     private func write(_ buffer: ByteBuffer, keepsAlive: Bool, context: ChannelHandlerContext) {

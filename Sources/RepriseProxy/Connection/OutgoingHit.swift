@@ -53,13 +53,13 @@ final class OutgoingHit {
         handler.handedOver(region)
         let position = region.range.upperBound
         if position == hit.range.upperBound {
-            handler.finished(hit, context)
+            handler.finished(hit, context: context)
         } else if let next = hit.following(region) {
             send(next)
             context.flush()
         } else {
             // It was evicted, or cannot be read.
-            handler.sendRest(of: hit, from: position, context)
+            handler.sendRest(of: hit, from: position, context: context)
         }
     }
 }

@@ -39,7 +39,7 @@ struct Router {
         case .index: .own(OwnAnswer(status: 200, text: service.indexPage))
         case .options: .own(.options)
         case .preflight: .own(.preflight(head))
-        case .resource(let url): .file(try file(at: url, head.target))
+        case .resource(let url): .file(try file(at: url, target: head.target))
         }
     }
 }

@@ -58,7 +58,8 @@ struct KeepingRules: Sendable {
     /// Both have the same credentials.
     func mayShare(_ head: SharedExchange.Head, askedWith sent: HTTPFields, by fields: HTTPFields) -> Bool {
         let response = head.response.headerFields
-        guard let vary = Vary(response), vary.names.allSatisfy({ Self.values(sent, $0) == Self.values(fields, $0) })
+        guard let vary = Vary(response),
+            vary.names.allSatisfy({ Self.values(sent, of: $0) == Self.values(fields, of: $0) })
         else { return false }
         guard isShared else { return true }
         var policy = StoragePolicy(isShared: true, hasAuthorization: sent[.authorization] != nil)

@@ -69,13 +69,13 @@ final class SharedExchanges: Sendable {
         ask: @escaping @Sendable () async throws -> OriginResponse
     ) -> (SharedReader, Part) {
         let now = clock.elapsed()
-        if let found = state.withLock({ $0.entries[key] }), serves(found, fields, rules, at: now),
+        if let found = state.withLock({ $0.entries[key] }), serves(found, fields: fields, rules: rules, at: now),
             let reader = found.exchange.join()
         {
             return (reader, found.completed == nil ? .collapsed : .kept)
         }
         makeRoom()
-        let (exchange, reader) = begin(fields) { [weak self] in self?.ended($0, key, $1, rules) }
+        let (exchange, reader) = begin(fields) { [weak self] in self?.ended($0, of: key, ending: $1, rules: rules) }
         let replaced = state.withLock { $0.entries.updateValue(Entry(exchange: exchange), forKey: key) }
         withExtendedLifetime(replaced) {}
         exchange.start(ask)

@@ -21,7 +21,7 @@ struct Admission {
         }
         try checkHost(of: head)
         if let via = head.value("via"), Via.isOwn(via) {
-            throw Route.refusal(508, "The request comes from this proxy itself: it would go around in a loop.")
+            throw Route.refusal(508, reason: "The request comes from this proxy itself: it would go around in a loop.")
         }
         switch service.browsers.judge(head) {
         case .answer(let audience): head.audience = audience

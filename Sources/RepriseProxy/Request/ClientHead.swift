@@ -39,7 +39,7 @@ package struct ClientHead: Sendable {
     func value(_ name: StaticString) -> String? {
         bytes.withUnsafeReadableBytes { raw in
             var result: String?
-            for place in places where Self.equal(raw[place.nameStart..<place.nameEnd], name) {
+            for place in places where Self.equal(raw[place.nameStart..<place.nameEnd], to: name) {
                 let value = String(decoding: raw[place.valueStart..<place.valueEnd], as: UTF8.self)
                 result = result.map { $0 + ", " + value } ?? value
             }
@@ -50,7 +50,7 @@ package struct ClientHead: Sendable {
     /// Number of fields named `name` (in lower case).
     func count(_ name: StaticString) -> Int {
         bytes.withUnsafeReadableBytes { raw in
-            places.count { Self.equal(raw[$0.nameStart..<$0.nameEnd], name) }
+            places.count { Self.equal(raw[$0.nameStart..<$0.nameEnd], to: name) }
         }
     }
 
@@ -90,13 +90,13 @@ package struct ClientHead: Sendable {
             places.contains { place in
                 let name = raw[place.nameStart..<place.nameEnd]
                 switch name.count {
-                case 6: return Self.equal(name, "origin")
+                case 6: return Self.equal(name, to: "origin")
                 case 10:
                     let product = raw[place.valueStart..<min(place.valueEnd, place.valueStart + 8)]
-                    return Self.equal(product, "mozilla/") && Self.equal(name, "user-agent")
+                    return Self.equal(product, to: "mozilla/") && Self.equal(name, to: "user-agent")
                 case 14:
-                    return Self.equal(name, "sec-fetch-site") || Self.equal(name, "sec-fetch-dest")
-                        || Self.equal(name, "service-worker")
+                    return Self.equal(name, to: "sec-fetch-site") || Self.equal(name, to: "sec-fetch-dest")
+                        || Self.equal(name, to: "service-worker")
                 default: return false
                 }
             }

@@ -106,7 +106,7 @@ package struct RequestParser: Sendable {
 
     private static func parse(_ head: ByteBuffer) throws(Refusal) -> ClientHead {
         let result: Result<ClientHead, Refusal> = head.withUnsafeReadableBytes { raw in
-            do throws(Refusal) { return .success(try parse(raw, head)) } catch { return .failure(error) }
+            do throws(Refusal) { return .success(try parse(raw, head: head)) } catch { return .failure(error) }
         }
         return try result.get()
     }
@@ -129,7 +129,7 @@ package struct RequestParser: Sendable {
             guard places.count < maximumFields else {
                 throw Refusal(status: 431, reason: "There are too many header fields.")
             }
-            places.append(try place(raw, position..<end))
+            places.append(try place(raw, in: position..<end))
             position = end + 2
         }
         guard position + 2 == raw.count else { throw malformed("A header line is malformed.") }

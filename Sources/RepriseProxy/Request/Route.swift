@@ -20,13 +20,13 @@ package enum Route: Sendable {
     /// received; relative links in playlists resolve by themselves.
     package init(target: String, token: String?) throws(Refusal) {
         guard target.hasPrefix("/") else {
-            throw Self.refusal(400, "This is not a forward proxy. " + Self.expected)
+            throw Self.refusal(400, reason: "This is not a forward proxy. " + Self.expected)
         }
         var rest = target.dropFirst()
         if let token {
             let segment = rest.prefix { $0 != "/" }
             guard Self.constantTimeEqual(String(segment), token) else {
-                throw Self.refusal(403, "The address must begin with the access token: /TOKEN/https/host/path.")
+                throw Self.refusal(403, reason: "The address must begin with the access token: /TOKEN/https/host/path.")
             }
             rest = rest.dropFirst(segment.count + 1)
         }
@@ -37,18 +37,18 @@ package enum Route: Sendable {
         let schemeEnd = rest.firstIndex { $0 == "/" || $0 == ":" } ?? rest.endIndex
         let scheme = rest[..<schemeEnd].lowercased()
         guard scheme == "http" || scheme == "https" else {
-            throw Self.refusal(400, "Unknown scheme \"\(scheme.prefix(32))\". " + Self.expected)
+            throw Self.refusal(400, reason: "Unknown scheme \"\(scheme.prefix(32))\". " + Self.expected)
         }
         var location = rest[schemeEnd...]
         if location.hasPrefix(":") { location = location.dropFirst() }
         location = location.drop { $0 == "/" }
         guard !Self.hasDotSegments(location) else {
-            throw Self.refusal(400, "The path has . or .. segments; resolve them before asking.")
+            throw Self.refusal(400, reason: "The path has . or .. segments; resolve them before asking.")
         }
         do {
             self = .resource(try ResourceURL("\(scheme)://\(location)"))
         } catch {
-            throw Self.refusal(400, "\(error.message) " + Self.expected)
+            throw Self.refusal(400, reason: "\(error.message) " + Self.expected)
         }
     }
 

@@ -60,19 +60,19 @@ struct MediaResponse {
                 // It has no meaning in a 200, but a cache omits no field of a stored response (RFC 9111 §3.1).
                 buffer.writeString("Content-Range: \(stray)\r\n")
             }
-            if let length { buffer.writeLine("Content-Length: ", length) }
+            if let length { buffer.writeLine("Content-Length: ", number: length) }
         case .part(let range, let completeLength):
             buffer.writeStaticString("Content-Range: bytes ")
             buffer.writeDecimal(range.lowerBound)
             buffer.writeStaticString("-")
             buffer.writeDecimal(range.upperBound - 1)
-            buffer.writeLine("/", completeLength)
-            buffer.writeLine("Content-Length: ", range.upperBound - range.lowerBound)
-        case .parts(let length): buffer.writeLine("Content-Length: ", length)
+            buffer.writeLine("/", number: completeLength)
+            buffer.writeLine("Content-Length: ", number: range.upperBound - range.lowerBound)
+        case .parts(let length): buffer.writeLine("Content-Length: ", number: length)
         case .notModified: break
         case .preconditionFailed: buffer.writeStaticString("Content-Length: 0\r\n")
         }
-        if let age { buffer.writeLine("Age: ", age) }
+        if let age { buffer.writeLine("Age: ", number: age) }
         framing.write(to: &buffer)
         buffer.writeStaticString("\r\n")
         return buffer

@@ -47,7 +47,7 @@ final class HeldKeys: Sendable {
     func key(at url: ResourceURL, fields: HTTPFields, directives: CacheControl) -> Key? {
         let (date, elapsed) = (HTTPDate(secondsSince1970: Int64(clock.now())), clock.elapsed())
         return entries.withLock { entries in
-            entries.removeAll { !isUsable($0, date, elapsed) }
+            entries.removeAll { !isUsable($0, at: date, elapsed: elapsed) }
             guard !directives.noCache,
                 let index = entries.firstIndex(where: { $0.url == url && (!isShared || $0.fields == fields) })
             else { return nil }
@@ -62,7 +62,8 @@ final class HeldKeys: Sendable {
     func hold(_ bytes: [UInt8], head: HTTPResponse, at url: ResourceURL, fields: HTTPFields) {
         let now = HTTPDate(secondsSince1970: Int64(clock.now()))
         let freshness = Freshness(head.headerFields, requestTime: now, responseTime: now, isShared: isShared)
-        guard Self.lengths.contains(bytes.count), !freshness.requiresValidation, mayHold(head.headerFields, fields),
+        guard Self.lengths.contains(bytes.count), !freshness.requiresValidation,
+            mayHold(head.headerFields, for: fields),
             freshness.hasExplicitLifetime ? freshness.lifetime > 0 : !isShared
         else { return }
         let elapsed = clock.elapsed()

@@ -65,7 +65,7 @@ struct Listing: Sendable {
         role = playlist.segmentRole
         var hasher = Hasher()
         for (link, target) in playlist.targets(in: document) {
-            if let url = add(link, target) { urls.append(url) }
+            if let url = add(link, to: target) { urls.append(url) }
             hasher.combine(link.kind)
             hasher.combine(link.extent)
             hasher.combine(target.withoutQuery)

@@ -30,12 +30,12 @@ struct ProxyLinks {
         self.playlist = playlist
         (prefix, host) = (body.prefix, body.host)
         let origin = "http://\(body.host ?? "proxy.invalid")"
-        let served = URIReference(origin + Self.path(body.url.description, prefix))
+        let served = URIReference(origin + Self.path(body.url.description, prefix: prefix))
         document = Base(original: URIReference(body.base.description), served: served)
         guard case .dash(let mpd) = playlist else { return }
         paths = BasePaths(mpd)
         let found = URIReference(".").resolved(
-            against: URIReference(origin + Self.path(document.original.text, prefix))
+            against: URIReference(origin + Self.path(document.original.text, prefix: prefix))
         ).text
         let isMoved = found != URIReference(".").resolved(against: served).text
         let hasPlace = mpd.root == .presentation && mpd.baseURLs.isEmpty && mpd.contentStart != nil
@@ -57,13 +57,13 @@ struct ProxyLinks {
         for base in bases(of: link) {
             guard case .fetchable(let target) = playlist.target(of: link, base: base.original), !leadsToProxy(target)
             else { return nil }
-            let path = Self.path((link.kind == .baseURL ? target.withPath : target).text, prefix)
+            let path = Self.path((link.kind == .baseURL ? target.withPath : target).text, prefix: prefix)
             isRight = isRight && reference.resolved(against: base.served).text == origin + path
             wanted.append((path, base.served))
         }
         guard !isRight, let first = wanted.first else { return nil }
         if wanted.contains(where: { $0.text != first.text }) {
-            let relative = Set(wanted.map { Self.climbing(from: $0.served, to: $0.text, prefix) })
+            let relative = Set(wanted.map { Self.climbing(from: $0.served, to: $0.text, prefix: prefix) })
             if relative.count == 1, let text = relative.first ?? nil { return text }
             isAmbiguous = true
         }
@@ -81,7 +81,7 @@ struct ProxyLinks {
         if mpd.root == .patch, !playlist.reference(of: link).namesHost { return [] }
         var result: [Base] = []
         for way in ways {
-            let base = base(along: way, mpd)
+            let base = base(along: way, of: mpd)
             if !result.contains(base) { result.append(base) }
         }
         return result
@@ -93,9 +93,9 @@ struct ProxyLinks {
             return Base(original: document.original, served: URIReference(insertedBase))
         }
         if let known = bases[way] { return known }
-        let outer = base(along: way.dropLast(), mpd)
+        let outer = base(along: way.dropLast(), of: mpd)
         let link = mpd.links[last]
-        let written = writtenBase(last, link)
+        let written = writtenBase(last, of: link)
         let base = Base(
             original: mpd.reference(of: link).resolved(against: outer.original),
             served: (written.map { URIReference($0) } ?? mpd.reference(of: link)).resolved(against: outer.served))

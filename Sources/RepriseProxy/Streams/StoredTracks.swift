@@ -30,7 +30,7 @@ struct StoredTracks {
                 case .variant, .rendition, .iFrameVariant, .imageVariant:
                     shares[index] = try await share(of: list.target(of: link, base: document), in: list)
                 default:
-                    if try await isStored(link, list.target(of: link, base: document)) {
+                    if try await isStored(link, target: list.target(of: link, base: document)) {
                         shares[index] = Share(stored: 1, count: 1)
                     }
                 }
@@ -83,7 +83,7 @@ struct StoredTracks {
         var stored: Set<Int> = []
         for (index, link) in list.links.enumerated() {
             try Task.checkCancellation()
-            if try await isStored(link, list.target(of: link, base: base)) { stored.insert(index) }
+            if try await isStored(link, target: list.target(of: link, base: base)) { stored.insert(index) }
         }
         return stored
     }

@@ -17,11 +17,12 @@ struct StreamNotes {
         var listed = [body.url.withoutDirectives]
         let listing = Listing(
             playlist, named: name, generation: information.generation, document: document,
-            in: titles(of: playlist, named: name, body), urls: &listed)
+            in: titles(of: playlist, named: name, from: body), urls: &listed)
         if case .dash(let mpd) = playlist, !mpd.isDynamic { listed += mpd.files(from: document) }
         let former = files.note(listing)
-        noteMembers(listed, of: listing, after: former, body)
-        guard former?.isSameVersion(as: listing) != true, hasRestarted(listing, after: former, information) else {
+        noteMembers(listed, of: listing, after: former, from: body)
+        guard former?.isSameVersion(as: listing) != true, hasRestarted(listing, after: former, information: information)
+        else {
             return
         }
         // The same names may stand for other bytes now.

@@ -12,22 +12,22 @@ extension Playlist {
         case .hls(let list) where list.listsSegments:
             if list.media.hasEndList {
                 return StreamRole(
-                    .playlist, list.media.type == .vod ? .permanent : .media, sequence: list.media.mediaSequence)
+                    .playlist, for: list.media.type == .vod ? .permanent : .media, sequence: list.media.mediaSequence)
             }
             let target = Self.seconds(list.media.targetDuration)
             return StreamRole(
-                .playlist, .limited(fresh: target / 2, usable: target * 1.5), isLive: true,
+                .playlist, for: .limited(fresh: target / 2, usable: target * 1.5), isLive: true,
                 sequence: list.media.mediaSequence)
         case .dash(let mpd) where mpd.root == .presentation && !mpd.isDynamic:
-            return StreamRole(.playlist, .media)
+            return StreamRole(.playlist, for: .media)
         case .dash(let mpd) where mpd.root == .presentation:
             // A new segment appears after its duration even if the MPD does not say when it changes.
             let segment = Self.seconds(mpd.maxSegmentDuration)
             let period = mpd.minimumUpdatePeriod.map { Self.seconds($0) } ?? segment
             return StreamRole(
-                .playlist, .limited(fresh: period / 2, usable: max(period, segment) * 1.5), isLive: true)
+                .playlist, for: .limited(fresh: period / 2, usable: max(period, segment) * 1.5), isLive: true)
         // Nothing says when a list of playlists changes, and it may hold tokens: its origin is asked each time.
-        case .hls, .dash: return StreamRole(.playlist, .limited(fresh: .zero, usable: nil))
+        case .hls, .dash: return StreamRole(.playlist, for: .limited(fresh: .zero, usable: nil))
         }
     }
 
@@ -74,7 +74,7 @@ extension HLSPlaylist {
 
 extension StreamRole {
     /// A file of a list that has ended: it never changes.
-    static let endedSegment = StreamRole(.segment, .permanent)
+    static let endedSegment = StreamRole(.segment, for: .permanent)
     /// A file of a list that goes on.
-    static let liveSegment = StreamRole(.segment, .media, isLive: true)
+    static let liveSegment = StreamRole(.segment, for: .media, isLive: true)
 }

@@ -10,12 +10,12 @@ struct Conditions {
     /// 412 or 304, or `nil` if the request is answered as usual.
     var status: Int? {
         if let tags = fields[.ifMatch] {
-            guard names(tags, etag, isStrong: true) else { return 412 }
+            guard names(tags, etag: etag, isStrong: true) else { return 412 }
         } else if let date = fields[.ifUnmodifiedSince], isModified(since: date) == true {
             return 412
         }
         if let tags = fields[.ifNoneMatch] {
-            return names(tags, etag, isStrong: false) ? 304 : nil
+            return names(tags, etag: etag, isStrong: false) ? 304 : nil
         }
         if let date = fields[.ifModifiedSince], isModified(since: date) == false { return 304 }
         return nil

@@ -87,7 +87,7 @@ struct Responder {
         if request.fields[.range] == nil, let range = personality.partialWithoutRange?.clamped(to: 0..<length),
             !range.isEmpty
         {
-            makePartial(&answer, range, of: length)
+            makePartial(&answer, range: range, of: length)
             return answer
         }
         guard request.method == "GET", !personality.ignoresRange,
@@ -95,7 +95,7 @@ struct Responder {
             let header = request.fields[.range].flatMap(RangeHeader.init)
         else { return answer }
         if let range = header.resolve(length: length) {
-            makePartial(&answer, bend(range, length: length), of: length)
+            makePartial(&answer, range: bend(range, length: length), of: length)
         } else {
             answer.status = 416
             answer.body = []

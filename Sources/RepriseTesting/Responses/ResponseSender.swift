@@ -68,7 +68,7 @@ final class ResponseSender {
             $0.mayPassHead(path, connection: connection, wake: wake)
         }
         guard mayPass else { return }
-        if exchange.personality.resetBeforeHead { return end(.cut, .reset) }
+        if exchange.personality.resetBeforeHead { return end(.cut, at: .reset) }
         state.update { [exchange] in $0.answered(exchange.request, status: exchange.answer.status) }
         let head = channel.allocator.buffer(bytes: exchange.answer.head)
         write([.byteBuffer(head)], counting: nil)
@@ -110,7 +110,7 @@ final class ResponseSender {
         case .send(let part): send(part)
         case .stall: return passStall()
         case .end: finish()
-        case .cut(let isReset): end(.cut, isReset ? .reset : .close)
+        case .cut(let isReset): end(.cut, at: isReset ? .reset : .close)
         }
         return true
     }
@@ -189,9 +189,9 @@ final class ResponseSender {
 
     private func finish() {
         let close: End = exchange.answer.closes ? .close : .keep
-        guard exchange.answer.framing == .chunked else { return end(.finished, close) }
+        guard exchange.answer.framing == .chunked else { return end(.finished, at: close) }
         isWriting = true
-        channel.writeAndFlush(bytes("0\r\n\r\n")).assumeIsolated().whenSuccess { [self] in end(.finished, close) }
+        channel.writeAndFlush(bytes("0\r\n\r\n")).assumeIsolated().whenSuccess { [self] in end(.finished, at: close) }
     }
 
     /// Ends the response because the connection is gone.
@@ -210,7 +210,7 @@ final class ResponseSender {
         isEnded = true
         state.update { [exchange] in
             $0.leave(exchange.request.path, connection: exchange.connection)
-            $0.ended(exchange.request, outcome)
+            $0.ended(exchange.request, with: outcome)
         }
     }
 

@@ -128,7 +128,7 @@ import Testing
         let keys = HeldKeys(isShared: false, clock: .system)
         for number in 0..<1000 {
             keys.hold(
-                [UInt8](repeating: 1, count: 16), HTTPResponse(status: .ok),
+                [UInt8](repeating: 1, count: 16), head: HTTPResponse(status: .ok),
                 at: try ResourceURL("http://origin/\(number)"), fields: [:])
         }
         #expect(keys.count == 256)

@@ -80,9 +80,9 @@ import Testing
             try await site.proxy.bench.reopened { cache async throws in
                 let entries = try await cache.entries()
                 let roles = Dictionary(uniqueKeysWithValues: entries.map { ($0.url.target, $0.information.role) })
-                #expect(roles["/vod.m3u8"] == StreamRole(.playlist, .permanent, sequence: 0))
+                #expect(roles["/vod.m3u8"] == StreamRole(.playlist, for: .permanent, sequence: 0))
                 let limited = StreamRole.Term.limited(fresh: .seconds(3), usable: .seconds(9))
-                #expect(roles["/live.m3u8"] == StreamRole(.playlist, limited, isLive: true, sequence: 7))
+                #expect(roles["/live.m3u8"] == StreamRole(.playlist, for: limited, isLive: true, sequence: 7))
             }
         }
     }

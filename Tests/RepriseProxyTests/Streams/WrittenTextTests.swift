@@ -44,7 +44,7 @@ import Testing
             let text = try await Self.edit(body, filter)
             #expect(text != nil && text != body.bytes)
             // Another text under the same key shows that it is used.
-            let kept = WrittenTexts.Text(bytes: [1], role: .init(.playlist, .media), imported: nil)
+            let kept = WrittenTexts.Text(bytes: [1], role: .init(.playlist, for: .media), imported: nil)
             filter.texts.keep(kept, for: WrittenTexts.Key(body))
             #expect(try await Self.edit(body, filter) == [1])
             #expect(
@@ -79,7 +79,7 @@ import Testing
             for byte in 0..<100 { keys.append(WrittenTexts.Key(try await Self.body(site, bytes: [UInt8(byte)]))) }
             func text(_ count: Int) -> WrittenTexts.Text {
                 WrittenTexts.Text(
-                    bytes: [UInt8](repeating: 0, count: count), role: .init(.playlist, .media), imported: nil)
+                    bytes: [UInt8](repeating: 0, count: count), role: .init(.playlist, for: .media), imported: nil)
             }
             let few = WrittenTexts()
             for key in keys { few.keep(text(1), for: key) }

@@ -15,7 +15,7 @@ import Testing
     /// A queue with downloads 0..<`count`.
     private static func queue(_ count: Int, width: Int = 2) throws -> DownloadQueue {
         var queue = DownloadQueue(width: width)
-        for number in 0..<count { _ = queue.add(key(number), try request(number)) }
+        for number in 0..<count { _ = queue.add(key(number), request: try request(number)) }
         return queue
     }
 
@@ -46,7 +46,7 @@ import Testing
     @Test func asManyRunAsMay() throws {
         var queue = try Self.queue(4)
         #expect(Self.letters(queue) == "rrqq")
-        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), .done)
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .done)
         #expect(Self.letters(queue) == "drrq")
     }
 
@@ -56,7 +56,7 @@ import Testing
         let run = try Self.run(0, of: queue)
         guard case .cancel(run)? = queue.pause(Self.key(0)).first else { throw NotRunning() }
         #expect(Self.letters(queue) == "prq")
-        _ = queue.end(run, of: Self.key(0), .canceled)
+        _ = queue.end(run, of: Self.key(0), with: .canceled)
         #expect(Self.letters(queue) == "prr")
         #expect(queue.pause(Self.key(0)).isEmpty)
         _ = queue.resume(Self.key(0))
@@ -71,9 +71,9 @@ import Testing
         _ = queue.resume(Self.key(0))
         let second = try Self.run(0, of: queue)
         #expect(first != second)
-        _ = queue.end(first, of: Self.key(0), .canceled)
+        _ = queue.end(first, of: Self.key(0), with: .canceled)
         #expect(Self.letters(queue) == "r")
-        _ = queue.end(second, of: Self.key(0), .done)
+        _ = queue.end(second, of: Self.key(0), with: .done)
         #expect(Self.letters(queue) == "d")
     }
 
@@ -81,7 +81,7 @@ import Testing
         var queue = try Self.queue(1)
         var pauses: [Duration] = []
         for _ in 0..<9 {
-            let effects = queue.end(try Self.run(0, of: queue), of: Self.key(0), .failed(Self.unreachable))
+            let effects = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(Self.unreachable))
             guard case .retry(_, let waits, let pause)? = effects.first else { throw NotRunning() }
             #expect(Self.letters(queue) == "w")
             pauses.append(pause)
@@ -89,17 +89,17 @@ import Testing
             _ = queue.retry(Self.key(0), after: waits)
         }
         #expect(pauses == [5, 10, 20, 40, 80, 160, 300, 300, 300].map { .seconds($0) })
-        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), .done)
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .done)
         #expect(queue.items[0].waits == 0)
     }
 
     @Test func whatWaitsLeavesItsPlaceToOthers() throws {
         var queue = try Self.queue(3, width: 1)
-        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), .failed(Self.unreachable))
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(Self.unreachable))
         #expect(Self.letters(queue) == "wrq")
         _ = queue.retry(Self.key(0), after: 1)
         #expect(Self.letters(queue) == "qrq")
-        _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), .done)
+        _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), with: .done)
         #expect(Self.letters(queue) == "rdq", "the first in the order comes first")
     }
 
@@ -191,7 +191,7 @@ import Testing
                 let key = Self.key(number)
                 switch Int.random(in: 0..<9, using: &random) {
                 case 0, 1:
-                    note(queue.add(key, try Self.request(number)))
+                    note(queue.add(key, request: try Self.request(number)))
                     if model.states[number] == nil { model.order.append(number) }
                     if model.states[number] != .running { model.states[number] = .queued }
                 case 2:
@@ -230,7 +230,7 @@ import Testing
                     let error = errors.randomElement(using: &random) ?? nil
                     let ending: DownloadQueue.Ending =
                         task.isCanceled ? .canceled : error.map { .failed($0) } ?? .done
-                    note(queue.end(task.run, of: Self.key(task.number), ending))
+                    note(queue.end(task.run, of: Self.key(task.number), with: ending))
                     if task.isCanceled {
                         model.leaving -= 1
                     } else if let error {

@@ -43,7 +43,7 @@ import Testing
 
     @Test func onlyTheHolesAreFetched() throws {
         var machine = Self.machine(stored: [200..<500, 700..<800])
-        let reader = machine.addReader(0, 1000)
+        let reader = machine.addReader(0, to: 1000)
         let (answer, effects) = next(&machine, reader)
         #expect(answer == "wait")
         let (first, range) = try startOf(effects)
@@ -63,9 +63,9 @@ import Testing
 
     @Test func aSecondReaderJoinsTheFetchThatWillBringItsByte() throws {
         var machine = Self.machine()
-        let first = machine.addReader(0, 1000)
+        let first = machine.addReader(0, to: 1000)
         let (fetch, _) = try startOf(next(&machine, first).1)
-        let second = machine.addReader(50, 1000)
+        let second = machine.addReader(50, to: 1000)
         let (answer, effects) = next(&machine, second)
         #expect(answer == "wait")
         #expect(effects == [.resume(fetch)], "no request of its own")
@@ -80,11 +80,11 @@ import Testing
     @Test func aReaderDoesNotWaitForACanceledFetchWithoutAResponse() throws {
         let length: Int64 = 10 << 20
         var machine = Self.machine(length)
-        let old = machine.addReader(0, length)
+        let old = machine.addReader(0, to: length)
         let (dead, _) = try startOf(next(&machine, old).1)
         _ = machine.removeReader(old)
         #expect(machine.lingerExpired(dead) == [.cancel(dead)])
-        let new = machine.addReader(1000, length)
+        let new = machine.addReader(1000, to: length)
         let (fetch, range) = try startOf(next(&machine, new).1)
         #expect(range == 1000..<length)
         #expect(claim(&machine, fetch))
@@ -94,12 +94,12 @@ import Testing
     @Test func aFetchHasTheHighestClassOfItsReaders() throws {
         let length: Int64 = 10 << 20
         var machine = Self.machine(length)
-        let download = machine.addReader(0, length, demand: .download)
+        let download = machine.addReader(0, to: length, demand: .download)
         let (fetch, _) = try startOf(next(&machine, download).1)
         #expect(machine.fetches[fetch]?.demand == .download)
-        let preload = machine.addReader(0, length, demand: .preload)
+        let preload = machine.addReader(0, to: length, demand: .preload)
         #expect(next(&machine, preload).1.contains(.demand(fetch)))
-        let player = machine.addReader(0, length, demand: .playing)
+        let player = machine.addReader(0, to: length, demand: .playing)
         #expect(next(&machine, player).1.contains(.demand(fetch)))
         #expect(machine.fetches[fetch]?.demand == .playing)
         #expect(machine.removeReader(download).isEmpty)
@@ -110,9 +110,9 @@ import Testing
     @Test func aByteTooFarAheadGetsARequestOfItsOwnAndTheOldOneEndsBeforeIt() throws {
         let length: Int64 = 10 << 20
         var machine = Self.machine(length)
-        let near = machine.addReader(0, length)
+        let near = machine.addReader(0, to: length)
         let (first, _) = try startOf(next(&machine, near).1)
-        let far = machine.addReader(5 << 20, length)
+        let far = machine.addReader(5 << 20, to: length)
         let (second, range) = try startOf(next(&machine, far).1)
         #expect(range == 5 << 20..<length)
         #expect(machine.fetches[first]?.limit == length, "a request that was not sent takes over nothing")
@@ -127,9 +127,9 @@ import Testing
         reader: FetchSchedule.ReaderID
     ) {
         var machine = Self.machine(10 << 20)
-        let (running, _) = try startOf(next(&machine, machine.addReader(0, 10 << 20)).1)
+        let (running, _) = try startOf(next(&machine, machine.addReader(0, to: 10 << 20)).1)
         machine.responseArrived(running)
-        let reader = machine.addReader(1 << 20, 10 << 20)
+        let reader = machine.addReader(1 << 20, to: 10 << 20)
         let (waiting, _) = try startOf(next(&machine, reader).1)
         return (machine, running, waiting, reader)
     }
@@ -166,19 +166,19 @@ import Testing
     @Test func aNewFetchEndsWhereARunningOneBegan() throws {
         let length: Int64 = 10 << 20
         var machine = Self.machine(length)
-        let far = machine.addReader(5 << 20, length)
+        let far = machine.addReader(5 << 20, to: length)
         _ = next(&machine, far)
-        let near = machine.addReader(0, length)
+        let near = machine.addReader(0, to: length)
         #expect(try startOf(next(&machine, near).1).1 == 0..<5 << 20)
     }
 
     @Test func aFarSeekEndsAFetchThatNobodyReadsBeforeItCompetes() throws {
         let length: Int64 = 10 << 20
         var machine = Self.machine(length)
-        let old = machine.addReader(0, length)
+        let old = machine.addReader(0, to: length)
         let (first, _) = try startOf(next(&machine, old).1)
         #expect(machine.removeReader(old) == [.linger(first)])
-        let new = machine.addReader(5 << 20, length)
+        let new = machine.addReader(5 << 20, to: length)
         let effects = next(&machine, new).1
         #expect(effects.contains(.cancel(first)))
         #expect(machine.fetches[first]?.phase == .ending)
@@ -187,12 +187,12 @@ import Testing
     @Test func aPlayerThatComesBackTakesTheLingeringFetchOver() throws {
         let length: Int64 = 10 << 20
         var machine = Self.machine(length)
-        let old = machine.addReader(0, length)
+        let old = machine.addReader(0, to: length)
         let (fetch, _) = try startOf(next(&machine, old).1)
         _ = machine.advance(fetch, by: 1000)
         #expect(machine.removeReader(old) == [.linger(fetch)])
         #expect(machine.verdict(fetch).0 == .pause)
-        let new = machine.addReader(500, length)
+        let new = machine.addReader(500, to: length)
         #expect(next(&machine, new).0 == "500..<1000 store")
         #expect(next(&machine, new).1 == [.resume(fetch)])
         #expect(machine.lingerExpired(fetch).isEmpty)
@@ -202,7 +202,7 @@ import Testing
     @Test func aFetchThatNobodyTookOverIsCanceled() throws {
         let length: Int64 = 10 << 20
         var machine = Self.machine(length)
-        let reader = machine.addReader(0, length)
+        let reader = machine.addReader(0, to: length)
         let (fetch, _) = try startOf(next(&machine, reader).1)
         #expect(machine.removeReader(reader) == [.linger(fetch)])
         #expect(machine.lingerExpired(fetch) == [.cancel(fetch)])
@@ -213,7 +213,7 @@ import Testing
 
     @Test func aNearlyDoneFetchIsLetFinish() throws {
         var machine = Self.machine(1000)
-        let reader = machine.addReader(0, 1000)
+        let reader = machine.addReader(0, to: 1000)
         let (fetch, _) = try startOf(next(&machine, reader).1)
         #expect(machine.removeReader(reader) == [.demand(fetch), .resume(fetch)])
         #expect(machine.fetches[fetch]?.demand == nil, "its request, if it was not sent, is not wanted")
@@ -224,7 +224,7 @@ import Testing
     @Test func aSlowReaderPausesItsFetchAndItsNextReadResumesIt() throws {
         let length: Int64 = 10 << 20
         var machine = Self.machine(length)
-        let reader = machine.addReader(0, length)
+        let reader = machine.addReader(0, to: length)
         let (fetch, _) = try startOf(next(&machine, reader).1)
         #expect(machine.advance(fetch, by: 16 * Self.kilobyte).0 == .go)
         #expect(machine.advance(fetch, by: 16 * Self.kilobyte).0 == .pause, "a lead of 32 KiB")
@@ -238,7 +238,7 @@ import Testing
     @Test func theLeadGrowsWithWhatWasConsumedUpTo1MiB() throws {
         let length: Int64 = 1 << 30
         var machine = Self.machine(length, stored: [0..<512 << 20])
-        let reader = machine.addReader(0, length)
+        let reader = machine.addReader(0, to: length)
         for _ in 0..<512 { _ = next(&machine, reader) }
         let (fetch, range) = try startOf(next(&machine, reader).1)
         #expect(range.lowerBound == 512 << 20)
@@ -249,10 +249,10 @@ import Testing
     @Test func aPausedReaderNeverBlocksAnother() throws {
         let length: Int64 = 10 << 20
         var machine = Self.machine(length)
-        let paused = machine.addReader(0, length)
+        let paused = machine.addReader(0, to: length)
         let (fetch, _) = try startOf(next(&machine, paused).1)
         #expect(machine.advance(fetch, by: 128 * Self.kilobyte).0 == .pause)
-        let quick = machine.addReader(0, length)
+        let quick = machine.addReader(0, to: length)
         #expect(next(&machine, quick).0 == "0..<131072 store")
         #expect(next(&machine, quick).0 == "wait")
         #expect(machine.verdict(fetch).0 == .go)
@@ -260,7 +260,7 @@ import Testing
 
     @Test func storedBytesAreVerifiedBeforeTheyAreServed() throws {
         var machine = FetchSchedule(completeLength: 100, rangesSupported: true, stored: [0..<100])
-        let reader = machine.addReader(0, 100)
+        let reader = machine.addReader(0, to: 100)
         #expect(next(&machine, reader).0 == "verify 0..<100")
         machine.markVerified(0..<40)
         #expect(next(&machine, reader).0 == "0..<40 store")
@@ -275,7 +275,7 @@ import Testing
 
     @Test func readersOfAnOldGenerationEndAtItsFirstHole() throws {
         var machine = Self.machine(1000, stored: [0..<500])
-        let reader = machine.addReader(0, 1000)
+        let reader = machine.addReader(0, to: 1000)
         #expect(next(&machine, reader).0 == "0..<500 store")
         let (fetch, _) = try startOf(next(&machine, reader).1)
         let effects = machine.freeze(because: .replaced)
@@ -290,7 +290,7 @@ import Testing
         ] as [(FetchSchedule.Freeze, String)])
     func theFirstReasonIsTheOneThatReadersGet(reason: FetchSchedule.Freeze, outcome: String) throws {
         var machine = Self.machine(1000, stored: [0..<500])
-        let reader = machine.addReader(0, 1000)
+        let reader = machine.addReader(0, to: 1000)
         _ = machine.freeze(because: reason)
         _ = machine.freeze(because: .replaced)
         #expect(next(&machine, reader).0 == "0..<500 store")
@@ -299,7 +299,7 @@ import Testing
 
     @Test func aFullStoreSendsReadersPastEachHole() throws {
         var machine = Self.machine(1000, stored: [0..<100, 200..<300])
-        let reader = machine.addReader(50, 900)
+        let reader = machine.addReader(50, to: 900)
         _ = machine.closeStore()
         #expect(next(&machine, reader).0 == "50..<100 store")
         #expect(next(&machine, reader).0 == "direct 100 200")
@@ -307,13 +307,13 @@ import Testing
         #expect(next(&machine, reader).0 == "200..<300 store")
         #expect(next(&machine, reader).0 == "direct 300 900")
         machine.learn(completeLength: nil, rangesSupported: false)
-        let other = machine.addReader(100, 900)
+        let other = machine.addReader(100, to: 900)
         #expect(next(&machine, other).0 == "direct 100 900", "every request would bring all of it")
     }
 
     @Test func aFullStoreSendsReadersPastIt() throws {
         var machine = Self.machine(1000, stored: [0..<500])
-        let reader = machine.addReader(0, 800)
+        let reader = machine.addReader(0, to: 800)
         _ = machine.closeStore()
         #expect(next(&machine, reader).0 == "0..<500 store")
         #expect(next(&machine, reader).0 == "direct 500 800")
@@ -322,7 +322,7 @@ import Testing
     @Test func aFailureReachesOnlyThoseWhoWait() throws {
         let length: Int64 = 10 << 20
         var machine = Self.machine(length)
-        let waiting = machine.addReader(0, length)
+        let waiting = machine.addReader(0, to: length)
         let (fetch, _) = try startOf(next(&machine, waiting).1)
         let error = RepriseError(.originUnreachable, "gone")
         #expect(machine.end(fetch, reachedEnd: false, failure: error) == [.wake(waiting)])
@@ -332,7 +332,7 @@ import Testing
 
     @Test func anUnknownLengthIsFixedByACleanEndOnly() throws {
         var machine = Self.machine(nil)
-        let reader = machine.addReader(0, nil)
+        let reader = machine.addReader(0, to: nil)
         let (fetch, range) = try startOf(next(&machine, reader).1)
         #expect(range == 0..<Int64.max)
         _ = machine.advance(fetch, by: 100)
@@ -348,22 +348,22 @@ import Testing
 
     @Test func withoutRangesEveryReaderWaitsForTheOneBody() throws {
         var machine = FetchSchedule(completeLength: 10 << 20, rangesSupported: false)
-        let far = machine.addReader(9 << 20, 10 << 20)
+        let far = machine.addReader(9 << 20, to: 10 << 20)
         let (fetch, range) = try startOf(next(&machine, far).1)
         #expect(range == 0..<Int64.max, "the body comes from its first byte, whatever is asked")
-        let near = machine.addReader(5 << 20, 10 << 20)
+        let near = machine.addReader(5 << 20, to: 10 << 20)
         #expect(next(&machine, near).1.allSatisfy { $0 == .resume(fetch) })
     }
 
     @Test func aReaderWaitsForWhatACanceledFetchStillStores() throws {
         let length: Int64 = 10 << 20
         var machine = Self.machine(length)
-        let old = machine.addReader(0, length)
+        let old = machine.addReader(0, to: length)
         let (fetch, _) = try startOf(next(&machine, old).1)
         machine.responseArrived(fetch)
         _ = machine.removeReader(old)
         _ = machine.lingerExpired(fetch)
-        let new = machine.addReader(0, length)
+        let new = machine.addReader(0, to: length)
         #expect(next(&machine, new).1.isEmpty, "no second request for the bytes that are being drained")
         _ = machine.advance(fetch, by: 1000)
         #expect(machine.end(fetch, reachedEnd: false, failure: nil).isEmpty)

@@ -24,7 +24,7 @@ import Testing
         /// One fetch that reads from ``body`` and is wanted for playing.
         init() throws {
             let request = OriginRequest(url: try ResourceURL("http://origin/film.mp4"))
-            fetches.add(id, Task {}, request: request, interest: interest, body: body)
+            fetches.add(id, task: Task {}, request: request, interest: interest, body: body)
         }
     }
 
@@ -67,7 +67,7 @@ import Testing
         var stage = try Stage()
         stage.fetches.resume(Self.id).perform()
         let first = await withCheckedContinuation { (continuation: Continuation) in
-            let parked = stage.fetches.park(Self.id, continuation, at: .zero)
+            let parked = stage.fetches.park(Self.id, continuation: continuation, at: .zero)
             continuation.resume(returning: parked == .refused ? .over : .givenBack)
         }
         #expect(first == .over, "the readers' wish is not lost")
@@ -75,7 +75,7 @@ import Testing
         var parked = RunningFetches.Parked.refused
         var since: Duration?
         let second = await withCheckedContinuation { (continuation: Continuation) in
-            parked = stage.fetches.park(Self.id, continuation, at: .seconds(5))
+            parked = stage.fetches.park(Self.id, continuation: continuation, at: .seconds(5))
             since = stage.fetches.parkedSince(Self.id)
             stage.fetches.resume(Self.id).perform()
         }
@@ -88,7 +88,7 @@ import Testing
     @Test func givingBackEndsTheTransferAndTheWait() async throws {
         var stage = try Stage()
         let parking = await withCheckedContinuation { (continuation: Continuation) in
-            _ = stage.fetches.park(Self.id, continuation, at: .zero)
+            _ = stage.fetches.park(Self.id, continuation: continuation, at: .zero)
             stage.fetches.giveBack(Self.id).perform()
         }
         #expect(parking == .givenBack)

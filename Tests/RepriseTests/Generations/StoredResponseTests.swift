@@ -110,11 +110,11 @@ import Testing
         return response
     }
 
-    private static let segment = StreamRole(.segment, .permanent)
-    private static let vod = StreamRole(.playlist, .permanent)
-    private static let ended = StreamRole(.playlist, .media)
+    private static let segment = StreamRole(.segment, for: .permanent)
+    private static let vod = StreamRole(.playlist, for: .permanent)
+    private static let ended = StreamRole(.playlist, for: .media)
     private static let live = StreamRole(
-        .playlist, .limited(fresh: .seconds(3), usable: .seconds(9)), isLive: true)
+        .playlist, for: .limited(fresh: .seconds(3), usable: .seconds(9)), isLive: true)
 
     @Test(
         "a segment of a list that has ended is not asked about again, unless its origin wants that",
@@ -176,8 +176,8 @@ import Testing
     func recordedRoles() throws {
         let codec = RecordCodec(vault: nil)
         let roles = [
-            Self.segment, Self.vod, Self.ended, Self.live, StreamRole(.segment, .media, isLive: true),
-            StreamRole(.playlist, .limited(fresh: .milliseconds(500), usable: nil), sequence: .max),
+            Self.segment, Self.vod, Self.ended, Self.live, StreamRole(.segment, for: .media, isLive: true),
+            StreamRole(.playlist, for: .limited(fresh: .milliseconds(500), usable: nil), sequence: .max),
         ]
         for role in roles {
             var record = try Self.record(Self.minute)

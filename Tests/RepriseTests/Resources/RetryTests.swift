@@ -59,11 +59,11 @@ import Testing
 
     @Test("a failing origin is not asked for at most a second, longer with each failure") func backOff() throws {
         let url = try ResourceURL("http://origin/film.mp4")
-        let pauses = (1...6).map { Backoff.pause(after: 503, failures: $0, of: url, ReusePolicy()) }
+        let pauses = (1...6).map { Backoff.pause(after: 503, failures: $0, of: url, policy: ReusePolicy()) }
         #expect(pauses == [250, 500, 1000, 1000, 1000, 1000].map { .milliseconds($0) })
         var shared = ReusePolicy()
         shared.isShared = true
-        #expect(Backoff.pause(after: 503, failures: 1, of: url, shared) == nil)
+        #expect(Backoff.pause(after: 503, failures: 1, of: url, policy: shared) == nil)
     }
 
     /// An origin that fails until the clock has reached a time; it counts its requests.

@@ -51,7 +51,7 @@ import Testing
             for number in 0..<60 {
                 bench.publish("/live/\(number)", length: 500_000)
                 var segment = try bench.cache.resource(for: bench.origin.url("/live/\(number)"))
-                segment.role = StreamRole(.segment, .media, isLive: true)
+                segment.role = StreamRole(.segment, for: .media, isLive: true)
                 _ = try await segment.read().collect()
                 await bench.cache.becomeIdle()
             }

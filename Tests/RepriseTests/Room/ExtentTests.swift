@@ -21,7 +21,7 @@ import Testing
 
     /// Moves a new reader over `extents`.
     private static func play(_ machine: inout FetchSchedule, _ extents: Range<Int64>) -> FetchSchedule.ReaderID {
-        let reader = machine.addReader(range(extents).lowerBound, 20 * extent)
+        let reader = machine.addReader(range(extents).lowerBound, to: 20 * extent)
         while machine.readers[reader]?.delivered ?? 0 < range(extents).upperBound {
             _ = machine.next(reader, joinDistance: 0)
         }

@@ -109,7 +109,7 @@ import Testing
             #expect(chosen.count == 2)
             let resource = try bench.cache.resource(for: bench.origin.url("/a"))
             try await bench.cache.retain(resource, as: .pinned(until: nil))
-            let outcome = try await bench.cache.engine.remove(chosen, force: false, store)
+            let outcome = try await bench.cache.engine.remove(chosen, force: false, in: store)
             #expect(outcome.removed.compactMap(\.candidate.key?.text) == [bench.origin.url("/b")])
             #expect(outcome.inUse.isEmpty)
             #expect(try await Self.names(bench.cache) == ["a"])

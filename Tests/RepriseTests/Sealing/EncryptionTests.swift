@@ -168,18 +168,18 @@ import Testing
         let sealer = Vault(key: Self.key).sealer(name: "name", generation: 7, salt: [1, 2, 3])
         let plain = TestPattern.bytes(in: 0..<700, seed: 1)
         let (sealed, chunk) = try sealer.seal(plain[...], at: 4096)
-        #expect(sealer.open([UInt8](sealed), chunk) == Data(plain))
+        #expect(sealer.open([UInt8](sealed), of: chunk) == Data(plain))
         for bit in 0..<sealed.count * 8 {
             var bytes = [UInt8](sealed)
             bytes[bit / 8] ^= 1 << UInt8(bit % 8)
-            #expect(sealer.open(bytes, chunk) == nil, "bit \(bit)")
+            #expect(sealer.open(bytes, of: chunk) == nil, "bit \(bit)")
         }
         let record = [chunk].packed
         for bit in 0..<record.count * 8 {
             var bytes = record
             bytes[bit / 8] ^= 1 << UInt8(bit % 8)
             for damaged in [Chunk](packed: bytes, block: 0, isSealed: true) {
-                #expect(sealer.open([UInt8](sealed), damaged) == nil, "bit \(bit) of the record")
+                #expect(sealer.open([UInt8](sealed), of: damaged) == nil, "bit \(bit) of the record")
             }
         }
     }
@@ -212,13 +212,13 @@ import Testing
         let bytes = [UInt8](sealed)
         let moved = Chunk(start: 100, length: 100, checksum: 0, seal: chunk.seal)
         let cut = Chunk(start: 0, length: 99, checksum: 0, seal: chunk.seal)
-        #expect(sealer.open(bytes, moved) == nil)
-        #expect(sealer.open(Array(bytes.dropLast()), cut) == nil)
+        #expect(sealer.open(bytes, of: moved) == nil)
+        #expect(sealer.open(Array(bytes.dropLast()), of: cut) == nil)
         for other in [
             vault.sealer(name: "other", generation: 7, salt: [1]), vault.sealer(name: "name", generation: 8, salt: [1]),
             vault.sealer(name: "name", generation: 7, salt: [2]),
             Vault(key: SymmetricKey(size: .bits256)).sealer(name: "name", generation: 7, salt: [1]),
-        ] { #expect(other.open(bytes, chunk) == nil) }
+        ] { #expect(other.open(bytes, of: chunk) == nil) }
         let (again, _) = try sealer.seal(plain[...], at: 0)
         #expect(again != sealed, "the nonce must be fresh each time")
     }

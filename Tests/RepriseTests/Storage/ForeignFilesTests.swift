@@ -76,7 +76,7 @@ import Testing
     @Test("a file with the name of the reserve, and other bytes, stays")
     func aForeignReserve() async throws {
         try await Bench.run(isStoring: false) { bench async throws in
-            let reserve = IndexReserve(bench.directory.path, SystemFileSystem())
+            let reserve = IndexReserve(bench.directory.path, fileSystem: SystemFileSystem())
             let path = bench.directory.path(of: IndexReserve.fileName)
             reserve.make()
             #expect(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int == IndexReserve.bytes)

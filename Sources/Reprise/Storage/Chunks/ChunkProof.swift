@@ -12,7 +12,7 @@ struct ChunkProof: Sendable {
     func bytes(of chunk: Chunk, in file: DataFile) -> [UInt8]? {
         guard let bytes = try? file.read(at: chunk.start, count: Int(chunk.length)), bytes.count == Int(chunk.length)
         else { return nil }
-        if let sealer { return sealer.open(bytes, chunk).map { [UInt8]($0) } }
+        if let sealer { return sealer.open(bytes, of: chunk).map { [UInt8]($0) } }
         return bytes.withUnsafeBytes { XXHash64.checksum(of: $0) } == chunk.checksum ? bytes : nil
     }
 }

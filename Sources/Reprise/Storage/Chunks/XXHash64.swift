@@ -39,10 +39,10 @@ package struct XXHash64: Sendable {
         }
         var (a, b, c, d) = (lanes[0], lanes[1], lanes[2], lanes[3])
         while bytes.count - offset >= Self.stripe {
-            a = Self.round(a, Self.word(bytes, offset))
-            b = Self.round(b, Self.word(bytes, offset + 8))
-            c = Self.round(c, Self.word(bytes, offset + 16))
-            d = Self.round(d, Self.word(bytes, offset + 24))
+            a = Self.round(a, adding: Self.word(bytes, at: offset))
+            b = Self.round(b, adding: Self.word(bytes, at: offset + 8))
+            c = Self.round(c, adding: Self.word(bytes, at: offset + 16))
+            d = Self.round(d, adding: Self.word(bytes, at: offset + 24))
             offset += Self.stripe
         }
         lanes = SIMD4(a, b, c, d)
@@ -55,10 +55,10 @@ package struct XXHash64: Sendable {
     func digest() -> UInt64 {
         var hash: UInt64
         if total >= UInt64(Self.stripe) {
-            hash = Self.rotate(lanes[0], 1) &+ Self.rotate(lanes[1], 7) &+ Self.rotate(lanes[2], 12)
-            hash = hash &+ Self.rotate(lanes[3], 18)
+            hash = Self.rotate(lanes[0], by: 1) &+ Self.rotate(lanes[1], by: 7) &+ Self.rotate(lanes[2], by: 12)
+            hash = hash &+ Self.rotate(lanes[3], by: 18)
             for index in 0..<4 {
-                hash = (hash ^ Self.round(0, lanes[index])) &* Self.prime1 &+ Self.prime4
+                hash = (hash ^ Self.round(0, adding: lanes[index])) &* Self.prime1 &+ Self.prime4
             }
         } else {
             hash = Self.prime5
@@ -71,19 +71,19 @@ package struct XXHash64: Sendable {
         var hash = start
         var offset = 0
         while buffered - offset >= 8 {
-            hash ^= Self.round(0, Self.word(tail, offset))
-            hash = Self.rotate(hash, 27) &* Self.prime1 &+ Self.prime4
+            hash ^= Self.round(0, adding: Self.word(tail, at: offset))
+            hash = Self.rotate(hash, by: 27) &* Self.prime1 &+ Self.prime4
             offset += 8
         }
         if buffered - offset >= 4 {
             let half = UInt32(littleEndian: tail.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
             hash ^= UInt64(half) &* Self.prime1
-            hash = Self.rotate(hash, 23) &* Self.prime2 &+ Self.prime3
+            hash = Self.rotate(hash, by: 23) &* Self.prime2 &+ Self.prime3
             offset += 4
         }
         while offset < buffered {
             hash ^= UInt64(tail[offset]) &* Self.prime5
-            hash = Self.rotate(hash, 11) &* Self.prime1
+            hash = Self.rotate(hash, by: 11) &* Self.prime1
             offset += 1
         }
         return hash
@@ -98,7 +98,7 @@ package struct XXHash64: Sendable {
     }
 
     private mutating func consume(_ block: SIMD4<UInt64>) {
-        for index in 0..<4 { lanes[index] = Self.round(lanes[index], UInt64(littleEndian: block[index])) }
+        for index in 0..<4 { lanes[index] = Self.round(lanes[index], adding: UInt64(littleEndian: block[index])) }
     }
 
     @inline(__always)
@@ -108,7 +108,7 @@ package struct XXHash64: Sendable {
 
     @inline(__always)
     private static func round(_ lane: UInt64, adding input: UInt64) -> UInt64 {
-        rotate(lane &+ input &* prime2, 31) &* prime1
+        rotate(lane &+ input &* prime2, by: 31) &* prime1
     }
 
     @inline(__always)

@@ -35,7 +35,7 @@ package final class DataFile: Sendable {
         self.path = path
         self.fileSystem = fileSystem
         self.openFiles = openFiles
-        let file = try Self.open(path, create, fileSystem, openFiles)
+        let file = try Self.open(path, create: create, fileSystem: fileSystem, openFiles: openFiles)
         state = Mutex(State(file: file, last: file))
         openFiles?.noteOpened(self)
     }
@@ -47,7 +47,10 @@ package final class DataFile: Sendable {
         let (file, isNew) = try state.withLock { state throws(RepriseError) in
             state.wasUsed = true
             if let file = state.file { return (file, false) }
-            let file = if let last = state.last { last } else { try Self.open(path, false, fileSystem, openFiles) }
+            let file =
+                if let last = state.last { last } else {
+                    try Self.open(path, create: false, fileSystem: fileSystem, openFiles: openFiles)
+                }
             (state.file, state.last) = (file, file)
             return (file, true)
         }
@@ -95,11 +98,11 @@ package final class DataFile: Sendable {
     ) throws(RepriseError) -> any OpenFile {
         do throws(SystemError) {
             do throws(SystemError) {
-                return try open(path, create, fileSystem)
+                return try open(path, create: create, fileSystem: fileSystem)
             } catch {
                 guard error.isLackOfDescriptors, let openFiles else { throw error }
                 openFiles.closeHalf()
-                return try open(path, create, fileSystem)
+                return try open(path, create: create, fileSystem: fileSystem)
             }
         } catch {
             throw RepriseError(.storageUnavailable, "Cannot open \(path).", cause: error)

@@ -32,7 +32,7 @@ final class DirectoryLock: Sendable {
                 "\(directory) lies in an app-group container, where the system ends a suspended app that holds a lock. "
                     + "Choose a directory in the app's own container.")
         }
-        guard Self.contents(in: directory, fileSystem) != .foreign else { throw Self.isForeign(directory) }
+        guard Self.contents(in: directory, fileSystem: fileSystem) != .foreign else { throw Self.isForeign(directory) }
         let file: any OpenFile
         do throws(SystemError) {
             file = try fileSystem.open(Self.path(directory), create: true)
@@ -41,7 +41,7 @@ final class DirectoryLock: Sendable {
         }
         // Before it is locked: it may have appeared since.
         guard Self.contents(of: file) != .foreign else { throw Self.isForeign(directory) }
-        try Self.lock(file, LOCK_EX, directory)
+        try Self.lock(file, kind: LOCK_EX, in: directory)
         let text = "\(getpid())\(Self.mark)"
         _ = ftruncate(file.descriptor, 0)
         _ = text.withCString { pwrite(file.descriptor, $0, strlen($0), 0) }
@@ -53,7 +53,7 @@ final class DirectoryLock: Sendable {
     /// Throws ``RepriseError`` with code `storageLocked`, naming the process that writes.
     init?(reading directory: String, in fileSystem: any FileSystem) throws(RepriseError) {
         guard let file = try? fileSystem.open(readOnly: Self.path(directory)) else { return nil }
-        try Self.lock(file, LOCK_SH, directory)
+        try Self.lock(file, kind: LOCK_SH, in: directory)
         self.file = Mutex(file)
     }
 

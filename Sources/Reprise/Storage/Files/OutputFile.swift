@@ -84,15 +84,15 @@ package final class OutputFile: Sendable {
             place = .direct
             state = Mutex(State(isOpen: false))
             let flags = fcntl(descriptor, F_GETFD)
-            guard flags >= 0 else { throw Self.refusal(path, errno) }
+            guard flags >= 0 else { throw Self.refusal(path, code: errno) }
             // Descriptors that this process opened itself, such as the index's, are closed on exec; inherited ones are
             // not.
-            guard flags & FD_CLOEXEC == 0 else { throw Self.refusal(path, EBADF) }
+            guard flags & FD_CLOEXEC == 0 else { throw Self.refusal(path, code: EBADF) }
             return
         }
         var status = stat()
         let isThere = stat(path, &status) == 0
-        if !isThere, errno == ENAMETOOLONG { throw Self.refusal(path, errno) }
+        if !isThere, errno == ENAMETOOLONG { throw Self.refusal(path, code: errno) }
         if isThere, status.st_mode & S_IFMT == S_IFDIR {
             throw Failure(.cannotCreate, "\(path) is a directory. Name a file in it.")
         }
@@ -132,7 +132,7 @@ package final class OutputFile: Sendable {
                 var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&wanted, 1, -1)
             case EPIPE: throw Failure(.readerIsGone, "Nothing reads \(name) any more.")
-            case let code: throw Self.failure(name, code)
+            case let code: throw Self.failure(name, code: code)
             }
         }
     }
@@ -151,7 +151,7 @@ package final class OutputFile: Sendable {
         // Some file systems report a lack of room only here.
         let code = isOpen && close(descriptor) != 0 ? errno : 0
         guard case .beside(let temporary, let destination, let existing) = place else {
-            guard code == 0 else { throw Self.failure(name, code) }
+            guard code == 0 else { throw Self.failure(name, code: code) }
             return
         }
         var found = stat()
@@ -161,7 +161,7 @@ package final class OutputFile: Sendable {
             throw Failure(.cannotWrite, "Cannot write \(name): another program took its unfinished file away.")
         }
         defer { unlink(temporary) }
-        guard code == 0 else { throw Self.failure(name, code) }
+        guard code == 0 else { throw Self.failure(name, code: code) }
         switch existing {
         case .replaced: try move(temporary, to: destination)
         case .kept:
@@ -186,7 +186,7 @@ package final class OutputFile: Sendable {
     }
 
     private func move(_ temporary: String, to destination: String) throws(Failure) {
-        guard rename(temporary, destination) == 0 else { throw Self.failure(name, errno) }
+        guard rename(temporary, destination) == 0 else { throw Self.failure(name, code: errno) }
     }
 
     // MARK: - Names
@@ -197,7 +197,9 @@ package final class OutputFile: Sendable {
             return false
         }
         let own = resolved(directory)
-        func isCache(_ path: String) -> Bool { path == own || DirectoryClaim.hasIndex(path, SystemFileSystem()) }
+        func isCache(_ path: String) -> Bool {
+            path == own || DirectoryClaim.hasIndex(path, fileSystem: SystemFileSystem())
+        }
         let name = target.split(separator: "/").last.map(String.init) ?? ""
         if name == "lock" || name.hasPrefix("catalogue.") || name.hasPrefix("index."), isCache(place) { return true }
         // Data files lie in folders of `media`.
@@ -237,7 +239,7 @@ package final class OutputFile: Sendable {
             else { return path }
             path = target.hasPrefix("/") ? target : directory(of: path) + "/" + target
         }
-        throw refusal(path, ELOOP)
+        throw refusal(path, code: ELOOP)
     }
 
     private static func directory(of path: String) -> String {
@@ -251,14 +253,14 @@ package final class OutputFile: Sendable {
         if isPipe {
             // Fails without a reader, where the call below would block. The descriptor stays open, because the reader
             // takes the close of the first writer for the end of the file.
-            let descriptor = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            let descriptor = open(path, flags: O_WRONLY | O_NONBLOCK | O_CLOEXEC)
             if descriptor >= 0, fcntl(descriptor, F_SETFL, O_WRONLY) == 0 { return descriptor }
             if descriptor < 0, errno == ENXIO { onWait() }
         }
         while true {
-            let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+            let descriptor = open(path, flags: O_WRONLY | O_CLOEXEC | O_NOCTTY)
             if descriptor >= 0 { return descriptor }
-            if errno != EINTR { throw refusal(path, errno) }
+            if errno != EINTR { throw refusal(path, code: errno) }
         }
     }
 
@@ -268,10 +270,11 @@ package final class OutputFile: Sendable {
     ) throws(Failure) -> (descriptor: Int32, path: String) {
         while true {
             let path = "\(directory)/.reprise-\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
-            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, old == nil ? 0o666 : 0o600)
+            let descriptor = open(
+                path, flags: O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode: old == nil ? 0o666 : 0o600)
             guard descriptor >= 0 else {
                 if errno == EEXIST || errno == EINTR { continue }
-                throw refusal(name, errno)
+                throw refusal(name, code: errno)
             }
             if let old {
                 _ = fchown(descriptor, old.st_uid, old.st_gid)

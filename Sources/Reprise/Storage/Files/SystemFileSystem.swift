@@ -25,16 +25,16 @@ package struct SystemFileSystem: FileSystem {
     package init() {}
 
     package func open(_ path: String, create: Bool) throws(SystemError) -> any OpenFile {
-        try open(path, O_RDWR | (create ? O_CREAT : 0))
+        try open(path, flags: O_RDWR | (create ? O_CREAT : 0))
     }
 
-    package func open(readOnly path: String) throws(SystemError) -> any OpenFile { try open(path, O_RDONLY) }
+    package func open(readOnly path: String) throws(SystemError) -> any OpenFile { try open(path, flags: O_RDONLY) }
 
     /// Opens a file that does not belong to the cache: links are followed, and it may have several names.
-    static func open(foreign path: String) throws(SystemError) -> any OpenFile { try descriptor(path, O_RDONLY) }
+    static func open(foreign path: String) throws(SystemError) -> any OpenFile { try descriptor(path, flags: O_RDONLY) }
 
     private func open(_ path: String, flags: Int32) throws(SystemError) -> any OpenFile {
-        let file = try Self.descriptor(path, flags | O_NOFOLLOW)
+        let file = try Self.descriptor(path, flags: flags | O_NOFOLLOW)
         try file.checkIsOwn(forWriting: flags & O_RDWR != 0)
         return file
     }

@@ -76,12 +76,14 @@ extension Index {
 
     /// The index's contents, if it was made with a key other than that of `vault`.
     static func foreign(_ database: Database, vault: Vault?) throws -> Foreign? {
-        try keyDifference(database, vault).map { Foreign(difference: $0, holdings: try holdings(in: database)) }
+        try keyDifference(database, vault: vault).map { Foreign(difference: $0, holdings: try holdings(in: database)) }
     }
 
     /// The same for the index in `directory`; `nil` also if it cannot be read.
     static func foreign(in directory: String, vault: Vault?) -> Foreign? {
-        guard let found = try? reading(directory + "/" + fileName, { try foreign($0, vault) }) else { return nil }
+        guard let found = try? reading(directory + "/" + fileName, { try foreign($0, vault: vault) }) else {
+            return nil
+        }
         return found.result
     }
 }
@@ -103,6 +105,6 @@ extension MediaCache {
         in directory: String, underAnotherKeyThan encryption: CacheEncryption?
     ) throws(RepriseError) -> Holdings? {
         let vault = try encryption.map { encryption throws(RepriseError) in Vault(key: try encryption.provider.key()) }
-        return Index.foreign(in: directory, vault).flatMap { $0.isRefused ? $0.holdings : nil }
+        return Index.foreign(in: directory, vault: vault).flatMap { $0.isRefused ? $0.holdings : nil }
     }
 }

@@ -24,7 +24,7 @@ extension Index {
     /// Opens the index in `directory` for reading only, even while another process writes it; `nil` if there is none.
     static func open(readOnly directory: String, vault: Vault?) throws(RepriseError) -> Index? {
         let path = directory + "/" + fileName
-        try DirectoryClaim.check(directory, SystemFileSystem())
+        try DirectoryClaim.check(directory, fileSystem: SystemFileSystem())
         do throws(SystemError) {
             _ = try SystemFileSystem().status(of: path)
         } catch {
@@ -34,16 +34,16 @@ extension Index {
         do {
             let (queue, (format, other)) = try reading(path) { database -> (State, Foreign?) in
                 let format = try state(of: database)
-                return (format, format == .empty ? nil : try foreign(database, vault))
+                return (format, format == .empty ? nil : try foreign(database, vault: vault))
             }
             // A process was killed before it had made its tables.
             if format == .empty { return nil }
             if let other, other.isRefused { throw other.difference.error }
-            return Index(.queue(format == .older ? try migratedCopy(of: queue, vault) : queue), vault: vault) {}
+            return Index(.queue(format == .older ? try migratedCopy(of: queue, vault: vault) : queue), vault: vault) {}
         } catch let error as RepriseError {
             throw error
         } catch {
-            throw unopened(path, error)
+            throw unopened(path, error: error)
         }
     }
 
@@ -121,35 +121,41 @@ extension Index {
             _ = try? fileSystem.open("\(directory)/\(suspicionName)", create: true)
         }
         do {
-            let wasResetting = exists(resettingName, directory, fileSystem)
-            let dropped = try removeForeign(directory, vault, fileSystem, options, reached)
-            let reset = dropped ?? loss(in: directory, fileSystem)
+            let wasResetting = exists(resettingName, in: directory, fileSystem: fileSystem)
+            let dropped = try removeForeign(
+                directory, vault: vault, fileSystem: fileSystem, options: options, reached: reached)
+            let reset = dropped ?? loss(in: directory, fileSystem: fileSystem)
             var opening: Opening
-            switch try exists(suspicionName, directory, fileSystem)
+            switch try exists(suspicionName, in: directory, fileSystem: fileSystem)
                 ? .unusable("it was found damaged while it was in use")
-                : attempt(path, vault, fileSystem, onDamage, options, reset: reset, reached)
+                : attempt(
+                    path, vault: vault, fileSystem: fileSystem, onDamage: onDamage, options: options, reset: reset,
+                    reached: reached)
             {
             case .opened(let opened):
                 opening = opened
                 if wasResetting, dropped == nil, try opened.index.holdsNothing() { opening.reset = brokenReset }
             case .unusable(let reason):
                 try checkUnusable(path)
-                let outcome = try setAside(directory, fileSystem, isSealed: vault != nil, reached)
+                let outcome = try setAside(
+                    directory, fileSystem: fileSystem, isSealed: vault != nil, reached: reached)
                 func openNew() throws -> Opening {
-                    try open(path, vault, fileSystem, onDamage, options, reset: "\(reason); \(outcome)", reached)
+                    try open(
+                        path, vault: vault, fileSystem: fileSystem, onDamage: onDamage, options: options,
+                        reset: "\(reason); \(outcome)", reached: reached)
                 }
                 do { opening = try openNew() } catch let error as DatabaseError where error.isLackOfRoom {
                     guard options.releaseReserve() else { throw error }
                     opening = try openNew()
                 }
             }
-            try removeMark(resettingName, directory, fileSystem)
-            if vault != nil { try removePlainSetAside(directory, fileSystem) }
+            try removeMark(resettingName, in: directory, fileSystem: fileSystem)
+            if vault != nil { try removePlainSetAside(directory, fileSystem: fileSystem) }
             return opening
         } catch let error as RepriseError {
             throw error
         } catch {
-            throw unopened(path, error)
+            throw unopened(path, error: error)
         }
     }
 
@@ -157,9 +163,9 @@ extension Index {
     ///
     /// A reset that was broken off lost nothing: its media were to go.
     static func loss(in directory: String, fileSystem: any FileSystem) -> String? {
-        guard !exists(resettingName, directory, fileSystem) else { return nil }
+        guard !exists(resettingName, in: directory, fileSystem: fileSystem) else { return nil }
         let size = (try? fileSystem.status(of: directory + "/" + fileName))?.size
-        guard size ?? 0 == 0, DirectoryClaim.hasDataFiles(directory, fileSystem) else { return nil }
+        guard size ?? 0 == 0, DirectoryClaim.hasDataFiles(directory, fileSystem: fileSystem) else { return nil }
         return size == nil ? "it is gone, and the media without it are useless" : "it is empty"
     }
 
@@ -198,9 +204,9 @@ extension Index {
     /// Checks before anything is opened for writing, because opening alone changes the file.
     private static func removeForeign(
         _ directory: String, vault: Vault?, fileSystem: any FileSystem, options: Options,
-        _ reached: (CrashPoint) -> Void
+        reached: (CrashPoint) -> Void
     ) throws -> String? {
-        guard let foreign = Self.foreign(in: directory, vault) else { return nil }
+        guard let foreign = Self.foreign(in: directory, vault: vault) else { return nil }
         guard options.resetsWhenKeyDiffers || !foreign.isRefused else { throw foreign.difference.error }
         let holdings = foreign.holdings
         if !holdings.isEmpty {
@@ -223,10 +229,13 @@ extension Index {
 
     private static func attempt(
         _ path: String, vault: Vault?, fileSystem: any FileSystem, onDamage: @escaping @Sendable () -> Void,
-        options: Options, reset: String?, _ reached: @escaping @Sendable (CrashPoint) -> Void
+        options: Options, reset: String?, reached: @escaping @Sendable (CrashPoint) -> Void
     ) throws -> Attempt {
         do {
-            return .opened(try open(path, vault, fileSystem, onDamage, options, reset: reset, reached))
+            return .opened(
+                try open(
+                    path, vault: vault, fileSystem: fileSystem, onDamage: onDamage, options: options, reset: reset,
+                    reached: reached))
         } catch let error as DatabaseError where error.isDamage || error.resultCode == .SQLITE_ERROR {
             return .unusable(error.message ?? "it is damaged")
         } catch let unusable as Unusable {
@@ -250,9 +259,9 @@ extension Index {
 
     private static func open(
         _ path: String, vault: Vault?, fileSystem: any FileSystem, onDamage: @escaping @Sendable () -> Void,
-        options: Options, reset: String?, _ reached: @escaping @Sendable (CrashPoint) -> Void
+        options: Options, reset: String?, reached: @escaping @Sendable (CrashPoint) -> Void
     ) throws -> Opening {
-        makeFile(path, fileSystem)
+        makeFile(path, fileSystem: fileSystem)
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { database in
@@ -267,8 +276,8 @@ extension Index {
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
         do {
-            try prepare(pool, vault, options, reached)
-            let session = try pool.write { try begin($0, options) }
+            try prepare(pool, vault: vault, options: options, reached: reached)
+            let session = try pool.write { try begin($0, options: options) }
             return Opening(
                 index: Index(.pool(pool), vault: vault, onDamage: onDamage), session: session, reset: reset)
         } catch {
@@ -290,12 +299,12 @@ extension Index {
 
     /// Brings the index to the current format, if its key is that of `vault`.
     private static func prepare(
-        _ pool: DatabasePool, vault: Vault?, options: Options, _ reached: @escaping @Sendable (CrashPoint) -> Void
+        _ pool: DatabasePool, vault: Vault?, options: Options, reached: @escaping @Sendable (CrashPoint) -> Void
     ) throws {
         let format = try pool.read { database -> State in
             let format = try state(of: database)
             // The index could not be read before.
-            if format != .empty, let difference = try keyDifference(database, vault) { throw difference.error }
+            if format != .empty, let difference = try keyDifference(database, vault: vault) { throw difference.error }
             return format
         }
         // Data files without an index are useless, and may be plain.

@@ -26,7 +26,7 @@ extension Index {
         let name = name(of: retained.key)
         try await write { database in
             try RetentionRow(retained, name: name, codec: codec).save(in: database)
-            if retained.retention == .download { try beginDownload(name, networkPolicy, in: database) }
+            if retained.retention == .download { try beginDownload(name, networkPolicy: networkPolicy, in: database) }
             try database.execute(
                 sql: """
                     UPDATE entry SET retained = \(Self.isHeld) WHERE keyHash = ?1

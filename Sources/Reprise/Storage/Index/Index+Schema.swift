@@ -20,12 +20,12 @@ extension Index {
 
     /// The migrations to the current format; a new index runs all of them.
     private static func migrator(
-        for vault: Vault?, _ reached: @escaping @Sendable (CrashPoint) -> Void
+        for vault: Vault?, reached: @escaping @Sendable (CrashPoint) -> Void
     ) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("format 2") { database in
             // An index of format 2 knows of no migrations.
-            if try !database.tableExists("entry") { try createFormat2(in: database, vault) }
+            if try !database.tableExists("entry") { try createFormat2(in: database, vault: vault) }
             reached(.migrating)
         }
         migrator.registerMigration("format 3") { database in
@@ -86,7 +86,7 @@ extension Index {
     static func migrate(
         _ writer: some DatabaseWriter, for vault: Vault?, reached: @escaping @Sendable (CrashPoint) -> Void = { _ in }
     ) throws {
-        try migrator(for: vault, reached).migrate(writer)
+        try migrator(for: vault, reached: reached).migrate(writer)
     }
 
     private static func setFormat(_ format: Int, in database: Database) throws {

@@ -15,7 +15,7 @@ extension Index {
         init(_ number: Int, in directory: String, fileSystem: any FileSystem) throws(SystemError) {
             self.number = number
             path = directory + "/" + Index.name(number)
-            traces = try IndexTraces(path, fileSystem, isThorough: true)
+            traces = try IndexTraces(path, fileSystem: fileSystem, isThorough: true)
         }
 
         /// Whether it may hold URLs in plain.
@@ -31,8 +31,7 @@ extension Index {
     private static func name(_ number: Int) -> String { number == 1 ? setAsideName : "\(setAsideName).\(number)" }
 
     /// The files that were set aside in `directory`, the newest first.
-    private static func allSetAside(_ directory: String, fileSystem: any FileSystem) throws(SystemError) -> [SetAside]
-    {
+    private static func allSetAside(_ directory: String, fileSystem: any FileSystem) throws(SystemError) -> [SetAside] {
         var numbers: Set<Int> = []
         for name in try fileSystem.names(in: directory) where name.hasPrefix(setAsideName) {
             var rest = name.dropFirst(setAsideName.count)
@@ -41,7 +40,7 @@ extension Index {
             if let number, number > 0, Self.name(number) == setAsideName + rest { numbers.insert(number) }
         }
         var all: [SetAside] = []
-        for number in numbers.sorted(by: >) { all.append(try SetAside(number, directory, fileSystem)) }
+        for number in numbers.sorted(by: >) { all.append(try SetAside(number, in: directory, fileSystem: fileSystem)) }
         return all
     }
 
@@ -49,10 +48,10 @@ extension Index {
     ///
     /// Keeps the newest few of a cache's own, and whatever cannot be recognized as one.
     static func setAside(
-        _ directory: String, fileSystem: any FileSystem, isSealed: Bool, _ reached: (CrashPoint) -> Void
+        _ directory: String, fileSystem: any FileSystem, isSealed: Bool, reached: (CrashPoint) -> Void
     ) throws -> String {
-        let before = try allSetAside(directory, fileSystem)
-        let traces = try IndexTraces(directory + "/" + fileName, fileSystem, isThorough: true)
+        let before = try allSetAside(directory, fileSystem: fileSystem)
+        let traces = try IndexTraces(directory + "/" + fileName, fileSystem: fileSystem, isThorough: true)
         if !traces.isIndex, before.count(where: { !$0.traces.isIndex }) >= mostUnknown {
             throw RepriseError(
                 .storageUnavailable,
@@ -68,8 +67,8 @@ extension Index {
             }
             reached(.settingAside)
         }
-        try removeMark(suspicionName, directory, fileSystem)
-        let own = try allSetAside(directory, fileSystem).filter(\.traces.isIndex)
+        try removeMark(suspicionName, in: directory, fileSystem: fileSystem)
+        let own = try allSetAside(directory, fileSystem: fileSystem).filter(\.traces.isIndex)
         for old in own.dropFirst(mostSetAside) { try old.remove(fileSystem) }
         return isSealed && traces.isIndex && !traces.isSealed
             ? "it may hold URLs in plain, and was removed" : "it is kept as \(name(number))"
@@ -80,7 +79,9 @@ extension Index {
     ///
     /// One that says that it is encrypted stays, and so does a file that cannot be recognized as an index.
     static func removePlainSetAside(_ directory: String, fileSystem: any FileSystem) throws(SystemError) {
-        for file in try allSetAside(directory, fileSystem) where file.mayBePlain { try file.remove(fileSystem) }
+        for file in try allSetAside(directory, fileSystem: fileSystem) where file.mayBePlain {
+            try file.remove(fileSystem)
+        }
     }
 
     /// Removes one of the empty files that tell the next opening something, if it is there.

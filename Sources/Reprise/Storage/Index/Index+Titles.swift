@@ -137,7 +137,7 @@ extension Index {
                 guard let fields = codec.decodeTitle(row.title.record, name: row.title.name),
                     let url = try? ResourceURL(fields.url)
                 else { return nil }
-                return Title(fields, url: url, row)
+                return Title(fields, url: url, row: row)
             }
         }
     }

@@ -31,7 +31,7 @@ extension Index {
         try await write { database in
             // Before the generations: those stored after an invalidation are not affected by it.
             for key in batch.invalidated { try invalidate(key, in: database) }
-            for (key, variant) in batch.variants { try write(key, variant, to: database) }
+            for (key, variant) in batch.variants { try write(key, variant: variant, to: database) }
             for generation in batch.generations { try write(generation, to: database) }
             for (title, keys) in batch.members { try add(keys, to: title, in: database) }
             for (key, time) in batch.lastUsed {

@@ -61,7 +61,7 @@ struct Index: Sendable {
                     """
             ) { row in
                 guard let generation = row.generation, let record = codec.decode(generation) else { return nil }
-                return CacheEntry(record: record, usage: generation.usage, row)
+                return CacheEntry(record: record, usage: generation.usage, row: row)
             }
         }
     }

@@ -29,7 +29,7 @@ struct IndexTraces {
     /// With `isThorough` all of it is read in any case. A file that cannot be read counts as one that does not exist:
     /// opening it says why.
     init(_ path: String, fileSystem: any FileSystem, isThorough: Bool = false) throws(SystemError) {
-        let main = try Self.open(path, fileSystem)
+        let main = try Self.open(path, fileSystem: fileSystem)
         let header =
             try main.map { file throws(SystemError) in
                 try Self.bytes(of: file, at: 0, count: Self.header)
@@ -44,7 +44,7 @@ struct IndexTraces {
         guard isThorough || exists && !hasFirstPage else { return }
         var saysPlain = false
         // What was written last is in the log only.
-        for file in [main, try Self.open(path + "-wal", fileSystem)] {
+        for file in [main, try Self.open(path + "-wal", fileSystem: fileSystem)] {
             guard let file else { continue }
             let found = try Self.find([Self.declaration, Self.sealedRow, Self.plainRow], in: file)
             hasTables = hasTables || found[0]

@@ -56,11 +56,11 @@ struct RecordCodec: Sendable {
             l: record.completeLength, r: record.rangesSupported, h: record.finalHost,
             d: record.finalURL?.description, q: record.requestTime, p: record.responseTime,
             s: record.role?.recorded)
-        return try close(fields, salt: record.salt, context: Self.context(name, record.id))
+        return try close(fields, salt: record.salt, context: Self.context(name, id: record.id))
     }
 
     func decode(_ data: Data, id: Int64, name: String, salt: [UInt8]) -> GenerationRecord? {
-        guard let fields: Fields = open(data, salt: salt, context: Self.context(name, id)),
+        guard let fields: Fields = open(data, salt: salt, context: Self.context(name, id: id)),
             let url = try? ResourceURL(fields.u), (0...Int64.largestPosition).contains(fields.l ?? 0)
         else { return nil }
         var headers = HTTPFields()
@@ -101,7 +101,7 @@ struct RecordCodec: Sendable {
     private func close(_ value: some Encodable, salt: [UInt8], context: String) throws -> Data {
         let json = try JSONEncoder().encode(value)
         if let vault { return try vault.seal(json, salt: salt, context: context) }
-        return json + withUnsafeBytes(of: Self.checksum(json, context).littleEndian) { Data($0) }
+        return json + withUnsafeBytes(of: Self.checksum(json, context: context).littleEndian) { Data($0) }
     }
 
     private func open<T: Decodable>(_ data: Data, salt: [UInt8], context: String) -> T? {
@@ -112,7 +112,7 @@ struct RecordCodec: Sendable {
         } else {
             guard data.count > 8 else { return nil }
             json = data.prefix(data.count - 8)
-            let expected = withUnsafeBytes(of: Self.checksum(json, context).littleEndian) { Data($0) }
+            let expected = withUnsafeBytes(of: Self.checksum(json, context: context).littleEndian) { Data($0) }
             guard data.suffix(8) == expected else { return nil }
         }
         return try? JSONDecoder().decode(T.self, from: json)
