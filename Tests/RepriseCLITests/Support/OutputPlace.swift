@@ -264,7 +264,7 @@ final class PseudoTerminal: Sendable {
     }
 }
 
-/// A terminal that takes no byte, as after Control-S: whoever writes waits for ever.
+/// A terminal that takes no byte, as after Control-S: a write waits for ever.
 ///
 /// One that is merely full is not enough: the kernel moves what waits to the other end in its own time, and a few bytes
 /// more find room.
