@@ -45,6 +45,7 @@ let package = Package(
         .library(name: "HTTPSemantics", targets: ["HTTPSemantics"]),
         .library(name: "Reprise", targets: ["Reprise"]),
         .library(name: "RepriseAVPlayer", targets: ["RepriseAVPlayer"]),
+        .library(name: "RepriseStreams", targets: ["RepriseStreams"]),
         .library(name: "RepriseURLSession", targets: ["RepriseURLSession"]),
         .library(name: "RepriseHTTPClient", targets: ["RepriseHTTPClient"]),
         .library(name: "RepriseProxy", targets: ["RepriseProxy"]),
@@ -197,7 +198,7 @@ let package = Package(
             name: "RepriseProxyTests",
             dependencies: [
                 "ByteRanges", "HTTPSemantics", "Primitives", "Playlists", "Reprise", "RepriseHTTPClient",
-                "RepriseProxy",
+                "RepriseProxy", "RepriseStreams",
                 "RepriseTesting", "TestLimits", "TestSupport", httpTypes, logging,
             ] + nio,
             resources: [.copy("Fixtures")],
@@ -205,8 +206,8 @@ let package = Package(
         .testTarget(
             name: "RepriseStreamsTests",
             dependencies: [
-                "ByteRanges", "Playlists", "Reprise", "RepriseStreams", "RepriseTesting", "TestLimits", "TestSupport",
-                httpTypes,
+                "ByteRanges", "Playlists", "Primitives", "Reprise", "RepriseStreams", "RepriseTesting", "TestLimits",
+                "TestSupport", httpTypes,
             ],
             swiftSettings: strict),
         .testTarget(

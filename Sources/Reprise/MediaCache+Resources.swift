@@ -60,7 +60,7 @@ extension MediaCache {
     }
 
     /// The clock of this cache.
-    package var clock: CacheClock { engine.configuration.clock }
+    package var clock: CacheClock { engine.clock }
 
     /// A cache with the same origin that stores nothing.
     package func withoutStoring() -> MediaCache {

@@ -11,10 +11,16 @@ extension MediaCache {
     /// Throws ``RepriseError``: `storageFull` when pinned entries and downloads would exceed the limit by themselves;
     /// the retention then stays as it was.
     public func retain(_ resource: MediaResource, as retention: Retention) async throws {
+        try await retain(resource, as: retention, selection: StreamSelection())
+    }
+
+    /// As ``retain(_:as:)-(MediaResource,_)``; of a stream, `selection` is downloaded.
+    func retain(_ resource: MediaResource, as retention: Retention, selection: StreamSelection) async throws {
         let store = try writableStore()
         await store.recorder.flush()
         let before = try await self.retention(of: resource)
-        try await store.recorder.retain(retention, of: resource)
+        try await store.recorder.retain(
+            retention, of: resource, selection: retention == .download ? selection : nil)
         let reason = try await withTaskExecutorPreference(DiskExecutor.shared) {
             guard retention != .cached else { return nil as String? }
             return try store.index.retainedUsage().allocated > store.quota.limit ? store.noRoomReason : nil
@@ -24,7 +30,7 @@ extension MediaCache {
             throw RepriseError(.storageFull, reason)
         }
         if retention == .download {
-            downloads.start(resource.key, request: resource.originRequest)
+            downloads.start(resource.key, request: resource.originRequest, selection: selection)
         } else {
             downloads.cancel(resource.key)
         }
@@ -78,7 +84,7 @@ extension MediaCache {
         let before = store.quota.usage.allocated
         var left: [LeftFile] = []
         if let age {
-            let date = engine.configuration.clock.now() - age / .seconds(1)
+            let date = engine.clock.now() - age / .seconds(1)
             left += await store.evictor.prune(before: date, size: nil, by: engine.hands(store))
         }
         if let size, left.isEmpty {

@@ -213,8 +213,8 @@ public final class MediaCache: Sendable {
     /// 1,024 events behind loses the oldest; ``statistics`` never does.
     public func events() -> AsyncStream<CacheEvent> { engine.reporter.events() }
 
-    /// Records a use of `resource`, which is being served from ``MediaResource/storedHit(_:atMost:directives:)``.
-    package func noteUse(of resource: MediaResource) { engine.store?.recorder.noteUse(resource.key) }
+    /// Records a use of the resource under `key`, which is being served from ``HitFinder/hit(_:atMost:for:)``.
+    package func noteUse(of key: CacheKey) { engine.store?.recorder.noteUse(key) }
 
     /// Counts responses served without a read: those that ended, complete or not, and bytes sent.
     package func noteServed(reads: Int64, bytes: Int64, from source: PieceSource = .store) {

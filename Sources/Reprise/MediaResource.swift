@@ -105,7 +105,9 @@ public struct MediaResource: Sendable {
 
     var engine: Engine { resource.engine }
 
-    func retain(as retention: Retention) async throws { try await cache.retain(self, as: retention) }
+    func retain(as retention: Retention, selection: StreamSelection) async throws {
+        try await cache.retain(self, as: retention, selection: selection)
+    }
 
     /// The live resource in the table, if there is one.
     var live: LiveResource? { resource.isDetached ? engine.liveResource(key) : resource }
@@ -148,12 +150,21 @@ public struct MediaResource: Sendable {
         return try await current().forward(request)
     }
 
+    /// What finds its stored bytes.
+    package var hits: HitFinder { HitFinder(resource: resource) }
+}
+
+/// Finds the stored bytes of a resource; one reference, because servers ask for every request.
+package struct HitFinder: Sendable {
+    fileprivate let resource: LiveResource
+
     /// The beginning of `range`, at most `count` bytes, if all of `range` is stored, verified, and usable without
     /// asking the origin.
     ///
     /// Never waits. ``StoredRegion/following(_:upTo:)`` returns the rest, piece by piece.
     package func hit(_ range: RangeSpec?, atMost count: Int64, for directives: CacheControl?) -> StoredHit? {
-        live?.hit(range, atMost: count, for: directives)
+        let live = resource.isDetached ? resource.engine.liveResource(resource.key) : resource
+        return live?.hit(range, atMost: count, for: directives)
     }
 }
 

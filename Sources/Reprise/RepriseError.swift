@@ -84,6 +84,8 @@ extension RepriseError.Code {
     public static let keyUnavailable = Self("keyUnavailable")
     /// Nothing is stored under that key.
     public static let notStored = Self("notStored")
+    /// A stream that no download can keep: it goes on, is protected, or has nothing of what was selected.
+    public static let notDownloadable = Self("notDownloadable")
     /// The cache was closed.
     public static let closed = Self("closed")
 }

@@ -4,6 +4,7 @@ import Primitives
 import Logging
 import Reprise
 import RepriseHTTPClient
+import RepriseStreams
 
 /// Options that every subcommand shares.
 struct CacheOptions: ParsableArguments {
@@ -82,6 +83,7 @@ struct CacheOptions: ParsableArguments {
         _ configuration: MediaCache.Configuration, origin: NIOOrigin, mayDoWithout: Bool = false
     ) async throws -> MediaCache {
         var configuration = configuration
+        configuration.downloadsStreams = true
         let isReset = Mutex(false)
         configuration.willReset = { [directory] holdings in
             Terminal.error("reprise: --reset drops \(holdings.summary) in \(directory): the key differs.")

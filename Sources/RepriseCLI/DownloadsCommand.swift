@@ -36,6 +36,8 @@ struct DownloadsCommand: AsyncParsableCommand {
         let state: String
         let storedBytes: Int64
         let completeLength: Int64?
+        /// Of a stream.
+        let storedFiles, files: Int?
     }
 
     func run() async throws {
@@ -49,7 +51,8 @@ struct DownloadsCommand: AsyncParsableCommand {
                     try Terminal.printJSON(
                         Report(
                             url: URLText.withoutCredentials("\(download.url)"), state: Self.word(download.state),
-                            storedBytes: download.storedBytes, completeLength: download.completeLength))
+                            storedBytes: download.storedBytes, completeLength: download.completeLength,
+                            storedFiles: download.files?.stored, files: download.files?.all))
                 } else {
                     try Terminal.print(Self.line(download))
                 }

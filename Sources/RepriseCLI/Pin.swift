@@ -11,7 +11,8 @@ struct Pin: AsyncParsableCommand {
         abstract: "Keep the stored bytes of URLs, whatever else needs room.",
         discussion: """
             Without --download nothing is fetched: what players and fetch store of a URL is kept. With the URL of a
-            stream's outermost playlist, that is all its files. What is kept counts against the limit like the rest. When
+            stream's outermost playlist, that is all its files. With --download, a stream's playlists, segments and keys
+            are fetched, of the variant and the languages that the options name. What is kept counts against the limit like the rest. When
             it fails, a URL is kept as it was before, and the others follow all the same. The proxy must not be running
             on the same directory.
 
@@ -19,6 +20,7 @@ struct Pin: AsyncParsableCommand {
               reprise pin https://example.com/film.mp4
               reprise pin https://example.com/film.mp4 --for 30d
               reprise pin --download https://example.com/film.mp4
+              reprise pin --download --quality 1080p --audio en,de --subtitles all https://example.com/film.m3u8
             """)
 
     @OptionGroup var cache: CacheOptions
@@ -30,11 +32,15 @@ struct Pin: AsyncParsableCommand {
     var time: TimeSpan?
     @Flag(help: "Fetch what is missing, now and, if that is broken off, whenever the cache is opened.")
     var download = false
+    @OptionGroup var stream: StreamOptions
 
     func validate() throws {
         if urls.isEmpty { throw ValidationError("Name the URLs to keep.") }
         if let time, time.duration <= .zero {
             throw ValidationError("--for takes a time above zero, such as 12h or 30d.")
+        }
+        if stream.isGiven, !download {
+            throw ValidationError("--quality, --codec, --audio and --subtitles choose what --download fetches.")
         }
         if download, time != nil { throw ValidationError("A download is kept until it is released: leave --for out.") }
     }
@@ -101,8 +107,8 @@ struct Pin: AsyncParsableCommand {
                 return try await Self.report(
                     resource, url: URLText.redacted(url), retention: .download, in: store, isOld: true)
             }
-            try await Self.retain(resource, in: store, as: retention)
-            if download { try await Self.end(of: resource, url: url, events: events) }
+            try await retain(resource, in: store, as: retention)
+            if download { try await Self.end(of: resource, url: url, in: store, events: events) }
         } catch is CancellationError where download {
             throw StopSignals.StoppedTransfer(
                 key: resource.key, name: URLText.name(of: url),
@@ -117,9 +123,15 @@ struct Pin: AsyncParsableCommand {
         return report + "\nIt was a download and is a pin now: what is missing is no longer fetched."
     }
 
-    private static func retain(_ resource: MediaResource, in store: MediaCache, as retention: Retention) async throws {
-        do { try await store.retain(resource, as: retention) } catch let error as RepriseError {
-            throw error.code == .storageFull ? await reason(error, of: resource) : error
+    private func retain(_ resource: MediaResource, in store: MediaCache, as retention: Retention) async throws {
+        do {
+            if download {
+                try await store.downloads.add(resource, selection: try stream.selection())
+            } else {
+                try await store.retain(resource, as: retention)
+            }
+        } catch let error as RepriseError {
+            throw error.code == .storageFull ? await Self.reason(error, of: resource) : error
         }
     }
 
@@ -142,18 +154,21 @@ struct Pin: AsyncParsableCommand {
     }
 
     /// Shows how far the download is until it ends.
-    private static func end(of resource: MediaResource, url: String, events: AsyncStream<CacheEvent>) async throws {
+    private static func end(
+        of resource: MediaResource, url: String, in store: MediaCache, events: AsyncStream<CacheEvent>
+    ) async throws {
         let meter = FetchMeter(url: url, isJSON: false)
         try await meter.showing {
-            async let _ = follow(resource, to: meter)
+            async let _ = follow(resource.key, in: store, to: meter)
             try await end(of: resource, events: events)
         }
     }
 
-    private static func follow(_ resource: MediaResource, to meter: FetchMeter) async {
+    private static func follow(_ key: CacheKey, in store: MediaCache, to meter: FetchMeter) async {
         var (before, hasBegun) = (nil as Int64?, false)
-        for await progress in resource.storedProgressUpdates() {
-            let bytes = progress.ranges.byteCount
+        for await list in store.downloads.updates() {
+            guard let progress = list.first(where: { $0.key == key }) else { continue }
+            let bytes = progress.storedBytes
             // Bytes stored before the first change come from an earlier run.
             let stored = before ?? bytes
             if before != nil, !hasBegun {

@@ -114,12 +114,15 @@ final class ProxyService: Sendable {
     }
 
     /// Logs an answer, if requests are being logged.
-    func log(_ request: MediaRequest, resource: MediaResource, status: Int, cache: @autoclosure () -> String) {
+    func log(
+        _ request: MediaRequest, resource: @autoclosure () -> MediaResource, status: Int,
+        cache: @autoclosure () -> String
+    ) {
         guard isLoggingRequests else { return }
         log(
             .info, "request",
             [
-                "method": "\(request.isHead ? "HEAD" : "GET")", "url": "\(resource.url.redacted)",
+                "method": "\(request.isHead ? "HEAD" : "GET")", "url": "\(resource().url.redacted)",
                 "range": "\(request.head.value("range") ?? "-")", "status": "\(status)", "cache": "\(cache())",
             ])
     }

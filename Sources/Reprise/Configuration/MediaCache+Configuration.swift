@@ -88,6 +88,8 @@ extension MediaCache {
         package var usesRecordedLimit = false
         /// Whether unfinished downloads resume when the cache is opened; off for maintenance commands.
         package var resumesDownloads = true
+        /// Finds the files of streams that are downloaded; without it a playlist is a file like others.
+        package var streamPlanner: (any StreamPlanner)?
         /// Longest time that finished chunks wait to be recorded.
         package var recordDelay = Recorder.batchDelay
 

@@ -38,19 +38,32 @@ public struct Download: Sendable, Identifiable {
     public let state: State
     /// Bytes of it on disk.
     public let storedBytes: Int64
-    /// Its length in bytes; `nil` while unknown.
+    /// Its length in bytes; `nil` while unknown, of a stream until all is stored.
     public let completeLength: Int64?
     /// Bytes per second that arrived in the last five seconds; `nil` unless it is running.
     public let bytesPerSecond: Double?
     /// Which networks it may use.
     public let networkPolicy: NetworkPolicy
+    /// Of a stream, how many of its files are stored; `nil` for a single file, and while the playlists are not known.
+    public let files: FileCount?
+    /// What is downloaded if it is a stream.
+    public let selection: StreamSelection
+
+    /// A number of files of a stream: playlists, segments and keys.
+    public struct FileCount: Sendable, Hashable {
+        /// Those that are on disk as wholes.
+        public let stored: Int
+        /// All that the download consists of.
+        public let all: Int
+    }
 
     /// The key: there is one download for each.
     public var id: CacheKey { key }
 
-    /// The stored fraction, 0 to 1; 0 while the length is unknown.
+    /// The stored fraction, 0 to 1, of a stream by its files; 0 while the length is unknown.
     public var fraction: Double {
         if case .done = state { return 1 }
+        if let files { return Double(files.stored) / Double(max(files.all, 1)) }
         guard let completeLength, completeLength > 0 else { return 0 }
         return min(Double(storedBytes) / Double(completeLength), 1)
     }

@@ -20,6 +20,8 @@ struct DownloadQueue: Sendable {
     struct Item: Sendable {
         let key: CacheKey
         var request: OriginRequest
+        /// What of it is fetched if it is a stream.
+        var selection = StreamSelection()
         var phase = Phase.queued
         /// Bytes stored when they were last counted.
         var storedBytes: Int64 = 0
@@ -32,7 +34,7 @@ struct DownloadQueue: Sendable {
     /// What must be done.
     enum Effect: Sendable {
         /// Fetch what is missing, as a task of that number.
-        case start(Run, CacheKey, OriginRequest)
+        case start(Run, Item)
         /// End a task.
         case cancel(Run)
         /// Call ``retry(_:after:)`` with the same number of waits after that time.
@@ -67,14 +69,20 @@ struct DownloadQueue: Sendable {
     // MARK: - What people want
 
     /// Adds a download behind all others, or goes on with one that is paused, waits or has failed, with this request.
-    mutating func add(_ key: CacheKey, request: OriginRequest) -> [Effect] {
+    ///
+    /// One that runs begins again if it is another selection, and finds what is stored.
+    mutating func add(
+        _ key: CacheKey, request: OriginRequest, selection: StreamSelection = StreamSelection()
+    ) -> [Effect] {
         guard let index = index(of: key) else {
-            items.append(Item(key: key, request: request))
+            items.append(Item(key: key, request: request, selection: selection))
             return launch()
         }
-        items[index].request = request
+        let isOther = items[index].selection != selection
+        (items[index].request, items[index].selection) = (request, selection)
         switch items[index].phase {
-        case .queued, .running: return []
+        case .queued: return []
+        case .running(let run): return isOther ? [.cancel(run)] : []
         case .waiting, .paused, .done, .failed: return enqueue(index)
         }
     }
@@ -198,7 +206,7 @@ struct DownloadQueue: Sendable {
             lastRun += 1
             runs.insert(lastRun)
             items[index].phase = .running(lastRun)
-            effects.append(.start(lastRun, items[index].key, items[index].request))
+            effects.append(.start(lastRun, items[index]))
         }
         return effects
     }

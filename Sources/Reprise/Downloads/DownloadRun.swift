@@ -1,70 +1,187 @@
-import ByteRanges
+import Primitives
 
-/// Fetches what is missing of one download.
-struct DownloadRun {
+/// Fetches what is missing of one download: of a file, or of a stream with its playlists, segments and keys.
+struct DownloadRun: Sendable {
+    /// How far the download of a stream is.
+    struct StreamProgress: Sendable {
+        /// Number of its files, playlists included.
+        var files = 0
+        /// Number of those that are stored as wholes.
+        var storedFiles = 0
+        /// Bytes of them on disk.
+        var storedBytes: Int64 = 0
+
+        /// The bytes of all files; `nil` while some are missing, whose lengths no playlist says.
+        var completeLength: Int64? { storedFiles == files ? storedBytes : nil }
+    }
+
     let key: CacheKey
     let request: OriginRequest
+    let selection: StreamSelection
     let engine: Engine
+    /// Told the number of bytes that have arrived; of a stream, also how far it is.
+    let report: @Sendable (Int, StreamProgress?) -> Void
 
-    /// Reads the whole representation, which fetches the missing bytes, and reports how many have arrived.
+    /// Files of a stream that are fetched at once.
+    private static let width = 3
+
+    init(
+        _ item: DownloadQueue.Item, engine: Engine, report: @escaping @Sendable (Int, StreamProgress?) -> Void
+    ) {
+        (key, request, selection) = (item.key, item.request, item.selection)
+        (self.engine, self.report) = (engine, report)
+    }
+
+    /// Fetches the missing bytes.
     ///
-    /// Throws as soon as it turns out that the bytes cannot be stored: no reader needs them.
-    func fetch(_ arrived: (Int64) -> Void) async throws {
-        guard let store = engine.store else { throw RepriseError(.storageUnavailable, "There is no store.") }
-        let resource = try engine.resource(key)
-        var request = request
-        request.demand = .download
-        // Before anything is fetched or evicted for it.
-        if let known = try await resource.stored(for: request), let length = known.information.completeLength,
-            let obstacle = store.obstacle(toStoring: length, stored: known.storedRanges.byteCount, isKept: true)
-        {
-            throw prevented(by: obstacle, length: length)
-        }
+    /// A stream that is stored as its stored playlists say is not looked up at the origin again. Throws as soon as it
+    /// turns out that the bytes cannot be stored.
+    func fetch() async throws {
+        if try await isStoredStream() { return }
         try await engine.authorizer?.prepare(request)
-        let read = try await resource.open(ReadRequest(range: nil, origin: request, storesOnlyWhole: true))
-        defer { read.cancel() }
-        if read.passedThrough != nil { throw RepriseError(.notStored, "The response must not be stored.") }
-        var fetched: Int64 = 0
-        while true {
-            if read.isPastStore { throw bypassed(read, in: store) }
+        let fetched = try await first.fetch(returningUpTo: textLimit) { report($0, nil) }
+        guard let planner = engine.configuration.streamPlanner, let document = document(fetched, from: request.url)
+        else { return }
+        let loaded = Mutex<Set<CacheKey>>([key])
+        let files = try await plan(document) { url in
+            let file = member(at: url, role: .endedPlaylist)
+            loaded.withLock { _ = $0.insert(file.key) }
+            let fetched = try await file.fetch(returningUpTo: { _ in planner.largestPlaylist }) { report($0, nil) }
+            guard let document = self.document(fetched, from: url) else { throw Self.isNoPlaylist(url) }
+            return document
+        }
+        guard let files else { return }
+        let playlists = loaded.withLock { $0 }
+        // Without it a list of playlists would be believed in play, and name what is not stored when the origin is away.
+        try engine.resource(key).liveGeneration(for: request)?
+            .assign(playlists.count > 1 ? .listOfPlaylists : .endedPlaylist)
+        try await fetch(files, playlists: playlists)
+    }
+
+    // MARK: - The files of a stream
+
+    private var first: FileDownload { FileDownload(key: key, request: request, engine: engine) }
+
+    private var title: TitleReference { TitleReference(key: key, url: request.url) }
+
+    /// Most bytes that the first file has if it is a playlist; `nil` if its metadata say that it is none.
+    private func textLimit(_ information: ContentInformation) -> Int64? {
+        guard let planner = engine.configuration.streamPlanner, planner.mayBePlaylist(information, at: request.url)
+        else { return nil }
+        return planner.largestPlaylist
+    }
+
+    private func document(_ fetched: FileDownload.Fetched, from url: ResourceURL) -> StreamDocument? {
+        fetched.bytes.map { StreamDocument(bytes: $0, url: fetched.information.finalURL ?? url) }
+    }
+
+    private func plan(
+        _ document: StreamDocument, load: (ResourceURL) async throws -> StreamDocument
+    ) async throws -> [StreamFile]? {
+        try await engine.configuration.streamPlanner?.files(of: document, selection: selection, load: load)
+    }
+
+    /// A file that the playlists name.
+    private func member(at url: ResourceURL, isKey: Bool = false, role: StreamRole? = nil) -> FileDownload {
+        let key = engine.configuration.keyPolicy.key(for: url).inPartition(key.partition)
+        // What lets the user in at one host is not for others.
+        var member = OriginRequest(url: url, fields: url.isSameHost(as: request.url) ? request.fields : [:])
+        (member.networkPolicy, member.key, member.isForKey) = (request.networkPolicy, key, isKey)
+        return FileDownload(key: key, request: member, engine: engine, role: role, titles: [title])
+    }
+
+    private func member(_ file: StreamFile) -> FileDownload {
+        member(at: file.url, isKey: file.isKey, role: .endedSegment)
+    }
+
+    /// Whether the first file is a playlist and all is stored that it and the other stored playlists name.
+    func isStoredStream() async throws -> Bool {
+        guard let known = try await engine.resource(key).stored(for: request),
+            let limit = textLimit(known.information), known.information.completeLength ?? .max <= limit,
+            let fetched = try await first.readStored(),
+            let document = document(fetched, from: request.url)
+        else { return false }
+        var progress = StreamProgress()
+        let files: [StreamFile]?
+        do {
+            files = try await plan(document) { url in
+                guard let fetched = try await member(at: url).readStored(),
+                    let document = self.document(fetched, from: url)
+                else { throw RepriseError(.notStored, "A playlist is not stored.") }
+                progress.note(Int64(document.bytes.count))
+                return document
+            }
+        } catch let error as RepriseError where error.code == .notStored || error.code == .notDownloadable {
+            // The origin may have another version by now.
+            return false
+        }
+        guard let files else { return false }
+        progress.note(Int64(document.bytes.count))
+        for file in files {
+            let (byteCount, isWhole) = try await member(file).stored()
+            guard isWhole else { return false }
+            progress.note(byteCount)
+        }
+        report(0, progress)
+        return true
+    }
+
+    /// Fetches what is missing of `files`, and makes them and the playlists files of the title.
+    private func fetch(_ files: [StreamFile], playlists: Set<CacheKey>) async throws {
+        let members = files.map(member)
+        engine.store?.recorder.note(Array(playlists) + members.map(\.key), in: title)
+        let tally = Mutex(StreamProgress(files: playlists.count + files.count, storedFiles: playlists.count))
+        var missing: [FileDownload] = []
+        for member in members {
             try Task.checkCancellation()
-            guard let piece = try await read.next() else { break }
-            guard !read.lastPieceWasStored else { continue }
-            fetched += Int64(piece.count)
-            arrived(fetched)
+            let (byteCount, isWhole) = try await member.stored()
+            tally.withLock { tally in
+                tally.storedBytes += byteCount
+                tally.storedFiles += isWhole ? 1 : 0
+            }
+            if !isWhole { missing.append(member) }
         }
-        try Task.checkCancellation()
-        if let generation = resource.liveGeneration(for: request), !Self.isWhole(generation) {
-            throw bypassed(read, in: store)
+        report(0, tally.withLock { $0 })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, member) in missing.enumerated() {
+                if number >= Self.width { try await group.next() }
+                group.addTask {
+                    _ = try await member.fetch { count in
+                        report(
+                            count,
+                            tally.withLock { tally in
+                                tally.storedBytes += Int64(count)
+                                return tally
+                            })
+                    }
+                    report(
+                        0,
+                        tally.withLock { tally in
+                            tally.storedFiles += 1
+                            return tally
+                        })
+                }
+            }
+            try await group.waitForAll()
         }
     }
 
-    private static func isWhole(_ generation: LiveGeneration) -> Bool {
-        guard let length = generation.information.completeLength else { return false }
-        return generation.storedRanges.contains(0..<length)
+    private static func isNoPlaylist(_ url: ResourceURL) -> RepriseError {
+        RepriseError(.notDownloadable, "\(url.redacted) is no playlist, although the stream names it as one.")
     }
+}
 
-    private func prevented(by obstacle: StorageObstacle, length: Int64?) -> RepriseError {
-        var code = RepriseError.Code.storageFull
-        if case .store = obstacle { code = .storageUnavailable }
-        return RepriseError(code, obstacle.description, range: length.map { 0..<$0 })
+extension DownloadRun.StreamProgress {
+    /// Counts a file that is stored as a whole.
+    fileprivate mutating func note(_ byteCount: Int64) {
+        (files, storedFiles) = (files + 1, storedFiles + 1)
+        storedBytes += byteCount
     }
+}
 
-    /// Why the bytes bypass the store.
-    private func bypassed(_ read: MediaRead, in store: Store) -> RepriseError {
-        let length = read.information.completeLength
-        if let obstacle = store.obstacle(toStoring: length, isKept: true) {
-            return prevented(by: obstacle, length: length)
-        }
-        let reason = store.refusal(of: length)
-        let missing = (length ?? 0) - read.servedBytes(from: .store)
-        // It would fit: something else prevents it, such as a folder that cannot be written.
-        if reason == nil, length != nil, store.quota.shortage(max(missing, 1)) <= 0,
-            let reason = engine.reporter.bypassReason(of: key)
-        {
-            return RepriseError(.storageUnavailable, reason)
-        }
-        return RepriseError(
-            .storageFull, reason ?? store.noRoomReason(for: max(missing, 1)), range: length.map { 0..<$0 })
+extension ResourceURL {
+    /// Whether fields for one may be sent to the other.
+    fileprivate func isSameHost(as other: ResourceURL) -> Bool {
+        scheme == other.scheme && authority == other.authority
     }
 }

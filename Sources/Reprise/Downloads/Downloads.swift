@@ -19,6 +19,8 @@ public final class Downloads: Sendable {
         var queue: DownloadQueue
         var tasks: [DownloadQueue.Run: Task<Void, Never>] = [:]
         var rates: [DownloadQueue.Run: TransferRate] = [:]
+        /// How far the downloads of streams are.
+        var streams: [CacheKey: DownloadRun.StreamProgress] = [:]
         /// Waits for the next attempts.
         var waits: [CacheKey: Task<Void, Never>] = [:]
         /// The last error that was told of each download that waits.
@@ -33,7 +35,7 @@ public final class Downloads: Sendable {
 
     init(engine: Engine) {
         self.engine = engine
-        clock = engine.configuration.clock
+        clock = engine.clock
         state = Mutex(State(queue: DownloadQueue(width: engine.configuration.maximumDownloads)))
     }
 
@@ -44,7 +46,12 @@ public final class Downloads: Sendable {
     /// The same as ``MediaCache/retain(_:as:)`` with `download`. One that is paused, waits or has failed goes on, with
     /// the fields of `resource`. The network policy of `resource` is recorded with it. Throws ``RepriseError``:
     /// `storageFull` when pinned entries and downloads would exceed the limit by themselves; `storageUnavailable`.
-    public func add(_ resource: MediaResource) async throws { try await resource.retain(as: .download) }
+    ///
+    /// With the URL of a stream's outermost playlist, what `selection` says of the stream is downloaded: playlists,
+    /// segments and keys. Without a second call with another selection, it stays the same.
+    public func add(_ resource: MediaResource, selection: StreamSelection = StreamSelection()) async throws {
+        try await resource.retain(as: .download, selection: selection)
+    }
 
     /// Stops a download; its bytes stay stored, and kept.
     ///
@@ -97,13 +104,17 @@ public final class Downloads: Sendable {
     public func list() async -> [Download] {
         await state.withLock { $0.resumption }?.value
         let now = clock.elapsed()
-        let (items, rates) = state.withLock { ($0.queue.items, $0.rates) }
+        let (items, rates, streams) = state.withLock { ($0.queue.items, $0.rates, $0.streams) }
         return items.map { item in
             var item = item
-            if let stored = storedBytes(of: item) { (item.storedBytes, item.completeLength) = stored }
+            if let stream = streams[item.key] {
+                (item.storedBytes, item.completeLength) = (stream.storedBytes, stream.completeLength)
+            } else if let stored = storedBytes(of: item) {
+                (item.storedBytes, item.completeLength) = stored
+            }
             var rate: Double?
             if case .running(let run) = item.phase { rate = rates[run]?.bytesPerSecond(at: now) ?? 0 }
-            return Download(item, bytesPerSecond: rate)
+            return Download(item, stream: streams[item.key], bytesPerSecond: rate)
         }
     }
 
@@ -130,7 +141,9 @@ public final class Downloads: Sendable {
         if isIdle { apply { $0.stop() } }
         let task = Task(executorPreference: DiskExecutor.shared) { [weak self] in
             do throws(RepriseError) {
-                let recorded = try store.index.downloads()
+                var recorded = try store.index.downloads()
+                // Nothing will run that finds out.
+                if isIdle { recorded = await self?.settled(recorded) ?? recorded }
                 self?.apply { $0.restore(recorded) }
             } catch {
                 store.reporter.tell(.storeBypassed(nil, reason: error.explanation))
@@ -139,12 +152,33 @@ public final class Downloads: Sendable {
         state.withLock { $0.resumption = task }
     }
 
+    /// `recorded`, where streams are done of which all is stored.
+    private func settled(_ recorded: [DownloadQueue.Item]) async -> [DownloadQueue.Item] {
+        guard let engine else { return recorded }
+        var items = recorded
+        for (index, item) in items.enumerated() {
+            guard case .queued = item.phase else { continue }
+            let run = DownloadRun(item, engine: engine) { [weak self] _, stream in
+                self?.state.withLock { $0.streams[item.key] = stream }
+            }
+            // What cannot be read is found out by the download.
+            if (try? await run.isStoredStream()) == true { items[index].phase = .done }
+        }
+        return items
+    }
+
     /// Fetches the missing bytes of `key`, unless that is under way.
-    func start(_ key: CacheKey, request: OriginRequest) { apply { $0.add(key, request: request) } }
+    func start(_ key: CacheKey, request: OriginRequest, selection: StreamSelection) {
+        apply { $0.add(key, request: request, selection: selection) }
+    }
 
     /// `key` is no download any more.
     func cancel(_ key: CacheKey) {
-        state.withLock { $0.waits.removeValue(forKey: key) }?.cancel()
+        let wait = state.withLock { state in
+            state.streams[key] = nil
+            return state.waits.removeValue(forKey: key)
+        }
+        wait?.cancel()
         apply { $0.remove(key) }
     }
 
@@ -175,7 +209,7 @@ public final class Downloads: Sendable {
             var canceled: [Task<Void, Never>] = []
             for effect in change(&state.queue) {
                 switch effect {
-                case .start(let run, let key, let request): launch(run, of: key, request: request, in: &state)
+                case .start(let run, let item): launch(run, of: item, in: &state)
                 case .cancel(let run): if let task = state.tasks[run] { canceled.append(task) }
                 case .retry(let key, let waits, let pause): wait(key, waits: waits, pause: pause, in: &state)
                 }
@@ -187,11 +221,11 @@ public final class Downloads: Sendable {
         return keys
     }
 
-    private func launch(_ run: DownloadQueue.Run, of key: CacheKey, request: OriginRequest, in state: inout State) {
+    private func launch(_ run: DownloadQueue.Run, of item: DownloadQueue.Item, in state: inout State) {
         state.rates[run] = TransferRate(at: clock.elapsed())
         state.tasks[run] = Task(executorPreference: DiskExecutor.shared) { [weak self] in
-            let ending = await self?.run(run, of: key, request: request) ?? .canceled
-            self?.end(run, of: key, with: ending)
+            let ending = await self?.run(run, of: item) ?? .canceled
+            self?.end(run, of: item.key, with: ending)
         }
     }
 
@@ -202,15 +236,12 @@ public final class Downloads: Sendable {
         }
     }
 
-    private func run(
-        _ run: DownloadQueue.Run, of key: CacheKey, request: OriginRequest
-    ) async -> DownloadQueue.Ending {
+    private func run(_ run: DownloadQueue.Run, of item: DownloadQueue.Item) async -> DownloadQueue.Ending {
         guard let engine else { return .canceled }
         do {
-            try await DownloadRun(key: key, request: request, engine: engine).fetch { [self] count in
-                state.withLock { $0.rates[run]?.note(count, at: clock.elapsed()) }
-                board.changed(Self.signal)
-            }
+            try await DownloadRun(item, engine: engine) { [weak self] count, stream in
+                self?.note(count, stream, of: item.key, in: run)
+            }.fetch()
             return .done
         } catch is CancellationError {
             // Paused, removed, or the cache is closing: bytes that arrived are kept.
@@ -220,12 +251,28 @@ public final class Downloads: Sendable {
         }
     }
 
+    private func note(
+        _ count: Int, _ stream: DownloadRun.StreamProgress?, of key: CacheKey, in run: DownloadQueue.Run
+    ) {
+        let now = clock.elapsed()
+        state.withLock { state in
+            guard state.rates[run] != nil else { return }
+            state.rates[run]?.note(Int64(count), at: now)
+            if let stream { state.streams[key] = stream }
+        }
+        board.changed(Self.signal)
+    }
+
     private func end(_ run: DownloadQueue.Run, of key: CacheKey, with ending: DownloadQueue.Ending) {
         let item = state.withLock { $0.queue.items.first { $0.key == key } }
         let stored = item.flatMap { storedBytes(of: $0) }
         let isNews = state.withLock { state in
             state.rates[run] = nil
-            if let stored { state.queue.note(key, storedBytes: stored.0, completeLength: stored.1) }
+            if let stream = state.streams[key] {
+                state.queue.note(key, storedBytes: stream.storedBytes, completeLength: stream.completeLength)
+            } else if let stored {
+                state.queue.note(key, storedBytes: stored.0, completeLength: stored.1)
+            }
             switch ending {
             case .canceled: return false
             case .done:
@@ -254,10 +301,12 @@ public final class Downloads: Sendable {
 }
 
 extension Download {
-    init(_ item: DownloadQueue.Item, bytesPerSecond: Double?) {
+    init(_ item: DownloadQueue.Item, stream: DownloadRun.StreamProgress?, bytesPerSecond: Double?) {
         (key, url, networkPolicy) = (item.key, item.request.url, item.request.networkPolicy)
         (storedBytes, completeLength) = (item.storedBytes, item.completeLength)
         self.bytesPerSecond = bytesPerSecond
+        files = stream.map { FileCount(stored: $0.storedFiles, all: $0.files) }
+        selection = item.selection
         state =
             switch item.phase {
             case .queued: .queued

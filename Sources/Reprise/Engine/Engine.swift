@@ -7,6 +7,8 @@ import Primitives
 final class Engine: Sendable {
     let origin: any Origin
     let configuration: MediaCache.Configuration
+    /// The clock of the configuration, apart: hits ask it, and a copy of the whole costs more than they do.
+    let clock: CacheClock
     /// `nil` when nothing can be stored at all.
     let store: Store?
     let reporter: Reporter
@@ -43,6 +45,7 @@ final class Engine: Sendable {
         storeProblem = store?.problem ?? problem
         self.origin = origin
         self.configuration = configuration
+        clock = configuration.clock
         self.store = store
         self.reporter = reporter
         precedence = Precedence(clock: configuration.clock)
@@ -129,8 +132,11 @@ final class Engine: Sendable {
 
     /// Which restrictions on storing a response to `request` are kept.
     func storage(for request: OriginRequest, directives: CacheControl = CacheControl()) -> StoragePolicy {
+        // A key that several users share must not outlive what its origin allows.
+        let isOwnKey = request.isForKey && !configuration.reuse.isShared
         var storage = StoragePolicy(
-            honorsNoStore: !configuration.reuse.forces(request.url.host), isShared: configuration.reuse.isShared,
+            honorsNoStore: !configuration.reuse.forces(request.url.host) && !isOwnKey,
+            isShared: configuration.reuse.isShared,
             hasAuthorization: request.fields[.authorization] != nil, requestForbidsStoring: directives.noStore)
         if storage.isShared { storage.unkeyedFields = request.fields.unkeyed }
         return storage

@@ -37,7 +37,7 @@ struct FetchRun: Sendable {
 
     /// Runs to the end of the fetch's range, beginning with `response` if the first one is here already.
     func run(_ response: FetchResponse?) async {
-        let clock = engine.configuration.clock
+        let clock = engine.clock
         var budget = RetryBudget(engine.retryPolicy, patience: request.patience, from: clock.elapsed())
         var response = response
         var writer = ChunkWriter(into: generation.bytes, for: id)
@@ -191,9 +191,9 @@ struct FetchRun: Sendable {
         }
         while true {
             await engine.precedence.giveWay(interest, at: authority)
-            let before = engine.configuration.clock.elapsed()
+            let before = engine.clock.elapsed()
             guard let chunk = try await body.next() else { break }
-            reading += engine.configuration.clock.elapsed() - before
+            reading += engine.clock.elapsed() - before
             let range = try cursor.advance(by: chunk.count)
             if cursor.hasSurplus { body.cancel() }
             if !isImported { engine.reporter.count { $0.bytesFetched += Int64(chunk.count) } }

@@ -41,14 +41,14 @@ final class LiveGeneration: Sendable {
         if store.problem != nil { _ = schedule.closeStore() }
         let policy = engine.configuration.reuse
         let response = StoredResponse(
-            record, policy: policy, isConfirmed: isConfirmed, at: engine.configuration.clock.elapsed())
+            record, policy: policy, isConfirmed: isConfirmed, at: engine.clock.elapsed())
         state = Mutex(
             GenerationState(
                 schedule: schedule, response: response, origin: OriginHealth(url: record.url, policy: policy)))
     }
 
-    var moment: Moment { engine.configuration.clock.moment }
-    var elapsed: Duration { engine.configuration.clock.elapsed() }
+    var moment: Moment { engine.clock.moment }
+    var elapsed: Duration { engine.clock.elapsed() }
     var generationPolicy: GenerationPolicy { engine.configuration.generationPolicy }
 
     /// Answers a question about the state, without changing it.
@@ -75,7 +75,7 @@ final class LiveGeneration: Sendable {
             interest?.change(to: demand)
         case .resume(let id): state.withLock { $0.running.resume(id) }.perform()
         case .linger(let id):
-            let (clock, linger) = (engine.configuration.clock, engine.configuration.linger)
+            let (clock, linger) = (engine.clock, engine.configuration.linger)
             let timer = Task(executorPreference: DiskExecutor.shared) {
                 try? await clock.sleep(linger)
                 guard !Task.isCancelled else { return }
@@ -206,7 +206,8 @@ final class LiveGeneration: Sendable {
                 region: StoredRegion(range: first, of: self, openFile: file), range: range,
                 information: state.information())
         }
-        return found.flatMap { $0.region.isCutOff() ? nil : $0 }
+        guard let found, !found.region.isCutOff() else { return nil }
+        return found
     }
 
     /// `range`, if it is stored and verified; `file` is the open data file.
@@ -217,7 +218,8 @@ final class LiveGeneration: Sendable {
             state.response.noteUse(at: now)
             return StoredRegion(range: range, of: self, openFile: file)
         }
-        return region.flatMap { $0.isCutOff() ? nil : $0 }
+        guard let region, !region.isCutOff() else { return nil }
+        return region
     }
 
     // MARK: - Fetches
@@ -297,7 +299,7 @@ final class LiveGeneration: Sendable {
 
     /// One timer for many short stops: it looks how long the last one has been lasting.
     private func makeParkingTimer(_ id: FetchID) -> Task<Void, Never> {
-        let (clock, limit) = (engine.configuration.clock, engine.configuration.parkingTime)
+        let (clock, limit) = (engine.clock, engine.configuration.parkingTime)
         return Task(executorPreference: DiskExecutor.shared) { [weak self] in
             var rest: Duration? = limit
             while let time = rest, (try? await clock.sleep(time)) != nil { rest = self?.checkParking(id, limit: limit) }

@@ -36,6 +36,15 @@ package struct StreamRole: Sendable, Hashable {
         (self.kind, self.term, self.isLive, self.sequence) = (kind, term, isLive, sequence)
     }
 
+    /// A list of playlists: nothing says when it changes, and it may hold tokens, so its origin is asked each time.
+    package static let listOfPlaylists = StreamRole(.playlist, for: .limited(fresh: .zero, usable: nil))
+    /// A list of segments that has ended.
+    package static let endedPlaylist = StreamRole(.playlist, for: .media)
+    /// A file of a list that has ended: it never changes.
+    package static let endedSegment = StreamRole(.segment, for: .permanent)
+    /// A file of a list that goes on.
+    package static let liveSegment = StreamRole(.segment, for: .media, isLive: true)
+
     /// The role of the response that replaces one in this role, until it is read: that of another live playlist.
     var provisional: StreamRole? { kind == .playlist && isLive ? self : nil }
 }

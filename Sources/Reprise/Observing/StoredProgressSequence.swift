@@ -31,7 +31,7 @@ public struct StoredProgressSequence: AsyncSequence, Sendable {
             if isUpdate {
                 guard await changes.next(isolation: actor) != nil else { return nil }
                 // A canceled sleep ends the sequence at its next step, because the stream ends with its task too.
-                try? await resource.engine.configuration.clock.sleep(interval)
+                try? await resource.engine.clock.sleep(interval)
                 if Task.isCancelled { return nil }
             }
             let progress = await resource.storedProgress()

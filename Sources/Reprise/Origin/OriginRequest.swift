@@ -35,6 +35,8 @@ public struct OriginRequest: Sendable {
     package var interest: RequestInterest?
     /// The key of the resource that the engine asks for; ``MediaCache/Configuration/authorize`` is asked about it.
     var key: CacheKey?
+    /// Whether it is for a decryption key of a download, which is stored although the origin says `no-store`.
+    var isForKey = false
     /// Answers instead of the cache's origin, for a file that is imported.
     var source: FileOrigin?
     /// How long failures before the first byte are retried; `nil` for as long as ``RetryPolicy`` says.

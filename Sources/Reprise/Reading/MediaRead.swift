@@ -291,7 +291,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         while true {
             if let error = failure {
                 guard let delay = detour.budget.delay(after: error, bytes: position - detour.from) else { throw error }
-                try await resource.engine.configuration.clock.sleep(delay)
+                try await resource.engine.clock.sleep(delay)
             }
             do {
                 let stream = try await resource.resumeDirect(

@@ -33,7 +33,7 @@ struct GenerationLoader: Sendable {
             completeLength: placement.completeLength, rangesSupported: placement.rangesSupported,
             finalHost: judged.response.url.authority,
             finalURL: judged.response.url == url ? nil : judged.response.url, requestTime: judged.requestTime,
-            responseTime: engine.configuration.clock.moment.date,
+            responseTime: engine.clock.moment.date,
             salt: store.vault == nil ? [] : Vault.makeSalt(),
             role: wanted.role ?? replaced?.record.role?.provisional, formerRole: replaced?.record.role,
             titles: wanted.titles)

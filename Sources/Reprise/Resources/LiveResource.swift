@@ -26,7 +26,7 @@ final class LiveResource: Sendable {
     }
 
     var policy: ReusePolicy { engine.configuration.reuse }
-    private var moment: Moment { engine.configuration.clock.moment }
+    private var moment: Moment { engine.clock.moment }
 
     // MARK: - What is known
 

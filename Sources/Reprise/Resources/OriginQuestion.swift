@@ -65,7 +65,7 @@ struct OriginQuestion: Sendable {
 
     /// Runs `body`, and again after a delay if that can help.
     func retrying<T>(_ body: () async throws -> T) async throws -> T {
-        let clock = engine.configuration.clock
+        let clock = engine.clock
         var budget = RetryBudget(engine.retryPolicy, patience: wanted.origin.patience, from: clock.elapsed())
         while true {
             do {

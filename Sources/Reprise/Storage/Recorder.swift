@@ -185,9 +185,12 @@ actor Recorder {
         }
     }
 
-    /// Records the retention of `key`.
-    func retain(_ retention: Retention, of resource: MediaResource) async throws(RepriseError) {
-        let retained = Index.Retained(key: resource.key, url: resource.url, retention: retention)
+    /// Records the retention of `resource`, and what of a stream is downloaded.
+    func retain(
+        _ retention: Retention, of resource: MediaResource, selection: StreamSelection? = nil
+    ) async throws(RepriseError) {
+        let retained = Index.Retained(
+            key: resource.key, url: resource.url, retention: retention, selection: selection)
         try await perform { [policy = resource.networkPolicy] index async throws(RepriseError) in
             try await index.retain(retained, networkPolicy: policy)
         }

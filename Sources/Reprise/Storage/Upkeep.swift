@@ -33,7 +33,7 @@ final class Upkeep: Sendable {
         _ engine: Engine?, in store: Store
     ) async -> (@Sendable (Duration) async throws -> Void)? {
         guard let engine, let age = engine.configuration.maximumAge else { return nil }
-        let clock = engine.configuration.clock
+        let clock = engine.clock
         await store.evictor.prune(before: clock.now() - age / .seconds(1), size: nil, by: engine.hands(store))
         return clock.sleep
     }

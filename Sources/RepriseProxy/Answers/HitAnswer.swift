@@ -28,7 +28,7 @@ struct HitAnswer {
     /// `nil` if the plan needs more than stored bytes in memory, or must not be followed without asking the origin.
     init?(_ request: MediaRequest, to known: KnownResource, by plan: RequestPlan, service: ProxyService) {
         guard case .send(let spec, let judged) = plan,
-            let hit = known.resource.hit(spec, atMost: Self.firstRegion, for: request.statedDirectives),
+            let hit = known.hits.hit(spec, atMost: Self.firstRegion, for: request.statedDirectives),
             judged.map({ $0.generation == hit.information.generation }) != false, known.hasRole(hit.information),
             let lines = known.lines(
                 of: hit.information, for: request.head.audience, filter: service.bodyFilter)

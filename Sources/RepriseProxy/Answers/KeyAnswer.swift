@@ -3,7 +3,7 @@ import HTTPTypes
 import NIOCore
 import Reprise
 
-/// The answer to a GET for a decryption key: from memory, or the origin's, which no disk gets to see.
+/// The answer to a GET for a decryption key: a download's, from memory, or the origin's, which no disk gets to see.
 struct KeyAnswer {
     let context: AnswerContext
 
@@ -15,6 +15,9 @@ struct KeyAnswer {
         let keys = context.service.keys
         if let key = keys.key(at: context.resource.url, fields: fields, directives: context.request.directives) {
             return try await send(key.bytes, head: key.head, freshness: key.freshness, status: CacheStatus(.hit))
+        }
+        if let (bytes, information) = try await stored(fields) {
+            return try await send(bytes, information: information, status: CacheStatus(.hit))
         }
         guard !context.request.directives.onlyIfCached else {
             throw RepriseError(.notStored, "\(context.resource.url.redacted) is not stored.")
@@ -43,9 +46,35 @@ struct KeyAnswer {
         var information = ContentInformation(
             response: head, completeLength: Int64(bytes.count), rangesSupported: true)
         information.freshness = freshness
-        return try await MemoryAnswer(
+        return try await send(bytes, information: information, status: status, cookies: cookies)
+    }
+
+    private func send(
+        _ bytes: [UInt8], information: ContentInformation, status: CacheStatus, cookies: [HTTPField] = []
+    ) async throws -> Bool {
+        try await MemoryAnswer(
             context: context, bytes: bytes, information: information, status: status, cookies: cookies
         ).send()
+    }
+
+    /// The key that a download stored, by its role; it holds for as long as the download is kept, whatever a player asks.
+    ///
+    /// None in a cache of several users, whose keys are for those who may ask for them.
+    private func stored(_ fields: HTTPFields) async throws -> (bytes: [UInt8], information: ContentInformation)? {
+        guard !context.service.cache.isShared, let content = await context.resource.stored(fields: fields),
+            content.isComplete, content.information.role == .endedSegment, HeldKeys.lengths.contains(Int(clamping: content.information.completeLength ?? 0))
+        else { return nil }
+        var directives = CacheControl()
+        (directives.onlyIfCached, directives.maxStale) = (true, .any)
+        do {
+            let read = try await context.resource.read(fields: fields, directives: directives)
+            defer { read.cancel() }
+            var bytes: [UInt8] = []
+            while let more = try await read.nextBytes() { bytes += more }
+            return (bytes, content.information)
+        } catch let error as RepriseError where error.code == .notStored {
+            return nil
+        }
     }
 
     /// Hands on what is no key.

@@ -211,20 +211,20 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     // MARK: - One request
 
-    private func answer(_ head: ClientHead, context: ChannelHandlerContext) {
-        var head = head
-        do throws(Refusal) {
-            switch try router.destination(of: &head) {
-            case .own(let answer): write(answer, to: head, context: context)
-            case .file(let known): answer(MediaRequest(head), with: known, context: context)
-            }
-        } catch {
+    private func answer(_ head: consuming ClientHead, context: ChannelHandlerContext) {
+        let destination: Router.Destination
+        do throws(Refusal) { destination = try router.destination(of: &head) } catch {
             let answer = OwnAnswer(error)
             if error.endsConnection {
                 write(answer.buffer(), keepsAlive: false, context: context)
             } else {
                 write(answer, to: head, context: context)
             }
+            return
+        }
+        switch destination {
+        case .own(let answer): write(answer, to: head, context: context)
+        case .file(let known): answer(MediaRequest(head), with: known, context: context)
         }
     }
 
@@ -244,7 +244,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     private func begin(_ hit: HitAnswer, context: ChannelHandlerContext) {
         context.write(wrapOutboundOut(.byteBuffer(hit.beginning)), promise: nil)
-        service.cache.noteUse(of: hit.known.resource)
+        service.cache.noteUse(of: hit.known.key)
         service.log(hit.request, resource: hit.known.resource, status: hit.status, cache: "hit")
         delivery.began()
         if let region = hit.region {

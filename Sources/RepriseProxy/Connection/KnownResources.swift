@@ -5,10 +5,16 @@ import Reprise
 
 /// A file that a connection has requested, with cached results that make the next request for it cheaper.
 final class KnownResource {
-    private(set) var resource: MediaResource
+    /// Constant, as all that a hit reads of it is: what cannot change need not be copied to be used.
+    let resource: MediaResource
+    /// The key of the resource.
+    let key: CacheKey
+    /// Finds the stored bytes of the resource.
+    let hits: HitFinder
     /// How it is treated because a playlist lists it.
-    private(set) var listed: ListedFile?
-    private var version: Int?
+    let listed: ListedFile?
+    /// What ``ListedFiles/version`` was then.
+    fileprivate let version: Int
     private var generation: String?
     /// Changes when the response is freshened, together with its fields.
     private var responseTime: Date?
@@ -20,18 +26,18 @@ final class KnownResource {
     /// give up after some three seconds without an answer.
     private static let patience = Duration.seconds(2)
 
-    init(_ resource: MediaResource) { self.resource = resource }
-
-    /// Takes over what `files` say about it now.
-    func update(from files: ListedFiles) {
-        let version = files.version
-        guard version != self.version else { return }
-        self.version = version
+    /// `resource` with what `files` say about it.
+    init(_ resource: MediaResource, in files: ListedFiles) {
+        // Before the look: what is noted in between is looked up again.
+        version = files.version
         listed = files.file(at: resource.url)
+        var resource = resource
         resource.role = if case .stored(let role) = listed { role } else { nil }
         let list = resource.key(for: resource.url.withoutDirectives)
         resource.titles = files.titles(at: resource.url, named: list.text)
         resource.patience = listed == nil ? nil : Self.patience
+        self.resource = resource
+        (key, hits) = (resource.key, resource.hits)
     }
 
     /// Whether the stored response has the role that a playlist gives it; one without goes through a read.
@@ -69,17 +75,22 @@ struct KnownResources {
     private var known: [String: KnownResource] = [:]
     private var last: (target: String, known: KnownResource)?
 
-    subscript(target: String) -> KnownResource? {
-        mutating get {
-            if let last, last.target == target { return last.known }
-            last = known[target].map { (target, $0) }
-            return last?.known
+    /// The file that `target` asks for, with what `files` say about it now; `nil` if it is not remembered.
+    mutating func file(at target: String, in files: ListedFiles) -> KnownResource? {
+        let found: KnownResource
+        if let last, last.target == target {
+            found = last.known
+        } else {
+            guard let known = known[target] else { return nil }
+            found = known
+            last = (target, known)
         }
+        return found.version == files.version ? found : add(found.resource, for: target, in: files)
     }
 
-    mutating func add(_ resource: MediaResource, for target: String) -> KnownResource {
-        if known.count >= Self.capacity { known = [:] }
-        let new = KnownResource(resource)
+    mutating func add(_ resource: MediaResource, for target: String, in files: ListedFiles) -> KnownResource {
+        if known.count >= Self.capacity, known[target] == nil { known = [:] }
+        let new = KnownResource(resource, in: files)
         known[target] = new
         last = (target, new)
         return new

@@ -21,17 +21,12 @@ struct Router {
     /// The destination of a request; notes in `head` who may read the answer.
     mutating func destination(of head: inout ClientHead) throws(Refusal) -> Destination {
         if let route = try admission.route(&head) { return try destination(of: route, for: head) }
-        if let known = known[head.target] {
-            known.update(from: service.listed)
-            return .file(known)
-        }
+        if let known = known.file(at: head.target, in: service.listed) { return .file(known) }
         return try destination(of: Route(target: head.target, token: service.configuration.token), for: head)
     }
 
     private mutating func file(at url: ResourceURL, target: String) throws(Refusal) -> KnownResource {
-        let file = known.add(try service.resource(at: url), for: target)
-        file.update(from: service.listed)
-        return file
+        known.add(try service.resource(at: url), for: target, in: service.listed)
     }
 
     private mutating func destination(of route: Route, for head: ClientHead) throws(Refusal) -> Destination {

@@ -2,7 +2,7 @@ package import HTTPSemantics
 import Reprise
 
 /// A GET or HEAD for a file, with its ranges, conditions and cache directives parsed once.
-package struct MediaRequest: Sendable {
+package final class MediaRequest: Sendable {
     let head: ClientHead
     /// The ranges, in the requested order; empty if the whole is requested, or if the field is invalid.
     package let ranges: [RangeSpec]
@@ -11,8 +11,7 @@ package struct MediaRequest: Sendable {
     /// The request's cache directives; `nil` if it has none (RFC 9111 §5.2.1).
     let statedDirectives: CacheControl?
 
-    package init(_ head: ClientHead) {
-        self.head = head
+    package init(_ head: consuming ClientHead) {
         isConditional =
             head.count("if-range") + head.count("if-match") + head.count("if-none-match")
             + head.count("if-modified-since") + head.count("if-unmodified-since") > 0
@@ -22,6 +21,7 @@ package struct MediaRequest: Sendable {
         } else {
             ranges = []
         }
+        self.head = head
     }
 
     var directives: CacheControl { statedDirectives ?? CacheControl() }

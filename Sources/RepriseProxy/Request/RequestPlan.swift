@@ -64,16 +64,16 @@ extension RequestPlan {
     /// Decides with the metadata that `resource` has in memory, if the request depends on any.
     ///
     /// If `filter` replaces the body, ranges and conditions are those of a text that is not known yet. Never waits.
-    init(_ request: MediaRequest, to resource: MediaResource, filter: any BodyFilter) {
+    init(_ request: MediaRequest, to resource: @autoclosure () -> MediaResource, filter: any BodyFilter) {
         guard request.isConditional || request.ranges.count > 1,
-            let stored = resource.storedInMemory(fields: request.head.originFields),
+            let stored = resource().storedInMemory(fields: request.head.originFields),
             stored.isUsable(for: request.directives)
         else {
             self.init(request, for: nil)
             return
         }
         let usable = stored.information
-        if filter.editorOfText(usable, at: resource.url) == nil {
+        if filter.editorOfText(usable, at: resource().url) == nil {
             self.init(request, for: usable)
         } else {
             self = .learn(nil)

@@ -28,7 +28,10 @@ struct MediaResponse {
     private let age: Int64?
 
     /// A response to `head`, at the wall-clock time `now`.
-    init(_ content: Content, to head: ClientHead, information: ContentInformation, lines: ByteBuffer, now: Double) {
+    init(
+        _ content: Content, to head: borrowing ClientHead, information: ContentInformation, lines: ByteBuffer,
+        now: Double
+    ) {
         self.content = content
         self.lines = lines
         self.information = information

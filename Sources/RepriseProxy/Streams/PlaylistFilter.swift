@@ -4,8 +4,9 @@ import Reprise
 
 /// Chooses HLS playlists and MPDs, so that every link in them leads back to the proxy.
 ///
-/// A playlist is known by its media type, by its extension, or by its first bytes if the type says nothing.
-struct PlaylistFilter: BodyFilter {
+/// A playlist is known by its media type, by its extension, or by its first bytes if the type says nothing. A class,
+/// because every request is shown to it: a copy of its parts would cost more than its decision.
+final class PlaylistFilter: BodyFilter {
     /// Called with a playlist that is sent as the origin sent it, because it exceeds a bound or is malformed.
     let onUneditable: @Sendable (ResourceURL, PlaylistError) -> Void
     private let variables: ImportedVariables

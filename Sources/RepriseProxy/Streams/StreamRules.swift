@@ -19,15 +19,14 @@ extension Playlist {
                 .playlist, for: .limited(fresh: target / 2, usable: target * 1.5), isLive: true,
                 sequence: list.media.mediaSequence)
         case .dash(let mpd) where mpd.root == .presentation && !mpd.isDynamic:
-            return StreamRole(.playlist, for: .media)
+            return .endedPlaylist
         case .dash(let mpd) where mpd.root == .presentation:
             // A new segment appears after its duration even if the MPD does not say when it changes.
             let segment = Self.seconds(mpd.maxSegmentDuration)
             let period = mpd.minimumUpdatePeriod.map { Self.seconds($0) } ?? segment
             return StreamRole(
                 .playlist, for: .limited(fresh: period / 2, usable: max(period, segment) * 1.5), isLive: true)
-        // Nothing says when a list of playlists changes, and it may hold tokens: its origin is asked each time.
-        case .hls, .dash: return StreamRole(.playlist, for: .limited(fresh: .zero, usable: nil))
+        case .hls, .dash: return .listOfPlaylists
         }
     }
 
@@ -70,11 +69,4 @@ extension HLSPlaylist {
     ///
     /// A list of stations or films in the same syntax has no target duration.
     var listsSegments: Bool { kind == .media && media.targetDuration != nil }
-}
-
-extension StreamRole {
-    /// A file of a list that has ended: it never changes.
-    static let endedSegment = StreamRole(.segment, for: .permanent)
-    /// A file of a list that goes on.
-    static let liveSegment = StreamRole(.segment, for: .media, isLive: true)
 }

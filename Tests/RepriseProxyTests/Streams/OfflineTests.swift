@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Reprise
+import RepriseStreams
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -115,6 +116,64 @@ import Testing
             try await Self.play(Self.played + ["/l1.ts", "/l2.ts"], site)
             site.fail("/master.m3u8", with: 503)
             #expect(try await site.get("/master.m3u8").text.contains("high.m3u8"))
+        }
+    }
+}
+
+/// What a download of a stream is served without its origin.
+@Suite(.limit(minutes: 2)) struct DownloadedStreamTests {
+    @Test("a downloaded stream is served with its keys while the origin is away")
+    func offline() async throws {
+        try await StreamSite.run(configure: { $0.downloadsStreams = true }) { site async throws in
+            site.publish(
+                "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=9,RESOLUTION=2x2\nhigh.m3u8\n"
+                    + "#EXT-X-STREAM-INF:BANDWIDTH=1,RESOLUTION=1x1\nlow.m3u8\n", at: "/master.m3u8")
+            let key = "#EXT-X-KEY:METHOD=AES-128,URI=\"/key\"\n"
+            for name in ["high", "low"] {
+                site.publish(StreamSite.list(["\(name).ts"], ended: true, more: key), at: "/\(name).m3u8")
+                site.publishSegment("/\(name).ts")
+            }
+            site.publish(
+                "sixteen bytes...", at: "/key", type: "application/octet-stream", etag: nil, control: "no-store")
+            let cache = site.proxy.bench.cache
+            try await cache.downloads.add(
+                try cache.resource(for: site.origin.url("/master.m3u8")), selection: StreamSelection(quality: .smallest)
+            )
+            for await list in cache.downloads.updates(every: .zero) {
+                if case .done = list.first?.state { break }
+                if let error = list.first?.state.error { throw error }
+            }
+            #expect(site.requests("/key") == 1)
+            await site.origin.stop()
+            let master = try await site.get("/master.m3u8")
+            #expect(master.text.contains("low.m3u8") && !master.text.contains("high.m3u8"), "\(master.text)")
+            let list = try await site.get("/low.m3u8")
+            #expect(list.status == 200 && !list.text.contains("GAP"), "\(list.text)")
+            for fields in [[], ["Cache-Control: no-cache"]] {
+                let key = try await site.get("/key", fields)
+                #expect(key.status == 200 && key.text == "sixteen bytes...", "\(key)")
+            }
+            #expect(try await site.get("/low.ts").body == TestPattern.bytes(in: 0..<1000, seed: 1))
+        }
+    }
+
+    @Test("in a cache of several users a key stays where its origin wants it")
+    func shared() async throws {
+        try await StreamSite.run(isShared: true, configure: { $0.downloadsStreams = true }) { site async throws in
+            site.publish(
+                StreamSite.list(["1.ts"], ended: true, more: "#EXT-X-KEY:METHOD=AES-128,URI=\"/key\"\n"),
+                at: "/list.m3u8", control: "max-age=60")
+            site.publishSegment("/1.ts", control: "max-age=60")
+            site.publish(
+                "sixteen bytes...", at: "/key", type: "application/octet-stream", etag: nil, control: "no-store")
+            let cache = site.proxy.bench.cache
+            try await cache.downloads.add(try cache.resource(for: site.origin.url("/list.m3u8")))
+            for await list in cache.downloads.updates(every: .zero) {
+                guard let error = list.first?.state.error else { continue }
+                #expect(error.code == .notStored, "\(error)")
+                break
+            }
+            #expect(try await !cache.entries().contains { $0.url.target == "/key" })
         }
     }
 }

@@ -12,6 +12,7 @@ struct StreamSite {
 
     static func run(
         isShared: Bool = false, limit: Int64? = nil, keyPolicy: CacheKeyPolicy = .url,
+        configure: (inout MediaCache.Configuration) -> Void = { _ in },
         _ body: (StreamSite) async throws -> Void
     ) async throws {
         let clock = ShiftableClock()
@@ -22,6 +23,7 @@ struct StreamSite {
                 $0.reuse.isShared = isShared
                 $0.keyPolicy = keyPolicy
                 if let limit { $0.limit = limit }
+                configure(&$0)
             }
         ) { try await body(StreamSite(proxy: $0, clock: clock)) }
     }

@@ -178,8 +178,8 @@ import Testing
             func note(_ effects: [DownloadQueue.Effect]) {
                 for effect in effects {
                     switch effect {
-                    case .start(let run, let key, _):
-                        tasks.append((run, Int(key.text.split(separator: "/").last ?? "") ?? -1, false))
+                    case .start(let run, let item):
+                        tasks.append((run, Int(item.key.text.split(separator: "/").last ?? "") ?? -1, false))
                     case .cancel(let run):
                         for index in tasks.indices where tasks[index].run == run { tasks[index].isCanceled = true }
                     case .retry: break

@@ -19,12 +19,32 @@ extension Index {
                 let key = CacheKey(target.key)
                 (request.networkPolicy, request.key) = (row.networkPolicy, key)
                 var item = DownloadQueue.Item(key: key, request: request)
-                let extent = try extent(of: row.retention.name, in: database)
+                if let selection = target.selection { item.selection = selection }
+                let name = row.retention.name
+                if let storedBytes = try storedBytes(ofStream: name, in: database) {
+                    // Only its playlists tell whether that is all.
+                    (item.storedBytes, item.phase) = (storedBytes, row.isPaused ? .paused : .queued)
+                    return item
+                }
+                let extent = try extent(of: name, in: database)
                 (item.storedBytes, item.completeLength) = (extent.storedBytes, extent.completeLength)
                 item.phase = extent.isWhole ? .done : row.isPaused ? .paused : .queued
                 return item
             }
         }
+    }
+
+    /// How much is stored of the stream that begins with `name`; `nil` if it is none.
+    private func storedBytes(ofStream name: String, in database: Database) throws -> Int64? {
+        let title = try TitleRow.first(
+            database, sql: "SELECT id, tag, keyHash, record FROM title WHERE keyHash = ?", arguments: [name])
+        guard let title, codec.decodeTitle(title.record, name: name)?.isStream == true else { return nil }
+        return try Int64.fetchOne(
+            database,
+            sql: """
+                SELECT \(Self.sum("stored")) FROM member JOIN entry ON entry.keyHash = member.keyHash
+                JOIN generation ON generation.id = entry.generation WHERE member.title = ?
+                """, arguments: [title.id])
     }
 
     /// How much is stored under `name`, of all its variants.

@@ -71,6 +71,8 @@ extension Index {
         let key: CacheKey
         let url: ResourceURL
         let retention: Retention
+        /// What of a stream is downloaded.
+        var selection: StreamSelection?
     }
 
     /// All retained keys.

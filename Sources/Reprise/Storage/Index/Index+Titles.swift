@@ -189,7 +189,7 @@ extension Index {
         """
 
     /// SQL for a bounded sum, whatever a damaged file has in its columns.
-    private static func sum(_ expression: String) -> String {
+    static func sum(_ expression: String) -> String {
         "CAST(MIN(TOTAL(MIN(MAX(\(expression), 0), \(Usage.most))), \(Usage.most)) AS INTEGER)"
     }
 }

@@ -28,6 +28,8 @@ struct RecordCodec: Sendable {
     struct Target: Codable, Sendable {
         var key: String
         var url: String
+        /// What of a stream is downloaded; missing for files, and in records of earlier versions.
+        var selection: StreamSelection?
     }
 
     /// The key of a variant, which contains request fields, and the names of these fields.

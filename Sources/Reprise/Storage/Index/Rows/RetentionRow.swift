@@ -19,7 +19,8 @@ struct RetentionRow: IndexRow {
         self.name = name
         retention = retained.retention
         target = try codec.encode(
-            RecordCodec.Target(key: retained.key.text, url: retained.url.description), name: name)
+            RecordCodec.Target(
+                key: retained.key.text, url: retained.url.description, selection: retained.selection), name: name)
     }
 
     /// Adds or replaces the row; removes it if nothing is retained.

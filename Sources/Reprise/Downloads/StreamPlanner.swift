@@ -1,0 +1,40 @@
+/// Says which files a download of a stream consists of; made where playlists are read, because the engine reads none.
+package protocol StreamPlanner: Sendable {
+    /// Most bytes that a playlist has.
+    var largestPlaylist: Int64 { get }
+
+    /// Whether a file with this metadata may be a playlist.
+    func mayBePlaylist(_ information: ContentInformation, at url: ResourceURL) -> Bool
+
+    /// The files of the stream that begins with `first`, without playlists, in the order in which they play; `nil` if
+    /// that is no playlist.
+    ///
+    /// Other playlists come from `load`. Throws ``RepriseError`` with code `notDownloadable`, and what `load` throws.
+    func files(
+        of first: StreamDocument, selection: StreamSelection,
+        load: (ResourceURL) async throws -> StreamDocument
+    ) async throws -> [StreamFile]?
+}
+
+/// The text of a playlist.
+package struct StreamDocument: Sendable {
+    /// The text.
+    package let bytes: [UInt8]
+    /// The URL that it came from, after redirects: links are relative to it.
+    package let url: ResourceURL
+
+    /// Creates a document.
+    package init(bytes: [UInt8], url: ResourceURL) { (self.bytes, self.url) = (bytes, url) }
+}
+
+/// A file that a playlist names.
+package struct StreamFile: Sendable, Hashable {
+    /// Where it is.
+    package let url: ResourceURL
+    /// Whether it is a decryption key, which a download stores although its origin forbids storing: without it the
+    /// segments are useless.
+    package let isKey: Bool
+
+    /// Creates a file.
+    package init(url: ResourceURL, isKey: Bool = false) { (self.url, self.isKey) = (url, isKey) }
+}

@@ -1,0 +1,279 @@
+import HTTPTypes
+import Primitives
+import RepriseStreams
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@testable import Reprise
+
+/// Downloads of streams: by attributes, with keys, each byte once, across restarts.
+@Suite(.limit(minutes: 2)) struct StreamDownloadTests {
+    private static let master = """
+        #EXTM3U
+        #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="English",LANGUAGE="en",DEFAULT=YES,URI="en.m3u8"
+        #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="Deutsch",LANGUAGE="de",URI="de.m3u8"
+        #EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="s",NAME="English",LANGUAGE="en",URI="text.m3u8"
+        #EXT-X-STREAM-INF:BANDWIDTH=5000000,RESOLUTION=1920x1080,AUDIO="a",SUBTITLES="s"
+        high.m3u8
+        #EXT-X-STREAM-INF:BANDWIDTH=2000000,RESOLUTION=1280x720,AUDIO="a",SUBTITLES="s"
+        middle.m3u8
+        #EXT-X-STREAM-INF:BANDWIDTH=800000,RESOLUTION=640x360,AUDIO="a",SUBTITLES="s"
+        low.m3u8
+
+        """
+    private static let segmentLength: Int64 = 90_000
+
+    private static func media(_ segments: [String], key: String? = nil, isLive: Bool = false) -> String {
+        var lines = ["#EXTM3U", "#EXT-X-TARGETDURATION:4"]
+        if let key { lines.append("#EXT-X-KEY:METHOD=AES-128,URI=\"\(key)\"") }
+        for segment in segments { lines += ["#EXTINF:4,", segment] }
+        return (lines + (isLive ? [""] : ["#EXT-X-ENDLIST", ""])).joined(separator: "\n")
+    }
+
+    private static func publish(_ text: String, at path: String, _ bench: Bench, control: String? = nil) {
+        bench.origin.set(
+            TestOrigin.Resource(
+                .bytes(Array(text.utf8)),
+                mediaType: path.hasSuffix(".mpd") ? "application/dash+xml" : "application/vnd.apple.mpegurl",
+                etag: "\"\(text.hashValue)\"",
+                personality: TestOrigin.Personality { $0.fields[.cacheControl] = control }), at: path)
+    }
+
+    /// The stream of ``master``: three variants of four segments, two voices, subtitles, and a key that no cache may
+    /// store.
+    private static func run(
+        configure: (inout MediaCache.Configuration) -> Void = { _ in },
+        _ body: (Bench, MediaResource) async throws -> Void
+    ) async throws {
+        try await Bench.run(configure: {
+            $0.downloadsStreams = true
+            configure(&$0)
+        }) { bench async throws in
+            publish(master, at: "/master.m3u8", bench)
+            for name in ["high", "middle", "low", "en", "de", "text"] {
+                let segments = (1...4).map { "\(name)\($0).ts" }
+                publish(media(segments, key: name == "middle" ? "/key" : nil), at: "/\(name).m3u8", bench)
+                for (number, segment) in segments.enumerated() {
+                    bench.publish("/\(segment)", length: segmentLength, seed: UInt64(number))
+                }
+            }
+            publishKey(bench)
+            try await body(bench, try bench.cache.resource(for: bench.origin.url("/master.m3u8")))
+        }
+    }
+
+    private static func publishKey(_ bench: Bench) {
+        bench.origin.set(
+            TestOrigin.Resource(
+                .bytes(Array(repeating: 7, count: 16)), mediaType: "application/octet-stream",
+                personality: TestOrigin.Personality { $0.fields[.cacheControl] = "no-store" }), at: "/key")
+    }
+
+    private static let selection = StreamSelection(quality: .height(720), audio: .only(["de"]), subtitles: .all)
+    private static let selected =
+        ["/master.m3u8", "/key"]
+        + ["middle", "de", "text"].flatMap { name in
+            ["/\(name).m3u8"] + (1...4).map { "/\(name)\($0).ts" }
+        }
+
+    /// Waits until the only download has ended, waits or has failed.
+    @discardableResult
+    private static func ended(_ cache: MediaCache) async throws -> Download {
+        for await list in cache.downloads.updates(every: .zero) {
+            switch list.first?.state {
+            case .done, .failed, .waiting: return try #require(list.first)
+            default: continue
+            }
+        }
+        throw RepriseError(.closed, "The cache was closed.")
+    }
+
+    private static func requests(_ bench: Bench) -> [String: Int] {
+        Dictionary(grouping: bench.origin.snapshot.requests, by: \.path).mapValues(\.count)
+    }
+
+    @Test func whatIsSelectedIsFetchedOnceAndNothingElse() async throws {
+        try await Self.run { bench, resource async throws in
+            try await bench.cache.downloads.add(resource, selection: Self.selection)
+            let download = try await Self.ended(bench.cache)
+            guard case .done = download.state else { return #expect(Bool(false), "\(download.state)") }
+            #expect(Self.requests(bench) == Dictionary(uniqueKeysWithValues: Self.selected.map { ($0, 1) }))
+            #expect(download.files == Download.FileCount(stored: Self.selected.count, all: Self.selected.count))
+            #expect(download.fraction == 1)
+            #expect(download.storedBytes == download.completeLength)
+            let titles = try await bench.cache.titles()
+            #expect(titles.map(\.key) == [resource.key])
+            #expect(titles.first?.fileCount == Self.selected.count)
+            #expect(titles.first?.retention == .download)
+            #expect(await bench.cache.prune(toSize: 0) == 0, "all of it is kept")
+        }
+    }
+
+    @Test("a second run and a restart ask the origin nothing, also while it is away")
+    func again() async throws {
+        try await Self.run { bench, resource async throws in
+            try await bench.cache.downloads.add(resource, selection: Self.selection)
+            try await Self.ended(bench.cache)
+            await bench.origin.stop()
+            try await bench.reopened(configure: { $0.downloadsStreams = true }) { cache async throws in
+                let download = try await Self.ended(cache)
+                guard case .done = download.state else { return #expect(Bool(false), "\(download.state)") }
+                #expect(download.selection == Self.selection)
+                #expect(download.files?.all == Self.selected.count)
+            }
+            try await bench.reopened(configure: {
+                $0.downloadsStreams = true
+                $0.resumesDownloads = false
+            }) { cache async throws in
+                let list = await cache.downloads.list()
+                guard case .done = list.first?.state else { return #expect(Bool(false), "\(list)") }
+            }
+        }
+    }
+
+    @Test func itGoesOnWhereItWasBrokenOff() async throws {
+        try await Self.run { bench, resource async throws in
+            // With three held, all before them are there.
+            let held = ["/middle3.ts", "/text1.ts", "/text2.ts"]
+            for path in held { bench.origin.hold(path, at: 50_000) }
+            try await bench.cache.downloads.add(resource, selection: Self.selection)
+            await bench.origin.waitUntil { counters in held.allSatisfy { counters[$0].bodyBytesSent >= 50_000 } }
+            await bench.cache.close()
+            for path in held { bench.origin.release(path) }
+            try await bench.reopened(configure: { $0.downloadsStreams = true }) { cache async throws in
+                let download = try await Self.ended(cache)
+                guard case .done = download.state else { return #expect(Bool(false), "\(download.state)") }
+            }
+            let snapshot = await bench.origin.settledSnapshot()
+            for path in Self.selected where path.hasSuffix(".ts") {
+                #expect(snapshot[path].distinctBytesSent.byteCount == Self.segmentLength, "\(path)")
+                if held.contains(path) {
+                    // Up to a chunk that had arrived is not recorded.
+                    #expect(snapshot[path].bytesSentMoreThanOnce <= 65_536, "\(path)")
+                } else {
+                    #expect(snapshot[path].requests.count == 1, "\(path)")
+                }
+            }
+        }
+    }
+
+    @Test func anotherSelectionFetchesOnlyWhatIsMissing() async throws {
+        try await Self.run { bench, resource async throws in
+            try await bench.cache.downloads.add(resource, selection: Self.selection)
+            try await Self.ended(bench.cache)
+            try await bench.cache.downloads.add(
+                resource, selection: StreamSelection(quality: .smallest, audio: .all))
+            await bench.origin.waitUntil { $0["/en4.ts"].requestCount > 0 }
+            try await Self.ended(bench.cache)
+            let requests = Self.requests(bench)
+            for path in ["/middle1.ts", "/de1.ts", "/low1.ts", "/en1.ts"] { #expect(requests[path] == 1, "\(path)") }
+            #expect(requests["/high1.ts"] == nil)
+        }
+    }
+
+    @Test func removingItFreesAllOfItAndLeavesWhatOthersNeed() async throws {
+        try await Self.run { bench, resource async throws in
+            Self.publish(Self.media(["de1.ts"]), at: "/other.m3u8", bench)
+            let other = try bench.cache.resource(for: bench.origin.url("/other.m3u8"))
+            try await bench.cache.downloads.add(other)
+            try await Self.ended(bench.cache)
+            try await bench.cache.downloads.add(resource, selection: Self.selection)
+            await bench.origin.waitUntil { $0["/text4.ts"].requestCount > 0 }
+            for await list in bench.cache.downloads.updates(every: .zero) {
+                if case .done = list.last?.state { break }
+            }
+            #expect(Self.requests(bench)["/de1.ts"] == 1, "shared by both")
+            #expect(try await bench.cache.downloads.remove(resource.key) >= 11 * Self.segmentLength)
+            #expect(
+                Set(try await bench.cache.entries().map(\.url.lastPathComponent)) == ["other.m3u8", "de1.ts"])
+        }
+    }
+
+    @Test(
+        "what no download can keep ends with what helps",
+        arguments: [
+            ("live", "The stream is live"), ("protected", "The stream is protected (DRM)"),
+            ("dynamic", "The stream is live"),
+            ("voiceless", "The stream has no sound in fr; it has de, en."),
+            ("nested", "names as a media playlist what is none"),
+        ])
+    func impossible(name: String, reason: String) async throws {
+        try await Self.run { bench, _ async throws in
+            let path = name == "dynamic" ? "/s.mpd" : "/s.m3u8"
+            var selection = StreamSelection()
+            switch name {
+            case "live": Self.publish(Self.media(["low1.ts"], isLive: true), at: path, bench)
+            case "protected": Self.publish(Self.media(["low1.ts"], key: "skd://key"), at: path, bench)
+            case "dynamic":
+                Self.publish(
+                    "<?xml version=\"1.0\"?><MPD type=\"dynamic\" xmlns=\"urn:mpeg:dash:schema:mpd:2011\"><Period/></MPD>",
+                    at: path, bench)
+            case "nested":
+                Self.publish("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nmaster.m3u8\n", at: path, bench)
+            default:
+                Self.publish(Self.master, at: path, bench)
+                selection.audio = .only(["fr"])
+            }
+            try await bench.cache.downloads.add(
+                try bench.cache.resource(for: bench.origin.url(path)), selection: selection)
+            let download = try await Self.ended(bench.cache)
+            guard case .failed(let error) = download.state else { return #expect(Bool(false), "\(download.state)") }
+            #expect(error.code == .notDownloadable)
+            #expect(error.message.contains(reason), "\(error.message)")
+            #expect(Self.requests(bench).keys.allSatisfy { !$0.hasSuffix(".ts") }, "found out before the segments")
+        }
+    }
+
+    @Test("of DASH, one representation of the picture and of each voice, in every period")
+    func dash() async throws {
+        try await Self.run { bench, _ async throws in
+            Self.publish(
+                """
+                <?xml version="1.0"?>
+                <MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT8S">
+                <Period><AdaptationSet contentType="video">
+                <SegmentTemplate media="v$RepresentationID$-$Number$.m4s" initialization="v$RepresentationID$.mp4" duration="4"/>
+                <Representation id="1" bandwidth="800000" height="360"/><Representation id="2" bandwidth="2000000" height="720"/>
+                </AdaptationSet><AdaptationSet contentType="audio" lang="en">
+                <Representation id="e" bandwidth="64000"><BaseURL>en.mp4</BaseURL><SegmentBase indexRange="0-9"/></Representation>
+                </AdaptationSet><AdaptationSet contentType="audio" lang="de">
+                <Representation id="d" bandwidth="64000"><BaseURL>de.mp4</BaseURL><SegmentBase indexRange="0-9"/></Representation>
+                </AdaptationSet></Period></MPD>
+                """, at: "/film.mpd", bench)
+            let wanted = ["/v2.mp4", "/v2-1.m4s", "/v2-2.m4s", "/de.mp4"]
+            for path in wanted + ["/v1.mp4", "/v1-1.m4s", "/en.mp4"] { bench.publish(path, length: 1000) }
+            try await bench.cache.downloads.add(
+                try bench.cache.resource(for: bench.origin.url("/film.mpd")), selection: Self.selection)
+            let download = try await Self.ended(bench.cache)
+            guard case .done = download.state else { return #expect(Bool(false), "\(download.state)") }
+            #expect(Self.requests(bench) == Dictionary(uniqueKeysWithValues: (["/film.mpd"] + wanted).map { ($0, 1) }))
+        }
+    }
+
+    @Test("fields for the stream's host go to no other")
+    func fieldsStayAtTheirHost() async throws {
+        try await Self.run { bench, _ async throws in
+            let elsewhere = bench.origin.url("/low1.ts").replacing("127.0.0.1", with: "localhost")
+            Self.publish(Self.media([elsewhere, "low2.ts"]), at: "/list.m3u8", bench)
+            try await bench.cache.downloads.add(
+                try bench.cache.resource(
+                    for: bench.origin.url("/list.m3u8"), fields: [.authorization: "Bearer secret"]))
+            try await Self.ended(bench.cache)
+            let snapshot = bench.origin.snapshot
+            #expect(snapshot["/low2.ts"].requests.map { $0.fields[.authorization] } == ["Bearer secret"])
+            #expect(snapshot["/low1.ts"].requests.map { $0.fields[.authorization] } == [nil])
+        }
+    }
+
+    @Test("without the option a playlist is a file like others")
+    func off() async throws {
+        try await Self.run(configure: { $0.downloadsStreams = false }) { bench, resource async throws in
+            try await bench.cache.downloads.add(resource)
+            let download = try await Self.ended(bench.cache)
+            #expect(download.files == nil)
+            #expect(Self.requests(bench) == ["/master.m3u8": 1])
+        }
+    }
+}

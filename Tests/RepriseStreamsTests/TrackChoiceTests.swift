@@ -1,0 +1,91 @@
+import Playlists
+import Reprise
+import TestLimits
+import Testing
+
+@testable import RepriseStreams
+
+/// Which variants, renditions and representations a selection means.
+@Suite(.limit(minutes: 1)) struct TrackChoiceTests {
+    private static let ladder = [
+        TrackQuality(index: 0, height: 360, bandwidth: 800_000, codecs: "avc1.64001e,mp4a.40.2"),
+        TrackQuality(index: 1, height: 1080, bandwidth: 5_000_000, codecs: "avc1.640028, mp4a.40.2"),
+        TrackQuality(index: 2, height: 1080, bandwidth: 3_000_000, codecs: "hvc1.2.4.L123"),
+        TrackQuality(index: 3, height: 720, bandwidth: 2_500_000, codecs: "avc1.64001f"),
+        TrackQuality(index: 4, height: nil, bandwidth: 64_000, codecs: "mp4a.40.2"),
+    ]
+
+    @Test(arguments: [
+        (StreamSelection.Quality.best, nil as String?, 1), (.best, "hevc", 2), (.best, "HVC1", 2), (.best, "avc", 1),
+        (.smallest, nil, 4), (.smallest, "h264", 0), (.height(1080), nil, 1), (.height(1079), nil, 3),
+        (.height(400), nil, 0), (.height(100), nil, 0), (.bandwidth(3_000_000), nil, 2),
+        (.bandwidth(2_999_999), nil, 3),
+        (.bandwidth(1), nil, 0), (.bandwidth(.max), nil, 1),
+    ])
+    func quality(quality: StreamSelection.Quality, codec: String?, wanted: Int) throws {
+        let selection = StreamSelection(quality: quality, codec: codec)
+        #expect(try TrackQuality.choice(of: Self.ladder, by: selection) == wanted)
+        #expect(try TrackQuality.choice(of: Self.ladder.reversed(), by: selection) == wanted, "whatever the order")
+    }
+
+    @Test func aCodecThatIsNotThereIsNamedWithThoseThatAre() throws {
+        let error = #expect(throws: RepriseError.self) {
+            _ = try TrackQuality.choice(of: Self.ladder, by: StreamSelection(codec: "av1"))
+        }
+        #expect(error?.code == .notDownloadable)
+        #expect(error?.message.contains("hvc1.2.4.L123") == true)
+    }
+
+    @Test("without heights and bandwidths it is the first")
+    func nothingToChooseBy() throws {
+        let all = (0..<3).map { TrackQuality(index: $0, height: nil, bandwidth: nil, codecs: nil) }
+        for quality in [StreamSelection.Quality.best, .smallest, .height(1), .bandwidth(1)] {
+            #expect(try TrackQuality.choice(of: all, by: StreamSelection(quality: quality)) == 0)
+        }
+    }
+
+    private static let voices = [
+        LanguageTrack(language: "en-US", isPreset: false), LanguageTrack(language: "de", isPreset: true),
+        LanguageTrack(language: nil, isPreset: false), LanguageTrack(language: "en", isPreset: false),
+    ]
+
+    @Test(
+        "languages by RFC 4647 §3.3.1",
+        arguments: [
+            (StreamSelection.Languages.preset, [1]), (.all, [0, 1, 2, 3]), (.none, []), (.only(["en"]), [0, 3]),
+            (.only(["EN-us"]), [0]), (.only(["de", "en", "de"]), [1, 0, 3]), (.only([]), []),
+        ])
+    func languages(languages: StreamSelection.Languages, wanted: [Int]) throws {
+        #expect(try LanguageTrack.choice(of: Self.voices, by: languages, word: "sound", needsOne: true) == wanted)
+    }
+
+    @Test func aLanguageThatIsNotThereIsNamedWithThoseThatAre() throws {
+        let error = #expect(throws: RepriseError.self) {
+            _ = try LanguageTrack.choice(of: Self.voices, by: .only(["e"]), word: "sound", needsOne: true)
+        }
+        #expect(error?.message == "The stream has no sound in e; it has de, en, en-US.")
+    }
+
+    @Test func withoutADefaultTheFirstIsHeardAndNoneIsRead() throws {
+        let all = (0..<2).map { _ in LanguageTrack(language: "en", isPreset: false) }
+        #expect(try LanguageTrack.choice(of: all, by: .preset, word: "sound", needsOne: true) == [0])
+        #expect(try LanguageTrack.choice(of: all, by: .preset, word: "subtitles", needsOne: false) == [])
+    }
+
+    @Test("a group without a playlist of its own needs none")
+    func muxedSound() throws {
+        let list = try HLSPlaylist(
+            Array(
+                """
+                #EXTM3U
+                #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="Main",DEFAULT=YES
+                #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="Comments",LANGUAGE="en",URI="comments.m3u8"
+                #EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"
+                v.m3u8
+
+                """.utf8))
+        #expect(
+            try HLSSelection(list, by: StreamSelection()).links.map { list.text(list.links[$0].place) } == ["v.m3u8"])
+        #expect(try HLSSelection(list, by: StreamSelection(audio: .all)).links.count == 2)
+    }
+}
