@@ -101,14 +101,13 @@ struct Pin: AsyncParsableCommand {
         let resource = try store.resource(for: url)
         let before = try await store.retention(of: resource)
         do {
-            let events = store.events()
             // A download is kept until it is released: a pin without an end asks for less.
             if before == .download, retention == .pinned(until: nil) {
                 return try await Self.report(
                     resource, url: URLText.redacted(url), retention: .download, in: store, isOld: true)
             }
             try await retain(resource, in: store, as: retention)
-            if download { try await Self.end(of: resource, url: url, in: store, events: events) }
+            if download { try await Self.end(of: resource, url: url, in: store) }
         } catch is CancellationError where download {
             throw StopSignals.StoppedTransfer(
                 key: resource.key, name: URLText.name(of: url),
@@ -154,13 +153,11 @@ struct Pin: AsyncParsableCommand {
     }
 
     /// Shows how far the download is until it ends.
-    private static func end(
-        of resource: MediaResource, url: String, in store: MediaCache, events: AsyncStream<CacheEvent>
-    ) async throws {
+    private static func end(of resource: MediaResource, url: String, in store: MediaCache) async throws {
         let meter = FetchMeter(url: url, isJSON: false)
         try await meter.showing {
             async let _ = follow(resource.key, in: store, to: meter)
-            try await end(of: resource, events: events)
+            try await end(of: resource, in: store)
         }
     }
 
@@ -180,11 +177,13 @@ struct Pin: AsyncParsableCommand {
         }
     }
 
-    private static func end(of resource: MediaResource, events: AsyncStream<CacheEvent>) async throws {
-        for await event in events {
-            guard case .downloadEnded(resource.key, let error) = event else { continue }
-            guard let error else { return }
-            throw await reason(error, of: resource)
+    private static func end(of resource: MediaResource, in store: MediaCache) async throws {
+        for await list in store.downloads.updates(every: .zero) {
+            switch list.first(where: { $0.key == resource.key })?.state {
+            case .done: return
+            case .failed(let error), .waiting(_, let error): throw await reason(error, of: resource)
+            case .queued, .running, .paused, nil: continue
+            }
         }
         try Task.checkCancellation()
     }

@@ -186,4 +186,34 @@ import Testing
             #expect(try await titles(site, "--tag", "show").map(\.url) == [url])
         }
     }
+
+    @Test("pin --download takes what its options say of a stream, and says what there is instead")
+    func download() async throws {
+        try await Site.run { site async throws in
+            publish(Self.master, "/show/master.m3u8", on: site)
+            for (name, count) in [("high", 1), ("low", 2), ("audio", 1)] {
+                publish(Self.media(name, count), "/show/\(name).m3u8", on: site)
+                for number in 0..<count { site.publish("/show/\(name)\(number).ts", length: 30_000) }
+            }
+            let url = site.origin.url("/show/master.m3u8")
+            let arguments = ["--download", "--quality", "360p", url]
+            let first = try await Command.run("pin", site.directory, arguments)
+            #expect(first.exit == .status(0) && first.output.hasPrefix("Downloaded: \(url), 9"), "\(first)")
+            #expect(site.origin.snapshot["/show/high.m3u8"].requestCount == 0)
+            let again = try await Command.run("pin", site.directory, arguments)
+            #expect(again.exit == .status(0) && site.origin.snapshot["/show/low0.ts"].requestCount == 1, "\(again)")
+            let list = try await Command.run("downloads", site.directory)
+            #expect(list.output.hasPrefix("done "), "\(list)")
+            let voice = try await Command.run("pin", site.directory, ["--audio", "fr"] + arguments)
+            #expect(voice.exit == .status(1) && voice.errors.contains("no sound in fr; it has en"), "\(voice)")
+            let after = try await Command.run("downloads", site.directory)
+            #expect(after.output.hasPrefix("queued   9"), "\(after)")
+            for (option, value) in [("--quality", "big"), ("--audio", "e n,"), ("--codec", "")] {
+                let wrong = try await Command.run("pin", site.directory, ["--download", option, value, url])
+                #expect(wrong.exit == .status(64) && wrong.errors.contains("\(option) is"), "\(wrong)")
+            }
+            let idle = try await Command.run("pin", site.directory, ["--quality", "best", url])
+            #expect(idle.exit == .status(64) && idle.errors.contains("what --download fetches"), "\(idle)")
+        }
+    }
 }

@@ -27,8 +27,12 @@ struct DownloadQueue: Sendable {
         var storedBytes: Int64 = 0
         /// The complete length, if it was known then.
         var completeLength: Int64?
+        /// Whether it was known to be a stream then, of which the first file is only a part.
+        var isStream = false
         /// Number of waits in a row.
         var waits = 0
+        /// Whether what runs is for an earlier selection.
+        var isOutdated = false
     }
 
     /// What must be done.
@@ -70,7 +74,7 @@ struct DownloadQueue: Sendable {
 
     /// Adds a download behind all others, or goes on with one that is paused, waits or has failed, with this request.
     ///
-    /// One that runs begins again if it is another selection, and finds what is stored.
+    /// One that runs begins again if it is another selection; stored bytes are not fetched again.
     mutating func add(
         _ key: CacheKey, request: OriginRequest, selection: StreamSelection = StreamSelection()
     ) -> [Effect] {
@@ -82,7 +86,10 @@ struct DownloadQueue: Sendable {
         (items[index].request, items[index].selection) = (request, selection)
         switch items[index].phase {
         case .queued: return []
-        case .running(let run): return isOther ? [.cancel(run)] : []
+        case .running(let run):
+            guard isOther else { return [] }
+            items[index].isOutdated = true
+            return [.cancel(run)]
         case .waiting, .paused, .done, .failed: return enqueue(index)
         }
     }
@@ -141,6 +148,7 @@ struct DownloadQueue: Sendable {
     mutating func end(_ run: Run, of key: CacheKey, with ending: Ending) -> [Effect] {
         runs.remove(run)
         guard let index = index(of: key), case .running(run) = items[index].phase else { return launch() }
+        if items[index].isOutdated { return enqueue(index) }
         switch ending {
         case .done:
             items[index].phase = .done
@@ -205,7 +213,7 @@ struct DownloadQueue: Sendable {
             guard case .queued = items[index].phase else { continue }
             lastRun += 1
             runs.insert(lastRun)
-            items[index].phase = .running(lastRun)
+            (items[index].phase, items[index].isOutdated) = (.running(lastRun), false)
             effects.append(.start(lastRun, items[index]))
         }
         return effects

@@ -52,7 +52,8 @@ struct DownloadRun: Sendable {
         }
         guard let files else { return }
         let playlists = loaded.withLock { $0 }
-        // Without it a list of playlists would be believed in play, and name what is not stored when the origin is away.
+        // Without it a list of playlists would be believed in play, and name files that are missing while the origin is
+        // away.
         try engine.resource(key).liveGeneration(for: request)?
             .assign(playlists.count > 1 ? .listOfPlaylists : .endedPlaylist)
         try await fetch(files, playlists: playlists)

@@ -109,7 +109,7 @@ public final class Downloads: Sendable {
             var item = item
             if let stream = streams[item.key] {
                 (item.storedBytes, item.completeLength) = (stream.storedBytes, stream.completeLength)
-            } else if let stored = storedBytes(of: item) {
+            } else if !item.isStream, let stored = storedBytes(of: item) {
                 (item.storedBytes, item.completeLength) = stored
             }
             var rate: Double?

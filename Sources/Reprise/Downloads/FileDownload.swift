@@ -21,8 +21,8 @@ struct FileDownload: Sendable {
     /// Reads the whole representation, which fetches the missing bytes; `arrived` is told the length of each piece that
     /// was fetched.
     ///
-    /// Returns the bytes too if they are at most as many as `limit` says of the metadata. Throws as soon as it turns out
-    /// that the bytes cannot be stored: no reader needs them.
+    /// Returns the bytes too if they are at most as many as `limit` says of the metadata. Throws as soon as it turns
+    /// out that the bytes cannot be stored: no reader needs them.
     func fetch(
         returningUpTo limit: (ContentInformation) -> Int64? = { _ in nil }, arrived: (Int) -> Void
     ) async throws -> Fetched {

@@ -3,7 +3,8 @@
 /// Indices would mean something else as soon as the playlist changes. For a single file nothing of it matters.
 ///
 /// ```swift
-/// try await cache.downloads.add(resource, selection: StreamSelection(quality: .height(1080), audio: .only(["en", "de"])))
+/// let selection = StreamSelection(quality: .height(1080), audio: .only(["en", "de"]))
+/// try await cache.downloads.add(resource, selection: selection)
 /// ```
 public struct StreamSelection: Sendable, Hashable, Codable {
     /// How good the picture is, or the sound of a stream without picture.

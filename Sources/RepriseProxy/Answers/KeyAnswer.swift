@@ -57,12 +57,13 @@ struct KeyAnswer {
         ).send()
     }
 
-    /// The key that a download stored, by its role; it holds for as long as the download is kept, whatever a player asks.
+    /// The key that a download stored, known by its role: good for as long as it is stored, whatever a player asks.
     ///
     /// None in a cache of several users, whose keys are for those who may ask for them.
     private func stored(_ fields: HTTPFields) async throws -> (bytes: [UInt8], information: ContentInformation)? {
         guard !context.service.cache.isShared, let content = await context.resource.stored(fields: fields),
-            content.isComplete, content.information.role == .endedSegment, HeldKeys.lengths.contains(Int(clamping: content.information.completeLength ?? 0))
+            content.isComplete, content.information.role == .endedSegment,
+            HeldKeys.lengths.contains(Int(clamping: content.information.completeLength ?? 0))
         else { return nil }
         var directives = CacheControl()
         (directives.onlyIfCached, directives.maxStale) = (true, .any)

@@ -168,6 +168,23 @@ import Testing
         }
     }
 
+    @Test("another selection begins again, also if the first has ended in between")
+    func anotherSelection() throws {
+        var queue = DownloadQueue(width: 1)
+        let smallest = StreamSelection(quality: .smallest)
+        _ = queue.add(Self.key(0), request: try Self.request(0))
+        #expect(queue.add(Self.key(0), request: try Self.request(0)).isEmpty, "the same one goes on")
+        guard case .cancel(1) = queue.add(Self.key(0), request: try Self.request(0), selection: smallest).first else {
+            return #expect(Bool(false), "\(queue.items)")
+        }
+        guard case .start(2, let item) = queue.end(1, of: Self.key(0), with: .done).first else {
+            return #expect(Bool(false), "\(queue.items)")
+        }
+        #expect(item.selection == smallest)
+        #expect(queue.end(2, of: Self.key(0), with: .done).isEmpty)
+        guard case .done = queue.items[0].phase else { return #expect(Bool(false), "\(queue.items)") }
+    }
+
     @Test("ten thousand steps of adding, pausing, moving, failing, ending and being killed, against a model")
     func model() throws {
         var random = SeededGenerator(seed: 14)

@@ -23,7 +23,8 @@ extension Index {
                 let name = row.retention.name
                 if let storedBytes = try storedBytes(ofStream: name, in: database) {
                     // Only its playlists tell whether that is all.
-                    (item.storedBytes, item.phase) = (storedBytes, row.isPaused ? .paused : .queued)
+                    (item.storedBytes, item.isStream) = (storedBytes, true)
+                    item.phase = row.isPaused ? .paused : .queued
                     return item
                 }
                 let extent = try extent(of: name, in: database)
