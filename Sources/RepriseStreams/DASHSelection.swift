@@ -36,8 +36,7 @@ struct DASHSelection {
     }
 
     private static func kind(of set: AdaptationSet) -> Kind {
-        let mimeType = set.representations.first?.attributes.mimeType ?? set.common.mimeType
-        switch set.contentType ?? mimeType?.prefix(while: { $0 != "/" }).description {
+        switch set.medium {
         case "video": return .video
         case "audio": return .audio
         case "text", "application": return .subtitles

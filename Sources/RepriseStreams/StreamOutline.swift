@@ -201,9 +201,8 @@ extension StreamTrack {
 
     fileprivate init(_ representation: Representation, of set: AdaptationSet) {
         let attributes = representation.attributes
-        let type = set.contentType ?? attributes.mimeType?.prefix { $0 != "/" }.description
         let kind: Kind =
-            switch type {
+            switch set.medium {
             case "video": .video
             case "audio": .audio
             case "text", "application": .subtitles

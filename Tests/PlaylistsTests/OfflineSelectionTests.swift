@@ -1,3 +1,4 @@
+import TestLimits
 import Testing
 
 @testable import Playlists
@@ -157,5 +158,50 @@ import Testing
             #expect(audio.count(where: \.isDefault) == 1, "\(text)")
             #expect(try Self.kept(text, stored: stored) == text)
         }
+    }
+}
+
+/// What of an MPD is named without the origin.
+@Suite(.limit(minutes: 1)) struct OfflineMPDTests {
+    private static func text(_ stored: Set<String>, _ sets: String) throws -> (text: String, isEmpty: Bool) {
+        let bytes = Array("<MPD><Period>\(sets)</Period></MPD>".utf8)
+        let mpd = try MPD(bytes)
+        let selection = OfflineSelection(of: mpd) { path in
+            let set = mpd.periods[path.period].adaptationSets[path.adaptationSet]
+            return stored.contains(set.representations[path.representation].id)
+        }
+        var editor = PlaylistEditor(bytes)
+        try editor.keep(selection)
+        return (String(decoding: try editor.edited(), as: UTF8.self), selection.isEmpty)
+    }
+
+    private static let video =
+        #"<AdaptationSet contentType="video"><Representation id="1"/><Representation id="2"><BaseURL>x</BaseURL></Representation></AdaptationSet>"#
+    private static let audio =
+        #"<AdaptationSet mimeType="audio/mp4"><Representation id="3" mimeType="audio/mp4"/></AdaptationSet>"#
+    private static let other = #"<AdaptationSet contentType="audio"><Representation id="4"/></AdaptationSet>"#
+    private static let words = #"<AdaptationSet contentType="text"><Representation id="5"/></AdaptationSet>"#
+
+    @Test("all subsets of five representations name what is stored, unless picture or sound is missing")
+    func subsets() throws {
+        let all = ["1", "2", "3", "4", "5"]
+        for number in 0..<32 {
+            let stored = Set(all.indices.filter { number >> $0 & 1 == 1 }.map { all[$0] })
+            let (text, isEmpty) = try Self.text(stored, Self.video + Self.audio + Self.other + Self.words)
+            #expect(
+                isEmpty == (stored.isDisjoint(with: ["1", "2"]) || stored.isDisjoint(with: ["3", "4"])), "\(stored)")
+            let mpd = try MPD(Array(text.utf8))
+            let named = mpd.periods[0].adaptationSets.flatMap { $0.representations.map(\.id) }
+            #expect(Set(named) == stored, "\(text)")
+            #expect(mpd.periods[0].adaptationSets.allSatisfy { !$0.representations.isEmpty }, "\(text)")
+        }
+    }
+
+    @Test("a representation where none belongs is left alone")
+    func misplaced() throws {
+        let (text, isEmpty) = try Self.text(["2"], "<Representation id=\"9\"></Representation>" + Self.video)
+        #expect(!isEmpty)
+        #expect(text.contains("id=\"9\"") && text.contains("<BaseURL>x</BaseURL>"), "\(text)")
+        #expect(!text.contains("id=\"1\""), "\(text)")
     }
 }

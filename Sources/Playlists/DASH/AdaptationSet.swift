@@ -18,4 +18,6 @@ package struct AdaptationSet: Hashable, Sendable {
     package internal(set) var segments: SegmentInformation?
     /// The representations, in order.
     package internal(set) var representations: [Representation] = []
+    /// The element, from its start tag to its end tag.
+    package internal(set) var element: Range<Int>
 }

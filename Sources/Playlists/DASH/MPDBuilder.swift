@@ -27,9 +27,10 @@ struct MPDBuilder {
         (mpd.prefix, mpd.contentStart) = (prefix, contentStart)
     }
 
-    /// An element begins.
+    /// An element begins, whose start tag stands at `place`.
     mutating func start(
-        _ element: MPDElement, attributes: MPDAttributes, inside parent: MPDElement?, in text: inout MPDText
+        _ element: MPDElement, at place: Range<Int>, attributes: MPDAttributes, inside parent: MPDElement?,
+        in text: inout MPDText
     ) throws(PlaylistError) {
         var remote: Int?
         if let attribute = attributes.remote {
@@ -40,10 +41,10 @@ struct MPDBuilder {
         case (.mpd, nil): readRoot(attributes)
         case (.period, .mpd): mpd.periods.append(period(attributes, remote: remote))
         case (.adaptationSet, .period):
-            let set = adaptationSet(attributes, remote: remote)
+            let set = adaptationSet(attributes, at: place, remote: remote)
             withPeriod { $0.adaptationSets.append(set) }
         case (.representation, .adaptationSet):
-            let representation = representation(attributes)
+            let representation = representation(attributes, at: place)
             withSet { set in
                 var representation = representation
                 representation.attributes = representation.attributes.inheriting(from: set.common)
@@ -74,6 +75,12 @@ struct MPDBuilder {
             // An element ends after those that it contains.
             while let last = mpd.steering.last, last.lowerBound > place.lowerBound { mpd.steering.removeLast() }
             mpd.steering.append(place)
+        }
+        // One that stands where none belongs ends, too, and is none of these.
+        if element == .adaptationSet {
+            withSet { if $0.element.lowerBound == place.lowerBound { $0.element = place } }
+        } else if element == .representation {
+            withRepresentation { if $0.element.lowerBound == place.lowerBound { $0.element = place } }
         }
         guard let (information, owner) = segments.end(element) else { return }
         switch owner {
@@ -121,16 +128,17 @@ struct MPDBuilder {
             remote: remote)
     }
 
-    private func adaptationSet(_ attributes: MPDAttributes, remote: Int?) -> AdaptationSet {
+    private func adaptationSet(_ attributes: MPDAttributes, at place: Range<Int>, remote: Int?) -> AdaptationSet {
         AdaptationSet(
             id: attributes.string("id"), contentType: attributes.string("contentType"),
-            language: attributes.string("lang"), common: common(attributes), remote: remote)
+            language: attributes.string("lang"), common: common(attributes), remote: remote,
+            element: place)
     }
 
-    private func representation(_ attributes: MPDAttributes) -> Representation {
+    private func representation(_ attributes: MPDAttributes, at place: Range<Int>) -> Representation {
         Representation(
             id: attributes.string("id") ?? "", bandwidth: attributes.integer("bandwidth"),
-            attributes: common(attributes))
+            attributes: common(attributes), element: place)
     }
 
     private func common(_ attributes: MPDAttributes) -> RepresentationAttributes {

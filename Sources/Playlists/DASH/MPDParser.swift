@@ -69,7 +69,8 @@ struct MPDParser {
         collected = nil
         text.scope = open.last?.scope ?? LinkScope()
         let attributes = try MPDAttributes(tag, in: text.bytes)
-        try builder.start(element, attributes: attributes, inside: open.last?.element, in: &text)
+        try builder.start(
+            element, at: tag.whole, attributes: attributes, inside: open.last?.element, in: &text)
         if let kind = element.textKind, !tag.isEmpty {
             collected = Collected(kind: kind, depth: open.count)
         } else if element.textKind != nil {

@@ -8,6 +8,8 @@ package struct Representation: Hashable, Sendable {
     package internal(set) var attributes = RepresentationAttributes()
     /// Alternatives for one base.
     package internal(set) var baseURLs: [BaseURL] = []
+    /// The element, from its start tag to its end tag.
+    package internal(set) var element: Range<Int>
     /// How segments are found, without what outer levels say; see ``MPD/segmentInformation(of:)``.
     package internal(set) var segments: SegmentInformation?
 }

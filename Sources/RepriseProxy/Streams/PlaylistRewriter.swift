@@ -36,9 +36,15 @@ struct PlaylistRewriter: BodyEditor {
         let context = HLSContext(url: document, imported: variables.imported(by: body.url))
         let playlist = try Playlist(body.bytes, context: context, limits: limits)
         notes.note(playlist, of: body)
-        guard case .hls(let list) = playlist, playlist.isOfStream else { return try written(playlist, of: body) }
-        variables.note(list, from: document)
-        return try written(playlist, of: body, keeping: try await tracks.selection(of: list, at: document))
+        guard playlist.isOfStream else { return try written(playlist, of: body) }
+        let selection: OfflineSelection?
+        switch playlist {
+        case .hls(let list):
+            variables.note(list, from: document)
+            selection = try await tracks.selection(of: list, at: document)
+        case .dash(let mpd): selection = try await tracks.selection(of: mpd, at: document)
+        }
+        return try written(playlist, of: body, keeping: selection)
     }
 
     private func rewritten(_ body: GatheredBody) throws(PlaylistError) -> [UInt8]? {

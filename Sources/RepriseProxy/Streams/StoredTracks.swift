@@ -14,6 +14,9 @@ struct StoredTracks {
     let cache: MediaCache
     let limits: PlaylistLimits
 
+    /// Most segments of a representation that are looked up, hours of film; one with more counts as not stored.
+    private static let mostSegments = 20_000
+
     /// What of `list` plays without the origin.
     ///
     /// Variants that are stored as wholes, or, without such, those of which something is stored. Throws `notStored` if
@@ -30,7 +33,7 @@ struct StoredTracks {
                 case .variant, .rendition, .iFrameVariant, .imageVariant:
                     shares[index] = try await share(of: list.target(of: link, base: document), in: list)
                 default:
-                    if try await isStored(link, target: list.target(of: link, base: document)) {
+                    if try await isStored(link.extent, of: list.target(of: link, base: document)) {
                         shares[index] = Share(stored: 1, count: 1)
                     }
                 }
@@ -42,6 +45,34 @@ struct StoredTracks {
             throw RepriseError(.notStored, "Nothing of the stream is stored, and the origin is not there to be asked.")
         }
         return selection
+    }
+
+    /// What of `mpd` plays without the origin; `nil` if it goes on, or if no representation of the picture and of the
+    /// sound is stored as a whole: then all are named.
+    func selection(of mpd: MPD, at document: URIReference) async throws -> OfflineSelection? {
+        guard mpd.root == .presentation, !mpd.isDynamic else { return nil }
+        var whole: Set<MPD.Path> = []
+        for (period, value) in mpd.periods.enumerated() {
+            for (set, adaptation) in value.adaptationSets.enumerated() {
+                for representation in adaptation.representations.indices {
+                    let path = MPD.Path(period: period, adaptationSet: set, representation: representation)
+                    if try await isStored(path, of: mpd, at: document) { whole.insert(path) }
+                }
+            }
+        }
+        let selection = OfflineSelection(of: mpd) { whole.contains($0) }
+        return selection.isEmpty ? nil : selection
+    }
+
+    private func isStored(_ path: MPD.Path, of mpd: MPD, at document: URIReference) async throws -> Bool {
+        guard let segments = try? mpd.segments(of: path, base: document, limit: Self.mostSegments), !segments.isEmpty
+        else { return false }
+        let initialization = mpd.initialization(of: path, base: document).map { [$0] } ?? []
+        for segment in initialization + segments {
+            try Task.checkCancellation()
+            guard try await isStored(segment.extent, of: segment.target) else { return false }
+        }
+        return true
     }
 
     private func share(of target: LinkTarget, in list: HLSPlaylist) async throws -> Share {
@@ -83,16 +114,16 @@ struct StoredTracks {
         var stored: Set<Int> = []
         for (index, link) in list.links.enumerated() {
             try Task.checkCancellation()
-            if try await isStored(link, target: list.target(of: link, base: base)) { stored.insert(index) }
+            if try await isStored(link.extent, of: list.target(of: link, base: base)) { stored.insert(index) }
         }
         return stored
     }
 
-    private func isStored(_ link: Link, target: LinkTarget) async throws -> Bool {
+    private func isStored(_ extent: ByteExtent, of target: LinkTarget) async throws -> Bool {
         guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.withoutFragment.text),
             let content = await (try cache.resource(for: url)).stored()
         else { return false }
-        switch link.extent {
+        switch extent {
         case .whole, .unplaced: return content.isComplete
         case .from(let start):
             return content.information.completeLength.map { content.ranges.contains(start..<max(start, $0)) } ?? false

@@ -38,7 +38,7 @@ import Testing
     }
 
     /// Runs `body` with a proxy over the same directory that asks no origin.
-    private static func offline(_ site: Site, _ body: (ProxyBench) async throws -> Void) async throws {
+    fileprivate static func offline(_ site: StreamSite, _ body: (ProxyBench) async throws -> Void) async throws {
         try await site.proxy.bench.reopened(configure: {
             $0.reuse.isOffline = true
             $0.clock = site.clock.cacheClock
@@ -122,6 +122,18 @@ import Testing
 
 /// What a download of a stream is served without its origin.
 @Suite(.limit(minutes: 2)) struct DownloadedStreamTests {
+    private static let mpd = """
+        <?xml version="1.0"?>
+        <MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT8S"><Period>
+        <AdaptationSet contentType="video"><SegmentTemplate media="v$RepresentationID$-$Number$.m4s" duration="4"/>
+        <Representation id="1" bandwidth="800000" height="360"/>
+        <Representation id="2" bandwidth="2000000" height="720"></Representation>
+        </AdaptationSet>
+        <AdaptationSet contentType="audio" lang="en"><Representation id="e"><BaseURL>en.mp4</BaseURL></Representation></AdaptationSet>
+        <AdaptationSet contentType="audio" lang="de"><Representation id="d"><BaseURL>de.mp4</BaseURL></Representation></AdaptationSet>
+        </Period></MPD>
+        """
+
     @Test("a downloaded stream is served with its keys while the origin is away")
     func offline() async throws {
         try await StreamSite.run(configure: { $0.downloadsStreams = true }) { site async throws in
@@ -154,6 +166,41 @@ import Testing
                 #expect(key.status == 200 && key.text == "sixteen bytes...", "\(key)")
             }
             #expect(try await site.get("/low.ts").body == TestPattern.bytes(in: 0..<1000, seed: 1))
+        }
+    }
+
+    @Test("offline, a downloaded MPD names what is stored")
+    func dash() async throws {
+        try await StreamSite.run(configure: { $0.downloadsStreams = true }) { site async throws in
+            site.publish(Self.mpd, at: "/film.mpd", type: "application/dash+xml")
+            for path in ["/v1-1.m4s", "/v1-2.m4s", "/en.mp4", "/de.mp4"] { site.publishSegment(path) }
+            let cache = site.proxy.bench.cache
+            try await cache.downloads.add(
+                try cache.resource(for: site.origin.url("/film.mpd")),
+                selection: StreamSelection(quality: .smallest, audio: .only(["de"])))
+            for await list in cache.downloads.updates(every: .zero) {
+                if case .done = list.first?.state { break }
+                if let error = list.first?.state.error { throw error }
+            }
+            try await OfflineStreamTests.offline(site) { proxy async throws in
+                let text = String(decoding: try await proxy.get("/film.mpd").body, as: UTF8.self)
+                #expect(text.contains("id=\"1\"") && text.contains("de.mp4"), "\(text)")
+                #expect(!text.contains("id=\"2\"") && !text.contains("lang=\"en\""), "\(text)")
+                #expect(try await proxy.get("/v1-2.m4s").head.status == 200)
+            }
+        }
+    }
+
+    @Test("an MPD of which no representation is whole names everything")
+    func partOfDASH() async throws {
+        try await StreamSite.run { site async throws in
+            site.publish(Self.mpd, at: "/film.mpd", type: "application/dash+xml")
+            for path in ["/v1-1.m4s", "/de.mp4"] { site.publishSegment(path) }
+            for path in ["/film.mpd", "/v1-1.m4s", "/de.mp4"] { _ = try await site.get(path) }
+            try await OfflineStreamTests.offline(site) { proxy async throws in
+                let text = String(decoding: try await proxy.get("/film.mpd").body, as: UTF8.self)
+                #expect(text.contains("id=\"2\"") && text.contains("lang=\"en\""), "\(text)")
+            }
         }
     }
 

@@ -1,17 +1,21 @@
-/// What of an HLS playlist plays without the origin.
+/// What of a playlist plays without the origin.
 ///
 /// Of a multivariant playlist, variants and renditions stay whose own playlists are stored, with groups that are still
 /// consistent (rfc8216bis §4.4.6.1.1, §4.4.6.2). Of a media playlist, segments that are not stored are marked as gaps.
+/// Of an MPD, representations stay that are stored.
 ///
 ///     let selection = OfflineSelection(of: list) { storedLinks.contains($0) }
 ///     try editor.keep(selection)
 package struct OfflineSelection: Sendable {
-    /// Lines to take out, in the order of the text.
-    package private(set) var removedLines: [Range<Int>] = []
+    /// Lines or elements to take out, in the order of the text.
+    package internal(set) var removedLines: [Range<Int>] = []
     /// Whether nothing is left to play.
-    package private(set) var isEmpty = false
+    package internal(set) var isEmpty = false
     fileprivate var removedTexts: [Range<Int>] = []
     fileprivate var insertions: [(offset: Int, text: String)] = []
+
+    /// Everything.
+    init() {}
 
     /// What of `list` plays if only the links, by their indices in ``HLSPlaylist/links``, are stored for which
     /// `isStored` is true: playlists as wholes, or segments with their byte ranges, maps and keys.
