@@ -182,7 +182,7 @@ import Testing
     private static let other = #"<AdaptationSet contentType="audio"><Representation id="4"/></AdaptationSet>"#
     private static let words = #"<AdaptationSet contentType="text"><Representation id="5"/></AdaptationSet>"#
 
-    @Test("all subsets of five representations name what is stored, unless picture or sound is missing")
+    @Test("all subsets of five representations name the stored ones, unless picture or sound is missing")
     func subsets() throws {
         let all = ["1", "2", "3", "4", "5"]
         for number in 0..<32 {

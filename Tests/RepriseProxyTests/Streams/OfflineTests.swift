@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test("offline, a downloaded MPD names what is stored")
+    @Test("offline, a downloaded MPD names its stored representations")
     func dash() async throws {
         try await StreamSite.run(configure: { $0.downloadsStreams = true }) { site async throws in
             site.publish(Self.mpd, at: "/film.mpd", type: "application/dash+xml")
