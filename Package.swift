@@ -154,7 +154,9 @@ let package = Package(
         // The program that the crash tests kill.
         .executableTarget(
             name: "CrashChild",
-            dependencies: ["HTTPSemantics", "Primitives", "Reprise", "RepriseHTTPClient", "RepriseTesting"],
+            dependencies: [
+                "HTTPSemantics", "Primitives", "Reprise", "RepriseHTTPClient", "RepriseStreams", "RepriseTesting",
+            ],
             path: "Tests/CrashChild", swiftSettings: strict),
         .testTarget(name: "ByteRangesTests", dependencies: ["ByteRanges", "TestLimits"], swiftSettings: strict),
         .testTarget(name: "PrimitivesTests", dependencies: ["Primitives", "TestLimits"], swiftSettings: strict),
@@ -228,18 +230,19 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Only scripts/fuzz builds this target, because it has no `main` without libFuzzer.
+// Only scripts/fuzz makes a program of it, because it has no `main` without libFuzzer; the tests see that it compiles.
+let fuzzDependencies =
+    ["ByteRanges", "HTTPSemantics", "MediaTiming", "Playlists", "Reprise", "RepriseProxy", httpTypes] + nio
 if Context.environment["REPRISE_FUZZ"] == "1" {
     package.products.append(.executable(name: "reprise-fuzz", targets: ["RepriseFuzz"]))
     package.targets.append(
         .executableTarget(
-            name: "RepriseFuzz",
-            dependencies: [
-                "ByteRanges", "HTTPSemantics", "MediaTiming", "Playlists", "Reprise", "RepriseProxy", httpTypes,
-            ]
-                + nio,
-            path: "Fuzz/Targets",
+            name: "RepriseFuzz", dependencies: fuzzDependencies, path: "Fuzz/Targets",
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+} else if hasStandIn {
+    package.targets.append(
+        .target(
+            name: "RepriseFuzz", dependencies: fuzzDependencies, path: "Fuzz/Targets", swiftSettings: strict))
 }
 
 // For Xcode, which builds all targets of a package to test one. In a simulator no program can start another, so the

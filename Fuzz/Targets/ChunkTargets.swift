@@ -64,8 +64,8 @@ enum ChunkTargets {
         guard let bounds = ranges.bounds else { return }
         precondition(!ledger.chunks(overlapping: bounds).isEmpty)
         var machine = FetchSchedule(completeLength: nil, rangesSupported: true, stored: ranges)
-        let reader = machine.addReader(bounds.upperBound, nil)
-        _ = machine.next(reader, patience: 0)
+        let reader = machine.addReader(bounds.upperBound, to: nil)
+        _ = machine.next(reader, joinDistance: 0)
         _ = machine.extents(freeing: .max, leased: [bounds])
     }
 }

@@ -72,7 +72,7 @@ enum ResponseTargets {
         let ranges = field.specs.compactMap { $0.resolve(completeLength: length) }
         let information = ContentInformation(
             response: HTTPResponse(status: .ok), completeLength: length, rangesSupported: true)
-        let multipart = Multipart(ranges, information, length)
+        let multipart = Multipart(ranges, information: information, completeLength: length)
         precondition(multipart.heads.count == ranges.count)
         let between = multipart.heads.reduce(multipart.end.utf8.count) { $0 + $1.utf8.count }
         let content = ranges.reduce(UInt64(between)) { $0 + UInt64($1.upperBound - $1.lowerBound) }

@@ -38,6 +38,12 @@ package enum PlaylistFormat: Hashable, Sendable {
         return extensions.contains { name.hasSuffix($0) }
     }
 
+    /// Whether a media type, in lower case and without parameters, leaves open what a text is.
+    package static func isVague(_ mediaType: String?) -> Bool { mediaType.map(vagueTypes.contains) ?? true }
+
+    private static let vagueTypes: Set<String> = [
+        "application/octet-stream", "application/xml", "binary/octet-stream", "text/plain", "text/xml",
+    ]
     private static let types: Set<String> = [
         "application/dash+xml", "application/dash-patch+xml", "application/mpegurl", "application/vnd.apple.mpegurl",
         "application/x-mpegurl",

@@ -14,8 +14,9 @@ package struct PlaylistPlanner: StreamPlanner {
     package var largestPlaylist: Int64 { Int64(limits.size) }
 
     package func mayBePlaylist(_ information: ContentInformation, at url: ResourceURL) -> Bool {
-        PlaylistFormat.isDeclared(by: MediaType(information.mediaType)?.essence, name: url.lastPathComponent)
-            || !url.namesMedia
+        let type = MediaType(information.mediaType)?.essence
+        return PlaylistFormat.isDeclared(by: type, name: url.lastPathComponent)
+            || PlaylistFormat.isVague(type) && !url.namesMedia
     }
 
     package func files(

@@ -3,6 +3,7 @@ import HTTPSemantics
 import Primitives
 import Reprise
 import RepriseHTTPClient
+import RepriseStreams
 import RepriseTesting
 
 /// Plays random ranges from a cache until it is killed, or until it reaches a crash point and kills itself.
@@ -29,6 +30,8 @@ enum CrashChild {
         var passage: Int
         /// Media to keep, from the second on.
         var pinned: Int
+        /// The URL of a stream's playlist: download it, and exit.
+        var stream: String?
         /// Play each medium once, in order and completely, and exit.
         var isFinal: Bool
     }
@@ -48,6 +51,7 @@ enum CrashChild {
         for index in 1..<1 + settings.pinned {
             try await cache.retain(cache.resource(for: "\(settings.url)\(index)"), as: .pinned(until: nil))
         }
+        if let stream = settings.stream { try await download(stream, with: cache) }
         if settings.isFinal {
             for index in settings.lengths.indices { await play(cache, settings, index, nil) }
             await cache.close()
@@ -69,6 +73,7 @@ enum CrashChild {
         configuration.limit = settings.limit
         configuration.recordDelay = .milliseconds(settings.recordMilliseconds)
         configuration.retry.firstDelay = .milliseconds(1)
+        configuration.downloadsStreams = settings.stream != nil
         configuration.resetsWhenKeyDiffers = settings.resets
         if let key = settings.key.flatMap({ KeyFile.key(hexadecimal: $0) }) {
             configuration.encryption = CacheEncryption(key: key)
@@ -86,6 +91,21 @@ enum CrashChild {
             }
         }
         return configuration
+    }
+
+    /// Ends with status 7 if the download fails.
+    private static func download(_ stream: String, with cache: MediaCache) async throws {
+        try await cache.downloads.add(try cache.resource(for: stream))
+        for await list in cache.downloads.updates(every: .zero) {
+            if let error = list.first?.state.error {
+                say("FAILED stream: \(error)")
+                exit(7)
+            }
+            if case .done = list.first?.state { break }
+        }
+        await cache.close()
+        say("DONE")
+        exit(0)
     }
 
     private static func step(_ cache: MediaCache, _ settings: Settings, _ random: inout SeededGenerator) async {

@@ -68,18 +68,26 @@ final class SharedExchanges: Sendable {
         of key: Key, fields: HTTPFields, rules: KeepingRules,
         ask: @escaping @Sendable () async throws -> OriginResponse
     ) -> (SharedReader, Part) {
-        let now = clock.elapsed()
-        if let found = state.withLock({ $0.entries[key] }), serves(found, fields: fields, rules: rules, at: now),
-            let reader = found.exchange.join()
-        {
-            return (reader, found.completed == nil ? .collapsed : .kept)
+        while true {
+            let found = state.withLock { $0.entries[key] }
+            if let found, serves(found, fields: fields, rules: rules, at: clock.elapsed()),
+                let reader = found.exchange.join()
+            {
+                return (reader, found.completed == nil ? .collapsed : .kept)
+            }
+            makeRoom()
+            let (exchange, reader) = begin(fields) { [weak self] in self?.ended($0, of: key, ending: $1, rules: rules) }
+            // Another request for it may have come since the look: then that one leads.
+            let isFirst = state.withLock { state in
+                guard state.entries[key]?.exchange === found?.exchange else { return false }
+                state.entries[key] = Entry(exchange: exchange)
+                return true
+            }
+            guard isFirst else { continue }
+            withExtendedLifetime(found) {}
+            exchange.start(ask)
+            return (reader, .leads)
         }
-        makeRoom()
-        let (exchange, reader) = begin(fields) { [weak self] in self?.ended($0, of: key, ending: $1, rules: rules) }
-        let replaced = state.withLock { $0.entries.updateValue(Entry(exchange: exchange), forKey: key) }
-        withExtendedLifetime(replaced) {}
-        exchange.start(ask)
-        return (reader, .leads)
     }
 
     /// Whether a response that is kept or under way may answer a request with `fields`, as far as it is known.

@@ -30,7 +30,7 @@ final class PlaylistFilter: BodyFilter {
         let type = MediaType(information.mediaType)?.essence
         let isDeclared = PlaylistFormat.isDeclared(by: type, name: url.lastPathComponent)
         // The beginning of a body that is not stored is not read to decide: the rest would need a second request.
-        let isVague = type.map(Self.vagueTypes.contains) != false && !information.generation.isEmpty
+        let isVague = PlaylistFormat.isVague(type) && !information.generation.isEmpty
         guard isDeclared || isVague && !url.namesMedia else { return nil }
         return PlaylistRewriter(
             isDeclared: isDeclared, limits: limits, variables: variables, notes: notes, texts: texts, tracks: tracks,
@@ -43,8 +43,4 @@ final class PlaylistFilter: BodyFilter {
         onUneditable(
             url, PlaylistError(.encoding, "The origin sent it in a content coding, although none was asked for."))
     }
-
-    private static let vagueTypes: Set<String> = [
-        "application/octet-stream", "application/xml", "binary/octet-stream", "text/plain", "text/xml",
-    ]
 }

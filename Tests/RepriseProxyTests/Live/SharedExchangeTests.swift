@@ -1,4 +1,6 @@
+import Foundation
 import HTTPTypes
+import Primitives
 import Reprise
 import TestLimits
 import TestSupport
@@ -23,6 +25,22 @@ import Testing
         var count = 0
         while let piece = try await reader.next() { count += piece.count }
         return count
+    }
+
+    @Test("of requests that come at the same moment, one leads")
+    func oneLeads() throws {
+        let exchanges = SharedExchanges(clock: .system)
+        for round in 0..<2_000 {
+            let key = try Self.key("/\(round)")
+            // They stay until all have come: a request without readers ends, and the next one leads again.
+            let readers = Mutex<[(reader: SharedReader, part: SharedExchanges.Part)]>([])
+            DispatchQueue.concurrentPerform(iterations: 4) { _ in
+                let reader = exchanges.reader(of: key, fields: [:], rules: Self.rules) { try Self.response(1) }
+                readers.withLock { $0.append(reader) }
+            }
+            #expect(readers.withLock { $0.count { $0.part == .leads } } == 1, "round \(round)")
+            for (reader, _) in readers.withLock({ $0 }) { reader.leave() }
+        }
     }
 
     @Test func aFailureReachesAllReadersAndIsNotKept() async throws {

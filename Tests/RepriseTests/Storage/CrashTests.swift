@@ -26,6 +26,7 @@ import Testing
         var crashPoint: String?
         var passage = 1
         var pinned = 1
+        var stream: String?
         var isFinal = false
     }
 
@@ -275,6 +276,50 @@ import Testing
             try await Self.expectSound(settings)
             await expectLittle(4)
             #expect(killed >= 3)
+        }
+    }
+
+    @Test("a stream's download that is killed twenty times ends whole, and needs no origin after that")
+    func killedStream() async throws {
+        try await Self.withOrigin(paced: 4_000_000) { origin, settings in
+            let segments = Array(1..<Self.lengths.count)
+            settings.limit = 20_000_000
+            let list = """
+                #EXTM3U
+                #EXT-X-TARGETDURATION:4
+                #EXT-X-KEY:METHOD=AES-128,URI="/key"
+                \(segments.map { "#EXTINF:4,\n/\($0)" }.joined(separator: "\n"))
+                #EXT-X-ENDLIST
+
+                """
+            origin.set(
+                TestOrigin.Resource(.bytes(Array(list.utf8)), mediaType: "application/vnd.apple.mpegurl"), at: "/list")
+            origin.set(
+                TestOrigin.Resource(
+                    .bytes(Array(repeating: 1, count: 16)), mediaType: "application/octet-stream",
+                    fields: [.cacheControl: "no-store"]), at: "/key")
+            (settings.pinned, settings.stream) = (0, origin.url("/list"))
+            let points: [CrashPoint] = [.written, .published, .recording, .recorded]
+            var random = SeededGenerator(seed: 14)
+            var killed = 0
+            for number in 0..<20 {
+                let point = points.randomElement(using: &random) ?? .recorded
+                (settings.crashPoint, settings.passage) = (point.rawValue, Int.random(in: 1...3, using: &random))
+                let outcome = try await Self.run(settings, for: .seconds(60))
+                // Stored as a whole it passes fewer of them.
+                guard outcome.exit != .status(0) else { continue }
+                Self.expectKilled(outcome, "kill \(number) at \(point)")
+                killed += 1
+            }
+            #expect(killed >= 5)
+            settings.crashPoint = nil
+            #expect(try await Self.run(settings, for: .seconds(60)).exit == .status(0))
+            let inspector = try CacheInspector(directory: settings.directory)
+            let entries = try inspector.entries()
+            #expect(Set(entries.map(\.url.target)) == Set(["/list", "/key"] + segments.map { "/\($0)" }))
+            #expect(entries.allSatisfy { $0.isComplete && $0.retention == .download })
+            await origin.stop()
+            #expect(try await Self.run(settings, for: .seconds(60)).exit == .status(0), "all is stored")
         }
     }
 }
