@@ -267,6 +267,21 @@ import Testing
         }
     }
 
+    @Test("files that were stored one by one are kept once their stream is downloaded")
+    func storedBefore() async throws {
+        try await Self.run { bench, _ async throws in
+            Self.publish(Self.media(["low1.ts", "low2.ts"]), at: "/list.m3u8", bench)
+            for path in ["/list.m3u8", "/low1.ts", "/low2.ts"] { _ = try await bench.bytes(path) }
+            try await bench.cache.downloads.add(try bench.cache.resource(for: bench.origin.url("/list.m3u8")))
+            let download = try await Self.ended(bench.cache)
+            guard case .done = download.state else { return #expect(Bool(false), "\(download.state)") }
+            #expect(Self.requests(bench)["/low1.ts"] == 1)
+            #expect(try await bench.cache.titles().map(\.fileCount) == [3])
+            await bench.cache.prune(toSize: 0)
+            #expect(try await bench.cache.entries().count == 3, "all of it is kept")
+        }
+    }
+
     @Test("without the option a playlist is a file like others")
     func off() async throws {
         try await Self.run(configure: { $0.downloadsStreams = false }) { bench, resource async throws in

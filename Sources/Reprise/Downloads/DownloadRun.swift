@@ -37,7 +37,11 @@ struct DownloadRun: Sendable {
     /// A stream that is stored as its stored playlists say is not looked up at the origin again. Throws as soon as it
     /// turns out that the bytes cannot be stored.
     func fetch() async throws {
-        if try await isStoredStream() { return }
+        if let files = try await storedStream() {
+            // They may have been stored one by one, and belong to nothing that is kept.
+            engine.store?.recorder.note(files, in: title)
+            return
+        }
         try await engine.authorizer?.prepare(request)
         let fetched = try await first.fetch(returningUpTo: textLimit) { report($0, nil) }
         guard let planner = engine.configuration.streamPlanner, let document = document(fetched, from: request.url)
@@ -95,36 +99,41 @@ struct DownloadRun: Sendable {
         member(at: file.url, isKey: file.isKey, role: .endedSegment)
     }
 
-    /// Whether the first file is a playlist and all is stored that it and the other stored playlists name.
-    func isStoredStream() async throws -> Bool {
+    /// The keys of all files, if the first one is a playlist and all is stored that it and the other stored playlists
+    /// name; `nil` otherwise.
+    func storedStream() async throws -> [CacheKey]? {
         guard let known = try await engine.resource(key).stored(for: request),
             let limit = textLimit(known.information), known.information.completeLength ?? .max <= limit,
             let fetched = try await first.readStored(),
             let document = document(fetched, from: request.url)
-        else { return false }
+        else { return nil }
         var progress = StreamProgress()
+        var keys = [key]
         let files: [StreamFile]?
         do {
             files = try await plan(document) { url in
-                guard let fetched = try await member(at: url).readStored(),
-                    let document = self.document(fetched, from: url)
+                let file = member(at: url)
+                guard let fetched = try await file.readStored(), let document = self.document(fetched, from: url)
                 else { throw RepriseError(.notStored, "A playlist is not stored.") }
                 progress.note(Int64(document.bytes.count))
+                keys.append(file.key)
                 return document
             }
         } catch let error as RepriseError where error.code == .notStored || error.code == .notDownloadable {
             // The origin may have another version by now.
-            return false
+            return nil
         }
-        guard let files else { return false }
+        guard let files else { return nil }
         progress.note(Int64(document.bytes.count))
         for file in files {
-            let (byteCount, isWhole) = try await member(file).stored()
-            guard isWhole else { return false }
+            let member = member(file)
+            let (byteCount, isWhole) = try await member.stored()
+            guard isWhole else { return nil }
             progress.note(byteCount)
+            keys.append(member.key)
         }
         report(0, progress)
-        return true
+        return keys
     }
 
     /// Fetches what is missing of `files`, and makes them and the playlists files of the title.

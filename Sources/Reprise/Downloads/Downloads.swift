@@ -162,7 +162,7 @@ public final class Downloads: Sendable {
                 self?.state.withLock { $0.streams[item.key] = stream }
             }
             // What cannot be read is found out by the download.
-            if (try? await run.isStoredStream()) == true { items[index].phase = .done }
+            if (try? await run.storedStream()) != nil { items[index].phase = .done }
         }
         return items
     }
