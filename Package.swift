@@ -78,7 +78,7 @@ let package = Package(
         .target(
             name: "Reprise",
             dependencies: [
-                "ByteRanges", "CFiles", "HTTPSemantics", "Primitives", httpTypes,
+                "ByteRanges", "CFiles", "HTTPSemantics", "MediaTiming", "Primitives", httpTypes,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],

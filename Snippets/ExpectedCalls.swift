@@ -35,8 +35,8 @@ func calls(url: URL, file: URL, directory: URL, log: (Any) -> Void) async throws
     for try await piece in try await film.read(..<1000) { log(piece.count) }
     for try await piece in try await film.read(1000...) { log(piece.count) }
     try await film.export(to: file)
-    try await film.prefetch(.first(1_000_000))
-    try await film.prefetch(.all)
+    try await film.preload(.bytes(1_000_000))
+    try await film.preload(.all)
 
     // What is known of it.
     log(await cache.isCached(url))

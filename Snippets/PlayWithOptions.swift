@@ -1,4 +1,4 @@
-// Further options for an app: headers, progress, a queue, prefetching.
+// Further options for an app: headers, progress, a queue, preloading.
 
 // snippet.hide
 #if canImport(AVFoundation)
@@ -28,7 +28,7 @@
     /// A queue that stops loading an item when it is left, and whose next item starts at once.
     @MainActor func playQueue(_ urls: [URL], in cache: MediaCache) -> AVQueuePlayer {
         let player = AVQueuePlayer(items: urls.map { cache.playerItem(for: $0) })
-        cache.follow(player, prefetching: .first(1 << 20))
+        cache.follow(player, preloading: .bytes(1 << 20))
         player.play()
         return player
     }

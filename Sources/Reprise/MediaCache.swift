@@ -15,6 +15,8 @@ public final class MediaCache: Sendable {
     let engine: Engine
     /// What is fetched to stay: the downloads, in their order.
     public let downloads: Downloads
+    /// What is fetched because it may be played soon; set by ``preload(_:current:amount:)``.
+    public let preloads: Preloads
     let upkeep: Upkeep
     /// Number of callers that opened the cache and have not closed it.
     private let users = Mutex(1)
@@ -22,6 +24,7 @@ public final class MediaCache: Sendable {
     init(_ engine: Engine) {
         self.engine = engine
         downloads = Downloads(engine: engine)
+        preloads = Preloads(engine: engine)
         upkeep = Upkeep(engine: engine)
     }
 
@@ -30,8 +33,9 @@ public final class MediaCache: Sendable {
     deinit {
         upkeep.cancel()
         downloads.cancel()
+        preloads.cancel()
         guard users.withLock({ $0 > 0 }) else { return }
-        Task { [engine, upkeep, downloads] in await Self.shutDown(engine, upkeep: upkeep, downloads: downloads) }
+        Task { [parts] in await parts.shutDown() }
     }
 
     /// Registers one more user of the cache; false once it is closed.
@@ -238,15 +242,26 @@ public final class MediaCache: Sendable {
             return users == 1
         }
         guard isLast else { return }
-        guard let store = engine.store else { return await Self.shutDown(engine, upkeep: upkeep, downloads: downloads) }
-        await OpenCaches.shared.close(store.directory) { [engine, upkeep, downloads] in
-            await Self.shutDown(engine, upkeep: upkeep, downloads: downloads)
+        guard let store = engine.store else { return await parts.shutDown() }
+        await OpenCaches.shared.close(store.directory) { [parts] in await parts.shutDown() }
+    }
+
+    /// What goes on when the last reference to the cache is gone, until it has ended.
+    private struct Parts {
+        let engine: Engine
+        let upkeep: Upkeep
+        let downloads: Downloads
+        let preloads: Preloads
+
+        func shutDown() async {
+            await upkeep.stop()
+            await preloads.stop()
+            await downloads.stop()
+            await engine.shutDown()
         }
     }
 
-    private static func shutDown(_ engine: Engine, upkeep: Upkeep, downloads: Downloads) async {
-        await upkeep.stop()
-        await downloads.stop()
-        await engine.shutDown()
+    private var parts: Parts {
+        Parts(engine: engine, upkeep: upkeep, downloads: downloads, preloads: preloads)
     }
 }

@@ -51,7 +51,7 @@ public struct MediaResource: Sendable {
     ) async throws -> MediaRead {
         var request = request(extra)
         request.onInterim = onInterim
-        let range = try range.map { try Self.checked($0) }
+        let range = try range?.checked
         request.demand = demand
         if let role { live?.liveGeneration(for: request)?.assign(role) }
         let read = try await current().open(
@@ -92,15 +92,6 @@ public struct MediaResource: Sendable {
     /// The key that `url` has in this resource's cache, for the same users.
     package func key(for url: ResourceURL) -> CacheKey {
         engine.configuration.keyPolicy.key(for: url).inPartition(key.partition)
-    }
-
-    /// The range, with its numbers clipped to 2^53; throws if no request can express it.
-    private static func checked(_ range: RangeSpec) throws(RepriseError) -> RangeSpec {
-        guard let clipped = range.clipped else {
-            throw RepriseError(
-                .invalidArgument, "A range has at least one byte and begins at 0 or later; \(range) does not.")
-        }
-        return clipped
     }
 
     var engine: Engine { resource.engine }
@@ -165,6 +156,20 @@ package struct HitFinder: Sendable {
     package func hit(_ range: RangeSpec?, atMost count: Int64, for directives: CacheControl?) -> StoredHit? {
         let live = resource.isDetached ? resource.engine.liveResource(resource.key) : resource
         return live?.hit(range, atMost: count, for: directives)
+    }
+}
+
+extension RangeSpec {
+    /// The range, with its numbers clipped to 2^53; throws ``RepriseError`` with code `invalidArgument` if no request
+    /// can express it.
+    var checked: RangeSpec {
+        get throws(RepriseError) {
+            guard let clipped else {
+                throw RepriseError(
+                    .invalidArgument, "A range has at least one byte and begins at 0 or later; \(self) does not.")
+            }
+            return clipped
+        }
     }
 }
 

@@ -40,7 +40,7 @@
         ///
         /// Requests in progress fail with `NSURLErrorCancelled`; later ones are answered as usual. Does nothing for
         /// assets that were not made by ``asset(for:options:)``. An `AVQueuePlayer` that advances to the next item does
-        /// not cancel anything by itself: see ``follow(_:prefetching:)``.
+        /// not cancel anything by itself: see ``follow(_:preloading:)``.
         public nonisolated func stopLoading(of asset: AVAsset) { Self.loader(of: asset)?.stop() }
 
         /// Stops loading for the asset of `item`.

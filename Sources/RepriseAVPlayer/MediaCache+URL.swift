@@ -26,16 +26,16 @@ extension MediaCache {
     ///
     /// Playback that begins during the fetch joins it. `options` must be those used for playback.
     @discardableResult
-    public func prefetch(
-        _ url: URL, _ amount: PrefetchAmount = .first(1 << 20), options: PlaybackOptions = PlaybackOptions()
-    ) -> Prefetch {
+    public func preload(
+        _ url: URL, _ amount: PreloadAmount = .bytes(1 << 20), options: PlaybackOptions = PlaybackOptions()
+    ) -> PreloadTask {
         let resource = Result { () throws(RepriseError) in try AssetSource.resource(self, url: url, options: options) }
-        return Prefetch(
+        return PreloadTask(
             Task(executorPreference: DiskExecutor.shared) {
                 guard let resource = try resource.get() else {
                     throw RepriseError(.invalidURL, "Only http and https URLs of single files can be fetched ahead.")
                 }
-                try await resource.prefetch(amount)
+                try await resource.preload(amount)
             })
     }
 

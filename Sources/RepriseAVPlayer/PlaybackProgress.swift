@@ -7,11 +7,11 @@ public struct PlaybackProgress: AsyncSequence, Sendable {
     /// The sequence never fails.
     public typealias Failure = Never
 
-    let updates: StoredProgressSequence?
+    let updates: Updates<StoredProgress>?
 
     /// Iterates over the changes.
     public struct Iterator: AsyncIteratorProtocol {
-        var base: StoredProgressSequence.Iterator?
+        var base: Updates<StoredProgress>.Iterator?
 
         /// The progress after the next change; `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> StoredProgress? {

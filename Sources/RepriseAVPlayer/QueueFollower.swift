@@ -14,7 +14,7 @@
         /// Lasts as long as the player; a second call replaces the first. Items that were not made by this library are
         /// ignored. A player only reports its current item: items inserted after it during playback are noticed when
         /// the player advances, or immediately by calling this again.
-        @MainActor public func follow(_ player: AVQueuePlayer, prefetching amount: PrefetchAmount = .first(1 << 20)) {
+        @MainActor public func follow(_ player: AVQueuePlayer, preloading amount: PreloadAmount = .bytes(1 << 20)) {
             let follower = QueueFollower(player, cache: self, amount: amount)
             objc_setAssociatedObject(player, LoaderKey.address, follower, .OBJC_ASSOCIATION_RETAIN)
         }
@@ -23,14 +23,14 @@
     /// Watches the current item of a queue player.
     @MainActor final class QueueFollower {
         private let cache: MediaCache
-        private let amount: PrefetchAmount
+        private let amount: PreloadAmount
         private weak var player: AVQueuePlayer?
         private weak var current: AVPlayerItem?
         private weak var next: AVPlayerItem?
-        private var prefetch: Prefetch?
+        private var preload: PreloadTask?
         private var observation: NSKeyValueObservation?
 
-        init(_ player: AVQueuePlayer, cache: MediaCache, amount: PrefetchAmount) {
+        init(_ player: AVQueuePlayer, cache: MediaCache, amount: PreloadAmount) {
             self.player = player
             self.cache = cache
             self.amount = amount
@@ -41,7 +41,7 @@
             update()
         }
 
-        deinit { prefetch?.cancel() }
+        deinit { preload?.cancel() }
 
         /// Checks the queue, of which only the first item can be observed.
         func update() {
@@ -54,8 +54,8 @@
             let following = items.dropFirst().first
             guard following !== next else { return }
             next = following
-            prefetch?.cancel()
-            prefetch = following.flatMap { MediaCache.loader(of: $0.asset) }.map { $0.feed.source.prefetch(amount) }
+            preload?.cancel()
+            preload = following.flatMap { MediaCache.loader(of: $0.asset) }.map { $0.feed.source.preload(amount) }
         }
     }
 #endif

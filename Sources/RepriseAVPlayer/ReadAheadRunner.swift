@@ -23,17 +23,17 @@ final class ReadAheadRunner: Sendable {
         case .asRequested: return
         case .ahead(let bytes):
             let end = position + min(max(bytes, 0), max(completeLength - position, 0))
-            if position < end { run(isWhole: false) { try await $0.prefetch(.range(position..<end)) } }
+            if position < end { run(isWhole: false) { try await $0.preload(.range(position..<end)) } }
         case .toEnd:
             run(isWhole: true) { resource in
-                if position < completeLength { try await resource.prefetch(.range(position..<completeLength)) }
-                try await resource.prefetch(.all)
+                if position < completeLength { try await resource.preload(.range(position..<completeLength)) }
+                try await resource.preload(.all)
             }
         }
     }
 
     /// Fetches the file from its beginning to its end.
-    func fetchWhole() { run(isWhole: true) { try await $0.prefetch(.all) } }
+    func fetchWhole() { run(isWhole: true) { try await $0.preload(.all) } }
 
     func cancel() {
         let task = state.withLock { state in
@@ -57,7 +57,7 @@ final class ReadAheadRunner: Sendable {
 
 extension AssetSource {
     /// Begins to fetch `amount` in the background.
-    func prefetch(_ amount: PrefetchAmount) -> Prefetch {
-        Prefetch(Task(executorPreference: DiskExecutor.shared) { [self] in try await resource().prefetch(amount) })
+    func preload(_ amount: PreloadAmount) -> PreloadTask {
+        PreloadTask(Task(executorPreference: DiskExecutor.shared) { [self] in try await resource().preload(amount) })
     }
 }

@@ -17,6 +17,7 @@ struct Fetch: AsyncParsableCommand {
               reprise fetch https://example.com/film.mp4
               reprise fetch https://example.com/song.mp3 --output song.mp3
               reprise fetch https://example.com/song.mp3 --output - | ffprobe -
+              reprise fetch --first 10s https://example.com/show.m3u8
               reprise fetch --json https://example.com/a.mp3 https://example.com/b.mp3
             """)
 
@@ -33,6 +34,13 @@ struct Fetch: AsyncParsableCommand {
             discussion: "A file appears when it is whole. A pipe or a device is written in place.", valueName: "file"))
     var output: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Only what so many seconds from the beginning need, such as 10s, or the first bytes, such as 5MB.",
+            discussion: "Of a stream, the playlists, keys and first segments of the variant that is listed first.",
+            valueName: "amount"))
+    var first: Beginning?
+
     @OptionGroup var options: OutputOptions
 
     @Option(
@@ -45,6 +53,10 @@ struct Fetch: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
+        if let first, first.isNothing { throw ValidationError("--first takes more than nothing, such as 10s or 5MB.") }
+        if output != nil, first != nil {
+            throw ValidationError("--output writes whole files, and --first stores beginnings; take one of them.")
+        }
         if let output {
             if urls.count != 1 { throw ValidationError("--output goes with a single URL.") }
             if output.isEmpty { throw ValidationError("--output is empty; name a file, or - for standard output.") }
@@ -132,6 +144,7 @@ struct Fetch: AsyncParsableCommand {
         _ url: String, in cache: MediaCache, meter: FetchMeter, to output: (place: Output, file: OutputFile)?
     ) async throws {
         let resource = try cache.resource(for: url, fields: HeaderFields.parse(headers))
+        if let first { return try await first.fetch(resource, in: cache, name: URLText.name(of: url), meter: meter) }
         let transfer = Transfer(resource: resource, name: URLText.name(of: url), meter: meter)
         let obstacle: StorageObstacle?
         do {

@@ -26,7 +26,7 @@ final class FetchMeter: Sendable {
     }
 
     private let url: String
-    private let isJSON: Bool
+    let isJSON: Bool
     private let start = ContinuousClock.now
     private let state = Mutex(State(progress: TransferProgress(at: .zero)))
 

@@ -196,6 +196,8 @@ struct Serve: AsyncParsableCommand {
                     level: key == nil ? .warning : .notice, "store bypassed", metadata: ["reason": "\(reason)"])
             case .storeReset(let reason):
                 logger.warning("the cache starts empty", metadata: ["reason": "\(reason)"])
+            case .preloadEstimated(let key, let reason):
+                logger.debug("preload estimated", metadata: ["key": "\(key.redacted)", "reason": "\(reason)"])
             case .downloadEnded(let key, let error):
                 let outcome = error.map { "\($0.code)" } ?? "done"
                 logger.notice("download ended", metadata: ["key": "\(key.redacted)", "outcome": "\(outcome)"])

@@ -5,7 +5,7 @@ import Reprise
 struct StreamOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Variant of a stream: best (the default), smallest, a height such as 720p, or a bit rate such as 2Mbit.",
+            "Variant of a stream: best (the default), smallest, first (as listed), a height such as 720p, or a bit rate such as 2Mbit.",
             valueName: "quality"))
     var quality: String?
     @Option(
@@ -37,6 +37,7 @@ struct StreamOptions: ParsableArguments {
         switch text {
         case "best": return .best
         case "smallest": return .smallest
+        case "first": return .first
         default: break
         }
         if text.hasSuffix("p"), let lines = Int64(text.dropLast()), lines > 0 { return .height(lines) }
@@ -45,7 +46,8 @@ struct StreamOptions: ParsableArguments {
             return .bandwidth(Int64(number * factor))
         }
         throw ValidationError(
-            "--quality is \"\(text)\"; it takes best, smallest, a height such as 720p, or a bit rate such as 2Mbit.")
+            "--quality is \"\(text)\"; it takes best, smallest, first, a height such as 720p, or a bit rate such as 2Mbit."
+        )
     }
 
     private static func languages(_ text: String?, option: String) throws -> StreamSelection.Languages {

@@ -5,6 +5,8 @@ import Reprise
 struct HLSSelection {
     /// Links to their playlists, as indices in ``HLSPlaylist/links``; the variant first.
     private(set) var links: [Int] = []
+    /// Bits per second of the variant, as the playlist says.
+    let bandwidth: Int64?
 
     /// Throws ``RepriseError`` with code `notDownloadable` if the playlist has nothing of what is wanted.
     init(_ list: HLSPlaylist, by selection: StreamSelection) throws(RepriseError) {
@@ -15,6 +17,7 @@ struct HLSSelection {
                 index: index, height: variant.resolution?.height, bandwidth: variant.bandwidth, codecs: variant.codecs)
         }
         let variant = playlist.variants[try TrackQuality.choice(of: qualities, by: selection)]
+        bandwidth = variant.averageBandwidth ?? variant.bandwidth
         if let link = variant.link { links.append(link) }
         try add(playlist.renditions.filter { $0.kind == .video && $0.groupID == variant.videoGroup }, .preset, .video)
         try add(

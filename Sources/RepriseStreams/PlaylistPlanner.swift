@@ -29,11 +29,7 @@ package struct PlaylistPlanner: StreamPlanner {
         case .hls(let list) where list.kind == .multivariant || list.kind == .mixed:
             let tracks = try HLSSelection(list, by: selection).links
             for link in tracks {
-                guard case .fetchable(let target) = list.target(of: list.links[link], base: base) else { continue }
-                let document = try await load(try ResourceURL(target.withoutFragment.text))
-                let url = URIReference(document.url.description)
-                let context = HLSContext(url: url, imported: list.variables)
-                let media = try Self.reading { try HLSPlaylist(document.bytes, context: context, limits: limits) }
+                guard let (media, url) = try await mediaPlaylist(link, of: list, at: base, load: load) else { continue }
                 try plan.add(media, at: url)
             }
         case .hls(let list):
@@ -46,6 +42,42 @@ package struct PlaylistPlanner: StreamPlanner {
             }
         }
         return plan.files
+    }
+
+    package func beginning(
+        of first: StreamDocument, amount: PreloadAmount, load: (ResourceURL) async throws -> StreamDocument
+    ) async throws -> [StreamPart]? {
+        let base = URIReference(first.url.description)
+        guard PlaylistFormat(of: first.bytes) != nil else { return nil }
+        var beginning = StreamBeginning(amount)
+        let selection = StreamSelection(quality: .first)
+        switch try Self.reading({ try Playlist(first.bytes, context: HLSContext(url: base), limits: limits) }) {
+        case .hls(let list) where list.kind == .multivariant || list.kind == .mixed:
+            let tracks = try HLSSelection(list, by: selection)
+            for link in tracks.links {
+                guard let (media, url) = try await mediaPlaylist(link, of: list, at: base, load: load) else { continue }
+                try beginning.add(media, at: url, bandwidth: tracks.bandwidth)
+            }
+        case .hls(let list):
+            guard list.kind == .media, list.media.targetDuration != nil else { return nil }
+            try beginning.add(list, at: base, bandwidth: nil)
+        case .dash(let mpd):
+            let paths = try DASHSelection(mpd, by: selection).paths
+            try Self.reading { try beginning.add(mpd, paths: paths, at: base) }
+        }
+        return beginning.parts
+    }
+
+    /// The media playlist that a link of a multivariant playlist names, and where it came from; `nil` if it cannot be
+    /// fetched over HTTP.
+    private func mediaPlaylist(
+        _ link: Int, of list: HLSPlaylist, at base: URIReference, load: (ResourceURL) async throws -> StreamDocument
+    ) async throws -> (HLSPlaylist, URIReference)? {
+        guard case .fetchable(let target) = list.target(of: list.links[link], base: base) else { return nil }
+        let document = try await load(try ResourceURL(target.withoutFragment.text))
+        let url = URIReference(document.url.description)
+        let context = HLSContext(url: url, imported: list.variables)
+        return (try Self.reading { try HLSPlaylist(document.bytes, context: context, limits: limits) }, url)
     }
 
     /// The errors of playlists in the words of downloads.
@@ -64,35 +96,16 @@ extension PlaylistPlanner {
 
         /// Adds what a media playlist names: keys and maps, then the segments in order.
         mutating func add(_ list: HLSPlaylist, at base: URIReference) throws {
-            guard list.kind == .media else {
-                throw RepriseError(.notDownloadable, "The stream names as a media playlist what is none.")
-            }
+            guard list.kind == .media else { throw PlaylistPlanner.namesNoMediaPlaylist }
             guard !list.media.isLive else { throw PlaylistPlanner.isLive }
             let media = list.media
             let mapKeys = media.maps.map(\.keySet)
             for keySet in Set(media.segments.map(\.keySet) + mapKeys).sorted() {
-                try addKeys(media.keySets[keySet].map { media.keys[$0] }, of: list, at: base)
+                for target in try list.fetchableKeys(in: keySet, base: base) { insert(target, isKey: true) }
             }
             for map in media.maps { try add(list.target(of: list.links[map.link], base: base)) }
             for segment in media.segments where !segment.isGap {
                 try add(list.target(of: list.links[segment.link], base: base))
-            }
-        }
-
-        /// Adds keys that hold together: one that every player can use is enough.
-        private mutating func addKeys(_ keys: [Key], of list: HLSPlaylist, at base: URIReference) throws {
-            let encrypting = keys.filter { $0.method != .none }
-            guard !encrypting.isEmpty else { return }
-            let usable = encrypting.filter(\.isIdentity)
-            guard !usable.isEmpty else { throw PlaylistPlanner.isProtected }
-            for key in usable {
-                guard let link = key.link else { continue }
-                switch list.target(of: list.links[link], base: base) {
-                case .fetchable(let target): insert(target, isKey: true)
-                // The key stands in the playlist.
-                case .leftAlone(.scheme("data")): break
-                case .leftAlone: throw PlaylistPlanner.isProtected
-                }
             }
         }
 
@@ -103,24 +116,23 @@ extension PlaylistPlanner {
         }
 
         private mutating func add(_ target: LinkTarget) throws {
-            switch target {
-            case .fetchable(let uri): insert(uri, isKey: false)
-            case .leftAlone(.scheme("data")): break
-            case .leftAlone(let reason):
-                throw RepriseError(
-                    .notDownloadable, "The stream has a file that cannot be fetched over HTTP (\(reason)).")
-            }
+            if let uri = try target.mediaFile { insert(uri, isKey: false) }
         }
 
         private mutating func insert(_ target: URIReference, isKey: Bool) {
-            guard let url = try? ResourceURL(target.withoutFragment.text), known.insert(url.description).inserted
-            else { return }
-            files.append(StreamFile(url: url, isKey: isKey))
+            guard let file = target.streamFile(isKey: isKey), known.insert(file.url.description).inserted else {
+                return
+            }
+            files.append(file)
         }
     }
 
     static let isLive = RepriseError(
         .notDownloadable, "The stream is live: it has no end yet. It can be downloaded when it has ended.")
+    static let isLiveBeginning = RepriseError(
+        .notDownloadable, "The stream is live: what is its beginning now is over when it is played.")
+    static let namesNoMediaPlaylist = RepriseError(
+        .notDownloadable, "The stream names as a media playlist what is none.")
     static let isProtected = RepriseError(
         .notDownloadable,
         "The stream is protected (DRM): only the player's system can get its keys, and keep them for offline play.")

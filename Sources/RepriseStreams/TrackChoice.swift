@@ -22,11 +22,13 @@ struct TrackQuality {
             }
         }
         // Variants of sound alone stand beside those with a picture.
-        if rest.contains(where: { $0.height != nil }), selection.quality != .smallest {
+        let isAnyMeant = selection.quality == .smallest || selection.quality == .first
+        if rest.contains(where: { $0.height != nil }), !isAnyMeant {
             rest.removeAll { $0.height == nil }
         }
         let chosen: TrackQuality?
         switch selection.quality {
+        case .first: chosen = rest.first
         case .best: chosen = rest.best { $0.rank }
         case .smallest: chosen = rest.best { (-($0.bandwidth ?? .max), -($0.height ?? 0)) }
         case .height(let limit):

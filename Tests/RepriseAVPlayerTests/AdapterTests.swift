@@ -69,7 +69,7 @@
                 }
             }
 
-            /// The first request, one for a hole, a prefetch, and the validation of a partly stored file.
+            /// The first request, one for a hole, a preload, and the validation of a partly stored file.
             @Test(arguments: [NetworkPolicy.any, .inexpensive, .inexpensiveAndUnconstrained])
             func dataSaverRulesGoWithEveryRequest(_ policy: NetworkPolicy) async throws {
                 let file = try ScriptResource.file()
@@ -84,7 +84,7 @@
                     await world.release("A", callbacks: false)
                     for _ in 0..<200 { await world.tick() }
                     let url = try world.foundationURL(file)
-                    try await world.openCache().prefetch(url, .range(500_000..<600_000), options: options)
+                    try await world.openCache().preload(url, .range(500_000..<600_000), options: options)
                         .finished(in: world)
                     try world.makeItem("B", resource: file, options: options)
                     let again = try await world.ask("again", "B", 0, 2, information: true)
@@ -199,17 +199,17 @@
                 }
             }
 
-            @Test func aPrefetchIsJoinedByPlaybackAndCanBeCanceled() async throws {
+            @Test func aPreloadIsJoinedByPlaybackAndCanBeCanceled() async throws {
                 let file = try ScriptResource.file(length: 3_000_000)
                 try await ScriptWorld.check([file]) { world in
                     let cache = try world.openCache()
                     let url = try world.foundationURL(file)
-                    let prefetch = cache.prefetch(url, .first(1_000_000))
+                    let preload = cache.preload(url, .bytes(1_000_000))
                     #expect(await world.wait { world.bytesFetched >= 100_000 })
                     try world.makeItem("A", resource: file)
                     let request = try await world.ask("r", "A", 0, 500_000, information: true)
                     #expect(await world.wait { request.isOver })
-                    prefetch.cancel()
+                    preload.cancel()
                     for _ in 0..<200 { await world.tick() }
                     #expect(world.bytesFetched < 900_000)
                     #expect(world.network.state.withLock { $0.duplicates["A"] ?? 0 } == 0)
@@ -223,7 +223,7 @@
                     let cache = try world.openCache()
                     for file in files { try world.makeItem(file.name, resource: file) }
                     let player = await Self.player(world, ["A", "B", "C"])
-                    await MainActor.run { cache.follow(player, prefetching: .first(300_000)) }
+                    await MainActor.run { cache.follow(player, preloading: .bytes(300_000)) }
                     await Self.letObserversRun()
                     let first = try await world.ask("a", "A", 0, 1_000_000, information: true)
                     #expect(await world.wait { first.isOver })

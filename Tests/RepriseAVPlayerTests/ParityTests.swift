@@ -147,7 +147,7 @@
                     let base = world.url(of: file)
                     let monday = try #require(URL(string: base + "?Expires=1&Signature=a%2Fb"))
                     let friday = try #require(URL(string: base + "?Expires=2&Signature=c%2Bd"))
-                    try await cache.prefetch(monday, .all).finished(in: world)
+                    try await cache.preload(monday, .all).finished(in: world)
                     #expect(await cache.isCached(friday))
                     #expect(world.origin.snapshot.requests.map(\.target) == [file.path + "?Expires=1&Signature=a%2Fb"])
                     let names =
@@ -157,12 +157,12 @@
                     var options = PlaybackOptions()
                     options.cacheKey = CacheKey("song 17")
                     #expect(await !cache.progress(of: friday, options: options).first().isComplete)
-                    try await cache.prefetch(friday, .first(1000), options: options).finished(in: world)
+                    try await cache.preload(friday, .bytes(1000), options: options).finished(in: world)
                     // The fetch checks for the end of the body once more before it is recorded.
                     for _ in 0..<3 { await world.tick() }
                     let keys = try await cache.entries().map(\.key.text)
                     #expect(keys.contains("song 17"), "\(keys)")
-                    try await cache.prefetch(friday, .all, options: options).finished(in: world)
+                    try await cache.preload(friday, .all, options: options).finished(in: world)
                     #expect(await cache.isCached(friday, options: options))
                 }
             }
@@ -176,7 +176,7 @@
                     let cache = try world.openCache()
                     let signed = try #require(URL(string: world.url(of: files[0]) + "?token=1"))
                     let again = try #require(URL(string: world.url(of: files[0]) + "?token=2"))
-                    try await cache.prefetch(signed, .all).finished(in: world)
+                    try await cache.preload(signed, .all).finished(in: world)
                     #expect(await cache.isCached(again))
                     #expect(await !cache.isCached(try world.foundationURL(files[1])))
                     try world.makeItem("A", resource: files[0])
@@ -219,7 +219,7 @@
                 try await ScriptWorld.check([file]) { world in
                     let cache = try world.openCache()
                     let url = try world.foundationURL(file)
-                    try await cache.prefetch(url, .first(100_000)).finished(in: world)
+                    try await cache.preload(url, .bytes(100_000)).finished(in: world)
                     let target = URL(fileURLWithPath: world.directory.path(of: "export.mp3"))
                     let export = Task(executorPreference: DiskExecutor.shared) {
                         try await cache.export(url, to: target)
@@ -248,7 +248,7 @@
         }
     }
 
-    extension Prefetch {
+    extension PreloadTask {
         /// Waits for the end while the world's time advances.
         func finished(in world: ScriptWorld) async throws {
             let isDone = Mutex(false)

@@ -112,10 +112,10 @@ import Foundation
                         #expect(cause?.code == .invalidArgument)
                         #expect(header.0.isEmpty || cause?.message.contains(header.0) == true)
                         let (cache, url) = (try world.openCache(), try world.foundationURL(file))
-                        let prefetch = await #expect(throws: RepriseError.self) {
-                            try await cache.prefetch(url, options: options).finished()
+                        let preload = await #expect(throws: RepriseError.self) {
+                            try await cache.preload(url, options: options).finished()
                         }
-                        #expect(prefetch?.code == .invalidArgument)
+                        #expect(preload?.code == .invalidArgument)
                         let removal = await #expect(throws: RepriseError.self) {
                             try await cache.remove(url, options: options)
                         }

@@ -39,6 +39,34 @@ import Testing
         }
     }
 
+    @Test("--first stores what some seconds need, and a second time fetches nothing")
+    func first() async throws {
+        try await Site.run { site async throws in
+            let header: [UInt8] =
+                Array("RIFF".utf8) + [0x24, 0x48, 0xE8, 1] + Array("WAVEfmt ".utf8)
+                + [16, 0, 0, 0, 1, 0, 1, 0, 0x40, 0x1F, 0, 0, 0x40, 0x1F, 0, 0, 1, 0, 8, 0] + Array("data".utf8)
+                + [0, 0x48, 0xE8, 1]
+            site.origin.set(
+                TestOrigin.Resource(
+                    .bytes(header + TestPattern.bytes(in: 0..<32_000_000, seed: 1)), mediaType: "audio/wav"),
+                at: "/song.wav")
+            let url = site.origin.url("/song.wav")
+            let first = try await Command.run("fetch", site.directory, ["--first", "20s", url])
+            #expect(first.output == "song.wav  first 20s: 160 kB fetched\n", "\(first)")
+            let again = try await Command.run("fetch", site.directory, ["--first", "20s", url])
+            #expect(again.output == "song.wav  first 20s: all of it was stored\n", "\(again)")
+            let bytes = try await Command.run("fetch", site.directory, ["--json", "--first", "200kB", url])
+            let report = try #require(try Command.json(Report.self, bytes).last)
+            #expect(report.state == "done" && report.bytes.map { $0 < 40_000 } == true, "\(bytes)")
+            let origin = await site.origin.settledSnapshot()
+            #expect(origin.bytesSentMoreThanOnce == 0)
+            for arguments in [["--first", "0s"], ["--first", "much"], ["--first", "10s", "--output", "x"]] {
+                let outcome = try await Command.run("fetch", site.directory, arguments + [url])
+                #expect(outcome.exit == .status(64) && outcome.errors.contains("--first"), "\(outcome)")
+            }
+        }
+    }
+
     @Test func aMissingFileIs69AndLeavesNothing() async throws {
         try await Site.run { site async throws in
             site.publish("/b.mp4", length: 1000)

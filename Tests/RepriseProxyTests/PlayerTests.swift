@@ -46,6 +46,22 @@ struct PlayerTests {
         }
     }
 
+    @Test("what was preloaded plays while the origin is away", arguments: MediaFile.allCases)
+    func preloaded(file: MediaFile) async throws {
+        try await Self.run(file) { player async throws in
+            let bench = player.proxy.bench
+            let frames = try await Players.ffmpegFrames(player.direct, after: ["-t", "2"])
+            let resource = try bench.cache.resource(for: bench.origin.url("/\(file.rawValue)"))
+            try await resource.preload(.seconds(3))
+            let length = try #require(await resource.stored()?.information.completeLength)
+            let sent = await player.settled().bodyBytesSent
+            await bench.origin.stop()
+            #expect(try await Players.ffmpegFrames(player.proxied, after: ["-t", "2"]) == frames)
+            print("preloaded \(file.rawValue): 3 s of 60 are \(sent) of \(length) bytes")
+            #expect(sent < length / 4 && frames.count > 10)
+        }
+    }
+
     private static func expectFetchedOnce(
         _ player: Player, _ first: TestOrigin.PathCounters, _ second: TestOrigin.PathCounters
     ) async {

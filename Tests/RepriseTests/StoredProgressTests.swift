@@ -14,7 +14,7 @@ import Testing
             bench.publish("/a", length: 10_000)
             let url = try ResourceURL(bench.origin.url("/a"))
             #expect(try await bench.cache.resource(for: url).storedProgress() == StoredProgress())
-            try await bench.cache.resource(for: url).prefetch(.range(2000..<4000))
+            try await bench.cache.resource(for: url).preload(.range(2000..<4000))
             await bench.origin.waitUntil { $0.responsesUnderWay == 0 }
             let requests = bench.origin.snapshot.requestCount
             try await bench.reopened { cache in
@@ -26,7 +26,7 @@ import Testing
                 #expect(!progress.isComplete)
                 #expect(await !cache.isCached(url))
                 #expect(try await Array(cache.resource(for: url).storedProgress().ranges) == [2000..<4000])
-                try await cache.resource(for: url).prefetch(.all)
+                try await cache.resource(for: url).preload(.all)
                 #expect(await cache.isCached(url))
             }
             #expect(bench.origin.snapshot["/a"].bytesSentMoreThanOnce == 0)
@@ -43,7 +43,7 @@ import Testing
                 for await progress in resource.storedProgressUpdates(every: .zero) { all.append(progress) }
                 return all
             }
-            try await resource.prefetch(.all)
+            try await resource.preload(.all)
             await bench.cache.close()
             let all = await updates.value
             #expect(zip(all, all.dropFirst()).allSatisfy { $0.ranges.byteCount <= $1.ranges.byteCount })
@@ -56,8 +56,8 @@ import Testing
             bench.publish("/a", length: 10_000) { $0.fields = [.vary: "Accept-Language"] }
             let url = try ResourceURL(bench.origin.url("/a"))
             let german: HTTPFields = [.acceptLanguage: "de"]
-            try await bench.cache.resource(for: url, fields: german).prefetch(.all)
-            try await bench.cache.resource(for: url).prefetch(.range(2000..<4000))
+            try await bench.cache.resource(for: url, fields: german).preload(.all)
+            try await bench.cache.resource(for: url).preload(.range(2000..<4000))
             func check(_ cache: MediaCache) async throws {
                 #expect(try await cache.resource(for: url, fields: german).storedProgress().isComplete)
                 #expect(Array(try await cache.resource(for: url).storedProgress().ranges) == [2000..<4000])
@@ -70,7 +70,7 @@ import Testing
                 #expect(await !cache.isCached(url))
                 var updates = try cache.resource(for: url).storedProgressUpdates(every: .zero).makeAsyncIterator()
                 #expect(await updates.next()?.isComplete == false)
-                try await cache.resource(for: url).prefetch(.all)
+                try await cache.resource(for: url).preload(.all)
                 #expect(await updates.next() != nil)
                 #expect(await cache.isCached(url))
             }
@@ -81,12 +81,12 @@ import Testing
         try await Bench.run { bench async throws in
             bench.publish("/a", length: 10_000)
             let resource = try bench.cache.resource(for: bench.origin.url("/a"))
-            try await resource.prefetch(.first(3000))
-            try await resource.prefetch(.first(2000))
-            try await resource.prefetch(.first(0))
+            try await resource.preload(.bytes(3000))
+            try await resource.preload(.bytes(2000))
+            try await resource.preload(.bytes(0))
             #expect(await bench.origin.settledSnapshot()["/a"].requests.map(\.range) == ["bytes=0-2999"])
             #expect(await Array(resource.storedProgress().ranges) == [0..<3000])
-            try await resource.prefetch(.first(1_000_000))
+            try await resource.preload(.bytes(1_000_000))
             #expect(await resource.storedProgress().ranges.contains(0..<10_000))
         }
     }
@@ -126,7 +126,7 @@ import Testing
         try await Bench.run { bench async throws in
             bench.publish("/a", length: 10_000)
             let url = try ResourceURL(bench.origin.url("/a"))
-            try await bench.cache.resource(for: url, key: CacheKey("one")).prefetch(.all)
+            try await bench.cache.resource(for: url, key: CacheKey("one")).preload(.all)
             #expect(await !bench.cache.isCached(url))
             #expect(try await bench.cache.resource(for: url, key: CacheKey("one")).storedProgress().isComplete)
         }

@@ -15,12 +15,11 @@ struct DownloadRun: Sendable {
         var completeLength: Int64? { storedFiles == files ? storedBytes : nil }
     }
 
-    let key: CacheKey
-    let request: OriginRequest
-    let selection: StreamSelection
-    let engine: Engine
+    private let stream: StreamFiles
+    private let selection: StreamSelection
+    private let engine: Engine
     /// Told the number of bytes that have arrived; of a stream, also how far it is.
-    let report: @Sendable (Int, StreamProgress?) -> Void
+    private let report: @Sendable (Int, StreamProgress?) -> Void
 
     /// Files of a stream that are fetched at once.
     private static let width = 3
@@ -28,8 +27,10 @@ struct DownloadRun: Sendable {
     init(
         _ item: DownloadQueue.Item, engine: Engine, report: @escaping @Sendable (Int, StreamProgress?) -> Void
     ) {
-        (key, request, selection) = (item.key, item.request, item.selection)
-        (self.engine, self.report) = (engine, report)
+        var request = item.request
+        request.demand = .download
+        stream = StreamFiles(key: item.key, request: request, engine: engine)
+        (selection, self.engine, self.report) = (item.selection, engine, report)
     }
 
     /// Fetches the missing bytes.
@@ -39,46 +40,25 @@ struct DownloadRun: Sendable {
     func fetch() async throws {
         if let files = try await storedStream() {
             // They may have been stored one by one, and belong to nothing that is kept.
-            engine.store?.recorder.note(files, in: title)
+            engine.store?.recorder.note(files, in: stream.title)
             return
         }
-        try await engine.authorizer?.prepare(request)
-        let fetched = try await first.fetch(returningUpTo: textLimit) { report($0, nil) }
-        guard let planner = engine.configuration.streamPlanner, let document = document(fetched, from: request.url)
-        else { return }
-        let loaded = Mutex<Set<CacheKey>>([key])
+        try await engine.authorizer?.prepare(stream.request)
+        let fetched = try await stream.first.fetch(returningUpTo: stream.textLimit) { report($0, nil) }
+        guard let document = stream.document(fetched, from: stream.request.url) else { return }
+        let loaded = Mutex<Set<CacheKey>>([stream.key])
         let files = try await plan(document) { url in
-            let file = member(at: url, role: .endedPlaylist)
-            loaded.withLock { _ = $0.insert(file.key) }
-            let fetched = try await file.fetch(returningUpTo: { _ in planner.largestPlaylist }) { report($0, nil) }
-            guard let document = self.document(fetched, from: url) else { throw Self.isNoPlaylist(url) }
-            return document
+            let (key, text) = try await stream.playlist(at: url) { report($0, nil) }
+            loaded.withLock { _ = $0.insert(key) }
+            return text
         }
         guard let files else { return }
         let playlists = loaded.withLock { $0 }
-        // Without it a list of playlists would be believed in play, and name files that are missing while the origin is
-        // away.
-        try engine.resource(key).liveGeneration(for: request)?
-            .assign(playlists.count > 1 ? .listOfPlaylists : .endedPlaylist)
+        try stream.assignRole(namesPlaylists: playlists.count > 1)
         try await fetch(files, playlists: playlists)
     }
 
     // MARK: - The files of a stream
-
-    private var first: FileDownload { FileDownload(key: key, request: request, engine: engine) }
-
-    private var title: TitleReference { TitleReference(key: key, url: request.url) }
-
-    /// Most bytes that the first file has if it is a playlist; `nil` if its metadata say that it is none.
-    private func textLimit(_ information: ContentInformation) -> Int64? {
-        guard let planner = engine.configuration.streamPlanner, planner.mayBePlaylist(information, at: request.url)
-        else { return nil }
-        return planner.largestPlaylist
-    }
-
-    private func document(_ fetched: FileDownload.Fetched, from url: ResourceURL) -> StreamDocument? {
-        fetched.bytes.map { StreamDocument(bytes: $0, url: fetched.information.finalURL ?? url) }
-    }
 
     private func plan(
         _ document: StreamDocument, load: (ResourceURL) async throws -> StreamDocument
@@ -86,34 +66,25 @@ struct DownloadRun: Sendable {
         try await engine.configuration.streamPlanner?.files(of: document, selection: selection, load: load)
     }
 
-    /// A file that the playlists name.
-    private func member(at url: ResourceURL, isKey: Bool = false, role: StreamRole? = nil) -> FileDownload {
-        let key = engine.configuration.keyPolicy.key(for: url).inPartition(key.partition)
-        // What lets the user in at one host is not for others.
-        var member = OriginRequest(url: url, fields: url.isSameHost(as: request.url) ? request.fields : [:])
-        (member.networkPolicy, member.key, member.isForKey) = (request.networkPolicy, key, isKey)
-        return FileDownload(key: key, request: member, engine: engine, role: role, titles: [title])
-    }
-
     private func member(_ file: StreamFile) -> FileDownload {
-        member(at: file.url, isKey: file.isKey, role: .endedSegment)
+        stream.member(at: file.url, isKey: file.isKey, role: .endedSegment)
     }
 
     /// The keys of all files, if the first one is a playlist and all is stored that it and the other stored playlists
     /// name; `nil` otherwise.
     func storedStream() async throws -> [CacheKey]? {
-        guard let known = try await engine.resource(key).stored(for: request),
-            let limit = textLimit(known.information), known.information.completeLength ?? .max <= limit,
-            let fetched = try await first.readStored(),
-            let document = document(fetched, from: request.url)
+        guard let known = try await engine.resource(stream.key).stored(for: stream.request),
+            let limit = stream.textLimit(known.information), known.information.completeLength ?? .max <= limit,
+            let fetched = try await stream.first.readStored(),
+            let document = stream.document(fetched, from: stream.request.url)
         else { return nil }
         var progress = StreamProgress()
-        var keys = [key]
+        var keys = [stream.key]
         let files: [StreamFile]?
         do {
             files = try await plan(document) { url in
-                let file = member(at: url)
-                guard let fetched = try await file.readStored(), let document = self.document(fetched, from: url)
+                let file = stream.member(at: url)
+                guard let fetched = try await file.readStored(), let document = stream.document(fetched, from: url)
                 else { throw RepriseError(.notStored, "A playlist is not stored.") }
                 progress.note(Int64(document.bytes.count))
                 keys.append(file.key)
@@ -139,7 +110,7 @@ struct DownloadRun: Sendable {
     /// Fetches what is missing of `files`, and makes them and the playlists files of the title.
     private func fetch(_ files: [StreamFile], playlists: Set<CacheKey>) async throws {
         let members = files.map(member)
-        engine.store?.recorder.note(Array(playlists) + members.map(\.key), in: title)
+        engine.store?.recorder.note(Array(playlists) + members.map(\.key), in: stream.title)
         let tally = Mutex(StreamProgress(files: playlists.count + files.count, storedFiles: playlists.count))
         var missing: [FileDownload] = []
         for member in members {
@@ -175,10 +146,6 @@ struct DownloadRun: Sendable {
             try await group.waitForAll()
         }
     }
-
-    private static func isNoPlaylist(_ url: ResourceURL) -> RepriseError {
-        RepriseError(.notDownloadable, "\(url.redacted) is no playlist, although the stream names it as one.")
-    }
 }
 
 extension DownloadRun.StreamProgress {
@@ -186,12 +153,5 @@ extension DownloadRun.StreamProgress {
     fileprivate mutating func note(_ byteCount: Int64) {
         (files, storedFiles) = (files + 1, storedFiles + 1)
         storedBytes += byteCount
-    }
-}
-
-extension ResourceURL {
-    /// Whether fields for one may be sent to the other.
-    fileprivate func isSameHost(as other: ResourceURL) -> Bool {
-        scheme == other.scheme && authority == other.authority
     }
 }

@@ -121,13 +121,11 @@ public final class Downloads: Sendable {
     /// ``list()`` now and after each change, at most once per `interval`; 250 ms by default.
     ///
     /// Changes that occur while the consumer is busy are merged. Ends when the cache is closed.
-    public func updates(every interval: Duration = .milliseconds(250)) -> DownloadUpdates {
-        DownloadUpdates(downloads: self, interval: interval)
+    public func updates(every interval: Duration = .milliseconds(250)) -> Updates<[Download]> {
+        Updates(
+            every: interval, clock: clock, changes: { [board] in board.changes(of: Self.signal) },
+            value: { [self] _ in await list() })
     }
-
-    var changes: AsyncStream<Void> { board.changes(of: Self.signal) }
-
-    func wait(_ interval: Duration) async { try? await clock.sleep(interval) }
 
     private func storedBytes(of item: DownloadQueue.Item) -> (Int64, Int64?)? {
         guard let generation = engine?.liveResource(item.key)?.liveGeneration(for: item.request) else { return nil }

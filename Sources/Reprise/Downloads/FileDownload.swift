@@ -1,7 +1,7 @@
 import ByteRanges
 import HTTPSemantics
 
-/// Fetches what is missing of one file.
+/// Fetches what is missing of one file, for the demand of its request.
 struct FileDownload: Sendable {
     let key: CacheKey
     let request: OriginRequest
@@ -26,36 +26,67 @@ struct FileDownload: Sendable {
     func fetch(
         returningUpTo limit: (ContentInformation) -> Int64? = { _ in nil }, arrived: (Int) -> Void
     ) async throws -> Fetched {
-        guard let store = engine.store else { throw RepriseError(.storageUnavailable, "There is no store.") }
         let resource = try engine.resource(key)
-        var request = request
-        request.demand = .download
         // Before anything is fetched or evicted for it.
-        if let known = try await resource.stored(for: request), let length = known.information.completeLength,
-            let obstacle = store.obstacle(toStoring: length, stored: known.storedRanges.byteCount, isKept: true)
+        if let store = engine.store, let known = try await resource.stored(for: request),
+            let length = known.information.completeLength,
+            let obstacle = store.obstacle(toStoring: length, stored: known.storedRanges.byteCount, isKept: isKept)
         {
             throw prevented(by: obstacle, length: length)
         }
-        let read = try await resource.open(
-            ReadRequest(range: nil, origin: request, storesOnlyWhole: true, role: role, titles: titles))
+        let read = try await open(nil, storesOnlyWhole: true)
         defer { read.cancel() }
-        if read.passedThrough != nil { throw RepriseError(.notStored, "The response must not be stored.") }
         let most = limit(read.information)
         var bytes: [UInt8]? = most == nil ? nil : []
         while true {
-            if read.isPastStore { throw bypassed(read, in: store) }
-            try Task.checkCancellation()
-            guard let piece = try await read.next() else { break }
-            if let count = bytes?.count, let most {
-                if Int64(count + piece.count) > most { bytes = nil } else { bytes? += try piece.bytes() }
+            let count: Int
+            if let known = bytes {
+                guard let more = try await nextBytes(of: read) else { break }
+                count = more.count
+                bytes = Int64(known.count + count) > most ?? 0 ? nil : known + more
+            } else {
+                guard let piece = try await next(of: read) else { break }
+                count = piece.count
             }
-            if !read.lastPieceWasStored { arrived(piece.count) }
+            if !read.lastPieceWasStored { arrived(count) }
         }
         try Task.checkCancellation()
-        if let generation = resource.liveGeneration(for: request), !Self.isWhole(generation) {
+        if let store = engine.store, let generation = resource.liveGeneration(for: request), !Self.isWhole(generation) {
             throw bypassed(read, in: store)
         }
         return Fetched(information: read.information, bytes: bytes)
+    }
+
+    /// Begins a read of bytes that must be stored; throws ``RepriseError`` with code `notStored` if they must not be.
+    func open(_ range: RangeSpec?, storesOnlyWhole: Bool = false) async throws -> MediaRead {
+        let range = try range?.checked
+        guard engine.store != nil else { throw RepriseError(.storageUnavailable, "There is no store.") }
+        let read = try await engine.resource(key).open(
+            ReadRequest(
+                range: range, origin: request, storesOnlyWhole: storesOnlyWhole, role: role,
+                titles: titles))
+        guard read.passedThrough == nil else {
+            read.cancel()
+            throw RepriseError(.notStored, "The response must not be stored.")
+        }
+        return read
+    }
+
+    /// The next piece of a read that ``open(_:storesOnlyWhole:)`` began; throws as soon as its bytes bypass the store.
+    func next(of read: MediaRead) async throws -> MediaPiece? {
+        try check(read)
+        return try await read.next()
+    }
+
+    /// As ``next(of:)``, with the bytes of the piece.
+    func nextBytes(of read: MediaRead) async throws -> [UInt8]? {
+        try check(read)
+        return try await read.nextBytes()
+    }
+
+    private func check(_ read: MediaRead) throws {
+        if read.isPastStore, let store = engine.store { throw bypassed(read, in: store) }
+        try Task.checkCancellation()
     }
 
     /// How many bytes are stored, and whether that is all; the origin is not asked.
@@ -74,12 +105,15 @@ struct FileDownload: Sendable {
                 ReadRequest(range: nil, origin: request, directives: directives))
             defer { read.cancel() }
             var bytes: [UInt8] = []
-            while let piece = try await read.next() { bytes += try piece.bytes() }
+            while let more = try await read.nextBytes() { bytes += more }
             return Fetched(information: read.information, bytes: bytes)
         } catch let error as RepriseError where error.code == .notStored {
             return nil
         }
     }
+
+    /// Whether the bytes stay until they are removed, and so count among those that are never evicted.
+    private var isKept: Bool { request.demand == .download }
 
     private static func isWhole(_ generation: LiveGeneration) -> Bool {
         guard let length = generation.information.completeLength else { return false }
@@ -95,7 +129,7 @@ struct FileDownload: Sendable {
     /// Why the bytes bypass the store.
     private func bypassed(_ read: MediaRead, in store: Store) -> RepriseError {
         let length = read.information.completeLength
-        if let obstacle = store.obstacle(toStoring: length, isKept: true) {
+        if let obstacle = store.obstacle(toStoring: length, isKept: isKept) {
             return prevented(by: obstacle, length: length)
         }
         let reason = store.refusal(of: length)

@@ -1,4 +1,4 @@
-/// Says which files a download of a stream consists of; made where playlists are read, because the engine reads none.
+/// Says which files a stream consists of; made where playlists are read, because the engine reads none.
 package protocol StreamPlanner: Sendable {
     /// Most bytes that a playlist has.
     var largestPlaylist: Int64 { get }
@@ -14,6 +14,14 @@ package protocol StreamPlanner: Sendable {
         of first: StreamDocument, selection: StreamSelection,
         load: (ResourceURL) async throws -> StreamDocument
     ) async throws -> [StreamFile]?
+
+    /// The parts with which the stream that begins with `first` starts to play, in the order in which they are needed;
+    /// `nil` if that is no playlist.
+    ///
+    /// Other playlists come from `load`. Throws ``RepriseError`` with code `notDownloadable`, and what `load` throws.
+    func beginning(
+        of first: StreamDocument, amount: PreloadAmount, load: (ResourceURL) async throws -> StreamDocument
+    ) async throws -> [StreamPart]?
 }
 
 /// The text of a playlist.
@@ -37,4 +45,25 @@ package struct StreamFile: Sendable, Hashable {
 
     /// Creates a file.
     package init(url: ResourceURL, isKey: Bool = false) { (self.url, self.isKey) = (url, isKey) }
+}
+
+/// A part of a file that a playlist names.
+package struct StreamPart: Sendable, Hashable {
+    /// Which bytes of the file.
+    package enum Extent: Sendable, Hashable {
+        /// All of them.
+        case whole
+        /// These.
+        case range(Range<Int64>)
+        /// Those of the first seconds, as the file itself says.
+        case seconds(Double)
+    }
+
+    /// The file.
+    package let file: StreamFile
+    /// Which bytes of it.
+    package let extent: Extent
+
+    /// Creates a part.
+    package init(file: StreamFile, extent: Extent) { (self.file, self.extent) = (file, extent) }
 }

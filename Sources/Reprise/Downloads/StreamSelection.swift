@@ -11,6 +11,8 @@ public struct StreamSelection: Sendable, Hashable, Codable {
     public enum Quality: Sendable, Hashable, Codable {
         /// The highest picture, and of those the most bits per second.
         case best
+        /// The one that the playlist names first, with which many players begin.
+        case first
         /// The fewest bits per second.
         case smallest
         /// The highest picture of at most so many lines, or else the lowest there is; in pixels.

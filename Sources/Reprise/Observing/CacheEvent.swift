@@ -24,6 +24,8 @@ public enum CacheEvent: Sendable {
     /// The cache started empty. Its index was unusable and set aside, or it had another key and the configuration
     /// resets it.
     case storeReset(reason: String)
+    /// How many bytes the seconds to preload need was estimated, for this reason (``PreloadAmount/seconds(_:)``).
+    case preloadEstimated(CacheKey, reason: String)
     /// A download completed, or could not go on; ``Downloads`` says what it waits for.
     case downloadEnded(CacheKey, error: RepriseError?)
 }

@@ -13,7 +13,13 @@ extension MediaResource {
     }
 
     /// ``storedProgress()`` now and after each change, at most once per `interval`; 100 ms by default.
-    public func storedProgressUpdates(every interval: Duration = .milliseconds(100)) -> StoredProgressSequence {
-        StoredProgressSequence(resource: self, interval: interval)
+    public func storedProgressUpdates(every interval: Duration = .milliseconds(100)) -> Updates<StoredProgress> {
+        Updates(
+            every: interval, clock: engine.clock, changes: { [self] in engine.progress.changes(of: key) }
+        ) { [self] isUpdate in
+            let progress = await storedProgress()
+            // The state of a closed cache is not a change.
+            return isUpdate && engine.isClosed ? nil : progress
+        }
     }
 }

@@ -167,7 +167,7 @@ import Foundation
         func preload(_ name: String, _ ranges: [Range<Int64>]) async throws {
             guard let resource = resources[name], let cache else { return }
             for range in ranges where !range.isEmpty {
-                try await cache.resource(for: url(of: resource)).prefetch(.range(range))
+                try await cache.resource(for: url(of: resource)).preload(.range(range))
             }
         }
 

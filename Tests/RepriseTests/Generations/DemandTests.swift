@@ -53,7 +53,7 @@ import Testing
         let resource = try cache.resource(for: "http://origin/a")
         _ = try? await resource.read()
         _ = try? await resource.read(demand: .seekingAhead)
-        _ = try? await resource.prefetch(.first(1000))
+        _ = try? await resource.preload(.bytes(1000))
         try await cache.retain(resource, as: .download)
         _ = await events.first { if case .downloadEnded = $0 { true } else { false } }
         #expect(witness.demands == [.playing, .seekingAhead, .preload, .download])
@@ -67,7 +67,7 @@ import Testing
             async let show = bench.bytes("/show")
             await bench.origin.waitUntil { $0.requestCount == 1 }
             let film = try bench.cache.resource(for: bench.origin.url("/film"))
-            async let preload: Void = film.prefetch(.all)
+            async let preload: Void = film.preload(.all)
             await Self.yielding(bench)
             #expect(bench.origin.snapshot["/film"].requestCount == 0)
             bench.origin.release("/show")
@@ -85,7 +85,7 @@ import Testing
             bench.publish("/film", length: length)
             bench.origin.hold("/film", at: 100_000)
             let film = try bench.cache.resource(for: bench.origin.url("/film"))
-            async let preload: Void = film.prefetch(.all)
+            async let preload: Void = film.preload(.all)
             await eventually { await film.storedProgress().ranges.byteCount >= 100_000 }
             bench.origin.holdHeads("/show")
             async let show = bench.bytes("/show")

@@ -1,5 +1,5 @@
 /// A fetch ahead of playback.
-public struct Prefetch: Sendable {
+public struct PreloadTask: Sendable {
     private let task: Task<Void, any Error>
 
     init(_ task: Task<Void, any Error>) { self.task = task }

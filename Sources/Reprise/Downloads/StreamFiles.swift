@@ -1,0 +1,66 @@
+/// The files of one title, as requests for them find them: its playlists, and what they name.
+struct StreamFiles: Sendable {
+    /// The key of the first file.
+    let key: CacheKey
+    /// The request for the first file; its demand is that of all.
+    let request: OriginRequest
+    let engine: Engine
+
+    /// The first file: the outermost playlist, or the only file there is.
+    var first: FileDownload { FileDownload(key: key, request: request, engine: engine) }
+
+    /// The title that all files belong to.
+    var title: TitleReference { TitleReference(key: key, url: request.url) }
+
+    private var planner: (any StreamPlanner)? { engine.configuration.streamPlanner }
+
+    /// Most bytes that the first file has if it is a playlist; `nil` if its metadata say that it is none.
+    func textLimit(_ information: ContentInformation) -> Int64? {
+        guard let planner, planner.mayBePlaylist(information, at: request.url) else { return nil }
+        return planner.largestPlaylist
+    }
+
+    /// The text of a file that was read as a playlist.
+    func document(_ fetched: FileDownload.Fetched, from url: ResourceURL) -> StreamDocument? {
+        fetched.bytes.map { StreamDocument(bytes: $0, url: fetched.information.finalURL ?? url) }
+    }
+
+    /// Fetches a playlist that another one names; `arrived` is told as ``FileDownload/fetch(returningUpTo:arrived:)``
+    /// tells it.
+    func playlist(at url: ResourceURL, arrived: (Int) -> Void) async throws -> (key: CacheKey, text: StreamDocument) {
+        let file = member(at: url, role: .endedPlaylist)
+        let limit = planner?.largestPlaylist
+        let fetched = try await file.fetch(returningUpTo: { _ in limit }, arrived: arrived)
+        guard let document = document(fetched, from: url) else {
+            throw RepriseError(
+                .notDownloadable, "\(url.redacted) is no playlist, although the stream names it as one.")
+        }
+        return (file.key, document)
+    }
+
+    /// A file that a playlist names.
+    func member(at url: ResourceURL, isKey: Bool = false, role: StreamRole? = nil) -> FileDownload {
+        let key = engine.configuration.keyPolicy.key(for: url).inPartition(key.partition)
+        // What lets the user in at one host is not for others.
+        var member = OriginRequest(url: url, fields: url.isSameHost(as: request.url) ? request.fields : [:])
+        (member.networkPolicy, member.key, member.isForKey) = (request.networkPolicy, key, isKey)
+        member.demand = request.demand
+        return FileDownload(key: key, request: member, engine: engine, role: role, titles: [title])
+    }
+
+    /// Says of the outermost playlist whether it names playlists or segments.
+    ///
+    /// Without it a list of playlists would be believed in play, and name files that are missing while the origin is
+    /// away.
+    func assignRole(namesPlaylists: Bool) throws {
+        try engine.resource(key).liveGeneration(for: request)?
+            .assign(namesPlaylists ? .listOfPlaylists : .endedPlaylist)
+    }
+}
+
+extension ResourceURL {
+    /// Whether fields for one may be sent to the other.
+    fileprivate func isSameHost(as other: ResourceURL) -> Bool {
+        scheme == other.scheme && authority == other.authority
+    }
+}

@@ -1,0 +1,31 @@
+extension MediaCache {
+    /// Sets what may be played soon: what is not in `resources` any more ends, what is new begins, the rest goes on.
+    ///
+    /// Call it as often as you like, such as from a scroll callback; an empty list ends everything. Bytes that have
+    /// arrived stay stored. ``Preloads`` says what is under way, and ``PreloadAmount`` what is stored of streams.
+    ///
+    /// ```swift
+    /// cache.preload(clips, current: visible)
+    /// ```
+    /// - Parameters:
+    ///   - resources: What is played, in order: a feed, a queue, an album.
+    ///   - current: The index of what plays now, which is left to its player; `nil`, the default, if nothing does yet.
+    ///   - amount: How much to store of what lies so many places behind the current one; before it, the distance is
+    ///     negative. `nil` for nothing. By default as ``PreloadAmount/atDistance(_:)`` says.
+    public func preload(
+        _ resources: [MediaResource], current: Int? = nil,
+        amount: (_ distance: Int) -> PreloadAmount? = PreloadAmount.atDistance
+    ) {
+        let current = current ?? -1
+        let wanted = resources.enumerated().compactMap { index, resource -> (Int, PreloadQueue.Wanted)? in
+            let (distance, isTooFar) = index.subtractingReportingOverflow(current)
+            guard !isTooFar, distance != 0, let amount = amount(distance) else { return nil }
+            return (
+                distance, PreloadQueue.Wanted(key: resource.key, request: resource.originRequest, amount: amount)
+            )
+        }
+        // Of two that are equally far, the one that comes next.
+        let sorted = wanted.sorted { ($0.0.magnitude, $1.0) < ($1.0.magnitude, $0.0) }
+        preloads.set(sorted.map(\.1))
+    }
+}

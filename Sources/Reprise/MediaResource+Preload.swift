@@ -1,0 +1,22 @@
+extension MediaResource {
+    /// Stores `amount`, and returns when it is on disk.
+    ///
+    /// Fetches only holes, and pauses while a reader waits for bytes from the same origin in order to play them
+    /// (``Demand``). A read that begins during the fetch joins it. Canceling the task ends the fetch; bytes that have
+    /// arrived stay stored. Returns immediately if `amount` is empty.
+    ///
+    /// Streams are preloaded as such if the configuration reads playlists (`downloadsStreams` of `RepriseStreams`);
+    /// otherwise a playlist is the file that it is.
+    ///
+    /// Throws the errors of ``read(_:fields:directives:demand:onInterim:)``, such as `invalidArgument` for a negative
+    /// offset; `notStored` if the response must not be stored, and `storageFull` or `storageUnavailable` if it cannot
+    /// be; `notDownloadable` for a stream that is live or protected.
+    public func preload(_ amount: PreloadAmount) async throws {
+        try await preload(amount) { _ in }
+    }
+
+    /// As ``preload(_:)``; `arrived` is told the length of each piece that the origin sent.
+    package func preload(_ amount: PreloadAmount, arrived: @escaping @Sendable (Int) -> Void) async throws {
+        try await PreloadRun(key: key, request: originRequest, amount: amount, engine: engine, arrived: arrived).fetch()
+    }
+}

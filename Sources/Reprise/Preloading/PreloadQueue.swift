@@ -1,0 +1,153 @@
+/// What is preloaded now: the wanted list, in its order, a few at a time and one for each host.
+///
+/// Decisions only, without tasks, time and disk. A preload runs as long as its task does, which is longer than it is
+/// wanted: one that fell out keeps its place among the running ones until its task has ended.
+struct PreloadQueue: Sendable {
+    /// A task that fetches.
+    typealias Run = UInt64
+
+    /// What is wanted.
+    struct Wanted: Sendable {
+        let key: CacheKey
+        let request: OriginRequest
+        let amount: PreloadAmount
+    }
+
+    /// What a preload does.
+    enum Phase: Sendable {
+        case queued
+        case running(Run)
+        case done
+        case failed(RepriseError, at: Duration)
+    }
+
+    /// A preload.
+    struct Item: Sendable {
+        var wanted: Wanted
+        var phase = Phase.queued
+        /// Whether what runs is for another amount.
+        var isOutdated = false
+    }
+
+    /// What must be done.
+    enum Effect: Sendable {
+        /// Fetch what is missing, as a task of that number.
+        case start(Run, Wanted)
+        /// End a task.
+        case cancel(Run)
+    }
+
+    /// How a task ended.
+    enum Ending: Sendable {
+        case done
+        /// It was canceled, or the cache is closing.
+        case canceled
+        case failed(RepriseError)
+    }
+
+    /// Preloads that run at once.
+    static let width = 3
+    /// How long a failed one is left alone.
+    static let pause = Duration.seconds(30)
+
+    /// All preloads, the most wanted first.
+    private(set) var items: [Item] = []
+    /// The hosts of tasks that have not ended, canceled ones too.
+    private(set) var runs: [Run: String] = [:]
+    private var lastRun: Run = 0
+    private var isStopped = false
+
+    // MARK: - What is wanted
+
+    /// Sets the list; of several for one key the first counts.
+    ///
+    /// What is not in it ends, and so does what runs while something else should. The rest goes on.
+    mutating func set(_ wanted: [Wanted], at now: Duration) -> [Effect] {
+        let before = Dictionary(uniqueKeysWithValues: items.map { ($0.wanted.key, $0) })
+        var seen: Set<CacheKey> = []
+        items = wanted.filter { seen.insert($0.key).inserted }.map { wanted in
+            guard let item = before[wanted.key] else { return Item(wanted: wanted) }
+            return Self.updated(item, with: wanted, at: now)
+        }
+        let chosen = chosen
+        var effects: [Effect] = before.values.compactMap { item in
+            guard case .running(let run) = item.phase, !seen.contains(item.wanted.key) else { return nil }
+            return .cancel(run)
+        }
+        for index in items.indices where !chosen.contains(index) {
+            guard case .running(let run) = items[index].phase else { continue }
+            items[index].phase = .queued
+            effects.append(.cancel(run))
+        }
+        return effects + launch()
+    }
+
+    private static func updated(_ item: Item, with wanted: Wanted, at now: Duration) -> Item {
+        var item = item
+        let isOther = item.wanted.amount != wanted.amount
+        item.wanted = wanted
+        switch item.phase {
+        case .queued: break
+        case .running: item.isOutdated = item.isOutdated || isOther
+        case .done: if isOther { item.phase = .queued }
+        case .failed(_, let time): if isOther || now - time >= pause { item.phase = .queued }
+        }
+        return item
+    }
+
+    /// Those that should run, whatever does.
+    private var chosen: Set<Int> {
+        var chosen: Set<Int> = []
+        var hosts: Set<String> = []
+        for (index, item) in items.enumerated() where chosen.count < Self.width {
+            switch item.phase {
+            case .queued, .running: if hosts.insert(item.host).inserted { chosen.insert(index) }
+            case .done, .failed: break
+            }
+        }
+        return chosen
+    }
+
+    // MARK: - What happens
+
+    /// A task has ended.
+    mutating func end(_ run: Run, with ending: Ending, at now: Duration) -> [Effect] {
+        runs[run] = nil
+        let index = items.firstIndex { item in
+            if case .running(run) = item.phase { true } else { false }
+        }
+        guard let index else { return launch() }
+        switch ending {
+        case _ where items[index].isOutdated: items[index].phase = .queued
+        case .done: items[index].phase = .done
+        case .canceled: items[index].phase = .queued
+        case .failed(let error): items[index].phase = .failed(error, at: now)
+        }
+        return launch()
+    }
+
+    /// Ends all tasks; nothing begins any more.
+    mutating func stop() -> [Effect] {
+        isStopped = true
+        return runs.keys.map { .cancel($0) }
+    }
+
+    private mutating func launch() -> [Effect] {
+        guard !isStopped else { return [] }
+        var effects: [Effect] = []
+        var hosts = Set(runs.values)
+        for index in chosen.sorted() where runs.count < Self.width {
+            guard case .queued = items[index].phase, hosts.insert(items[index].host).inserted else { continue }
+            lastRun += 1
+            runs[lastRun] = items[index].host
+            (items[index].phase, items[index].isOutdated) = (.running(lastRun), false)
+            effects.append(.start(lastRun, items[index].wanted))
+        }
+        return effects
+    }
+}
+
+extension PreloadQueue.Item {
+    /// The host that is asked, with its port.
+    var host: String { wanted.request.url.authority }
+}

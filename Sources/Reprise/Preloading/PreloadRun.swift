@@ -1,0 +1,115 @@
+import ByteRanges
+import HTTPSemantics
+import MediaTiming
+
+/// Stores one amount of one resource: of a file, or of a stream with its playlists.
+struct PreloadRun: Sendable {
+    private let stream: StreamFiles
+    private let amount: PreloadAmount
+    private let engine: Engine
+    /// Told the length of each piece that the origin sent.
+    private let arrived: @Sendable (Int) -> Void
+
+    /// Bytes that are read first where it is not known how many are needed.
+    private static let firstBytes: Int64 = 64 << 10
+
+    init(
+        key: CacheKey, request: OriginRequest, amount: PreloadAmount, engine: Engine,
+        arrived: @escaping @Sendable (Int) -> Void = { _ in }
+    ) {
+        var request = request
+        request.demand = .preload
+        stream = StreamFiles(key: key, request: request, engine: engine)
+        (self.amount, self.engine, self.arrived) = (amount, engine, arrived)
+    }
+
+    /// Fetches what is missing; throws as soon as it turns out that it cannot be stored.
+    func fetch() async throws {
+        guard !amount.isNothing else { return }
+        if case .range(let range) = amount { return try await store(.bounded(range), of: stream.first) }
+        try await engine.authorizer?.prepare(stream.request)
+        let read = try await stream.first.open(firstRange)
+        defer { read.cancel() }
+        if stream.textLimit(read.information) != nil, try await fetchStream() { return }
+        switch amount {
+        case .seconds(let seconds): try await store(seconds: seconds, of: stream.first, from: read)
+        case .segments(let count):
+            try await store(seconds: Double(count) * PreloadAmount.secondsPerSegment, of: stream.first, from: read)
+        case .bytes, .range, .all: try await drain(read, of: stream.first)
+        }
+    }
+
+    private var firstRange: RangeSpec? {
+        switch amount {
+        case .bytes(let count): .bounded(0..<count)
+        case .seconds, .segments: .bounded(0..<Self.firstBytes)
+        case .range, .all: nil
+        }
+    }
+
+    // MARK: - Streams
+
+    /// Stores the beginning of a stream; false if the file is no playlist.
+    private func fetchStream() async throws -> Bool {
+        let fetched = try await stream.first.fetch(returningUpTo: stream.textLimit, arrived: arrived)
+        guard let planner = engine.configuration.streamPlanner,
+            let document = stream.document(fetched, from: stream.request.url)
+        else { return false }
+        var playlists: [CacheKey] = []
+        let parts = try await planner.beginning(of: document, amount: amount) { url in
+            let (key, text) = try await stream.playlist(at: url, arrived: arrived)
+            playlists.append(key)
+            return text
+        }
+        guard let parts else { return false }
+        try stream.assignRole(namesPlaylists: !playlists.isEmpty)
+        let members = parts.map { stream.member(at: $0.file.url, role: .endedSegment) }
+        // Those that are stored already may belong to no title, or to another one.
+        engine.store?.recorder.note([stream.key] + playlists + members.map(\.key), in: stream.title)
+        // One after the other: the first ones are needed first.
+        for (part, member) in zip(parts, members) {
+            do { try await store(part.extent, of: member) } catch let error as RepriseError
+                where error.code == .notStored && part.file.isKey
+            {
+                // The origin forbids storing the key: the player asks for it.
+            }
+        }
+        return true
+    }
+
+    private func store(_ extent: StreamPart.Extent, of file: FileDownload) async throws {
+        switch extent {
+        case .whole: try await store(nil, of: file)
+        case .range(let range): try await store(.bounded(range), of: file)
+        case .seconds(let seconds):
+            let read = try await file.open(.bounded(0..<Self.firstBytes))
+            defer { read.cancel() }
+            try await store(seconds: seconds, of: file, from: read)
+        }
+    }
+
+    // MARK: - Bytes
+
+    private func store(_ range: RangeSpec?, of file: FileDownload) async throws {
+        let read = try await file.open(range)
+        defer { read.cancel() }
+        try await drain(read, of: file)
+    }
+
+    private func drain(_ read: MediaRead, of file: FileDownload) async throws {
+        while let piece = try await file.next(of: read) {
+            if !read.lastPieceWasStored { arrived(piece.count) }
+        }
+    }
+
+    /// Stores what the first seconds need; `first` is a read of the first bytes.
+    private func store(seconds: Double, of file: FileDownload, from first: MediaRead) async throws {
+        let start = try await WindowReader.start(of: file, first: first, seconds: seconds, arrived: arrived)
+        if start.basis != .exact {
+            engine.reporter.tell(.preloadEstimated(file.key, reason: start.basis.reason(in: start.format)))
+        }
+        for span in start.ranges { try await store(.bounded(span), of: file) }
+        // Many players look there for the duration, or for tags.
+        if let tail = start.tail, !tail.isEmpty { try await store(.bounded(tail), of: file) }
+    }
+}

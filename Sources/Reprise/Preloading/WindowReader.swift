@@ -1,0 +1,96 @@
+import HTTPSemantics
+import MediaTiming
+
+/// Brings a ``MediaTimer`` the bytes that it must see, from one read as long as they follow one another.
+struct WindowReader {
+    private let file: FileDownload
+    /// `nil` behind the end of the file.
+    private var read: MediaRead?
+    private let generation: String
+    private let arrived: @Sendable (Int) -> Void
+    /// Bytes that were read and not yet asked for, and where they stand.
+    private var rest: [UInt8] = []
+    private var position: Int64
+
+    /// Up to so many bytes are read over instead of asking the origin again.
+    private static let longestSkip: Int64 = 64 << 10
+    /// More seconds than any file has.
+    private static let mostSeconds = 1e9
+
+    private init(_ file: FileDownload, first: MediaRead, arrived: @escaping @Sendable (Int) -> Void) {
+        self.arrived = arrived
+        (self.file, read, position) = (file, first, first.start)
+        generation = first.information.generation
+    }
+
+    /// The bytes that the first seconds of `file` need; `first` is a read of its first bytes.
+    ///
+    /// Throws ``RepriseError`` with code `validatorChanged` if the representation changes on the way.
+    static func start(
+        of file: FileDownload, first: MediaRead, seconds: Double, arrived: @escaping @Sendable (Int) -> Void
+    ) async throws -> MediaStart {
+        var timer = MediaTimer(
+            first: .seconds(min(seconds, mostSeconds)), completeLength: first.information.completeLength)
+        var reader = WindowReader(file, first: first, arrived: arrived)
+        defer { reader.read?.cancel() }
+        while true {
+            switch timer.next() {
+            case .done(let start): return start
+            case .needs(let need): timer.receive(try await reader.bytes(of: need), at: need.window.lowerBound)
+            }
+        }
+    }
+
+    /// The bytes of the window; fewer at the end of the file.
+    private mutating func bytes(of need: MediaNeed) async throws -> [UInt8] {
+        let window = need.window
+        let end = position + Int64(rest.count)
+        let isAhead = window.lowerBound >= position && window.lowerBound <= end + Self.longestSkip
+        if !isAhead || window.upperBound > read?.end ?? .max {
+            try await open(window.lowerBound..<need.extent.upperBound)
+        }
+        while let read, position + Int64(rest.count) < window.upperBound,
+            let more = try await file.nextBytes(of: read)
+        {
+            if !read.lastPieceWasStored { arrived(more.count) }
+            rest += more
+            drop(before: window.lowerBound)
+        }
+        drop(before: window.lowerBound)
+        defer { drop(before: window.upperBound) }
+        return Array(rest.prefix(window.count))
+    }
+
+    private mutating func drop(before place: Int64) {
+        let count = min(max(0, place - position), Int64(rest.count))
+        rest.removeFirst(Int(count))
+        position += count
+    }
+
+    /// Goes on with another read, if the file has bytes there.
+    private mutating func open(_ range: Range<Int64>) async throws {
+        read?.cancel()
+        (read, rest, position) = (nil, [], range.lowerBound)
+        do {
+            read = try await file.open(.bounded(range))
+        } catch let error as RepriseError where error.code == .rangeNotSatisfiable {
+            return
+        }
+        guard read?.information.generation == generation else {
+            throw RepriseError(.validatorChanged, "\(file.request.url.redacted) changed while it was preloaded.")
+        }
+    }
+}
+
+extension MediaStart.Basis {
+    /// Why the bytes are no more than an estimate, for events.
+    func reason(in format: MediaFormat) -> String {
+        switch self {
+        case .exact: "\(format.rawValue): its tables and frames tell the bytes."
+        case .coarseTable: "\(format.rawValue): its table has few places."
+        case .average: "\(format.rawValue): the bit rate so far, with a margin, because it has no table."
+        case .proportion: "\(format.rawValue): length × seconds ÷ duration, with a margin, because it has no table."
+        case .firstBytes: "\(format == .unknown ? "The format is unknown" : format.rawValue): the first MiB."
+        }
+    }
+}

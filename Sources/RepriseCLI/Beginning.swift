@@ -1,0 +1,44 @@
+import ArgumentParser
+import Reprise
+
+/// How much of a file or a stream `fetch --first` stores: seconds, such as `10s`, or bytes, such as `5MB`.
+struct Beginning: ExpressibleByArgument, Sendable {
+    private let text: String
+    private let amount: PreloadAmount
+
+    init?(argument: String) {
+        text = argument
+        // `5m` are minutes, as elsewhere; megabytes have a unit of two letters.
+        if let span = TimeSpan(argument: argument) {
+            amount = .seconds(Double(span.duration.components.seconds))
+        } else if let count = ByteCount(argument: argument) {
+            amount = .bytes(count.bytes)
+        } else {
+            return nil
+        }
+    }
+
+    var isNothing: Bool { amount == .seconds(0) || amount == .bytes(0) }
+
+    /// Stores it, and says how much of it was fetched.
+    func fetch(_ resource: MediaResource, in cache: MediaCache, name: String, meter: FetchMeter) async throws {
+        let before = cache.statistics.bytesFetched
+        let count: @Sendable () -> Int64 = { cache.statistics.bytesFetched - before }
+        do {
+            try await meter.showing {
+                meter.begin(total: nil, stored: 0)
+                try await resource.preload(amount) { _ in meter.note(bytes: count(), fromStore: 0) }
+                meter.note(bytes: count(), fromStore: 0)
+            }
+        } catch {
+            guard error is CancellationError || Task.isCancelled else { throw error }
+            if meter.isJSON { try Terminal.printJSON(meter.report("interrupted")) }
+            throw StopSignals.StoppedTransfer(
+                key: resource.key, name: name, advice: "Run the same command again to go on.")
+        }
+        try meter.checkOutput()
+        if meter.isJSON { return try Terminal.printJSON(meter.report("done")) }
+        let fetched = count() == 0 ? "all of it was stored" : "\(ByteCount(count())) fetched"
+        try Terminal.print("\(name)  first \(text): \(fetched)")
+    }
+}
