@@ -7,11 +7,7 @@ import HTTPTypes
 struct StoredResponse: Sendable {
     /// The record as the response told it; length and range support may have been learned since.
     private(set) var record: GenerationRecord
-    /// Whether its validators can prove that a response continues it; derived from the fields once, because every piece
-    /// needs it.
-    private(set) var hasStrongValidator: Bool
-    /// How long the response may be used without asking the origin; replaced when the response is freshened.
-    private var freshness: Freshness
+    private var derived: Derived
     /// When it was stored or last validated, by the monotonic clock; `nil` if not in this process.
     private var confirmed: Duration?
     private var lastUsed: Duration
@@ -25,9 +21,33 @@ struct StoredResponse: Sendable {
         self.policy = policy
         confirmed = isConfirmed ? elapsed : nil
         lastUsed = elapsed
-        freshness = record.freshness(policy)
-        hasStrongValidator = record.hasStrongValidator
+        derived = Derived(record, policy: policy)
     }
+
+    /// What follows from the record; derived once, because every hit and every piece needs it.
+    private struct Derived: Sendable {
+        let freshness: Freshness
+        let hasStrongValidator: Bool
+        let isMedia: Bool
+        let staysInPlay: Bool
+
+        init(_ record: GenerationRecord, policy: ReusePolicy) {
+            let (freshness, isMedia) = (record.freshness(policy), record.isMedia)
+            (self.freshness, self.isMedia) = (freshness, isMedia)
+            hasStrongValidator = record.hasStrongValidator
+            if let role = record.role, role.kind == .playlist {
+                staysInPlay = role.term == .media && !freshness.hasExplicitLifetime && !freshness.forbidsStale
+            } else {
+                staysInPlay = isMedia
+            }
+        }
+    }
+
+    /// Whether its validators can prove that a response continues it.
+    var hasStrongValidator: Bool { derived.hasStrongValidator }
+
+    /// How long the response may be used without asking the origin.
+    private var freshness: Freshness { derived.freshness }
 
     // MARK: - May it be used?
 
@@ -38,10 +58,7 @@ struct StoredResponse: Sendable {
     }
 
     /// Whether it is used throughout a play: media, and a playlist that has ended if its origin gives it no lifetime.
-    private var staysInPlay: Bool {
-        guard let role = record.role, role.kind == .playlist else { return record.isMedia }
-        return role.term == .media && !freshness.hasExplicitLifetime && !freshness.forbidsStale
-    }
+    private var staysInPlay: Bool { derived.staysInPlay }
 
     /// Whether it never changes, so that asking would tell nothing new, whatever lifetime the origin gives.
     ///
@@ -62,7 +79,7 @@ struct StoredResponse: Sendable {
         if record.isInvalidated { return .validate(.stale) }
         return freshness.reuse(
             for: directives, now: HTTPDate(secondsSince1970: moment.date),
-            obeysRequest: policy.isShared || !record.isMedia,
+            obeysRequest: policy.isShared || !derived.isMedia,
             isConfirmed: isInPlay(at: moment.elapsed) || isSettled)
     }
 
@@ -78,7 +95,7 @@ struct StoredResponse: Sendable {
         case .networkUnavailable, .originUnreachable, .originNotFound, .originTimedOut:
             return freshness.mayServeStale(because: .disconnected, now: date)
         case .originRefused where error.refusal.map { [500, 502, 503, 504].contains($0.head.status.code) } == true:
-            let isLenient = !policy.isShared && (record.isMedia || record.role != nil) && !freshness.forbidsStale
+            let isLenient = !policy.isShared && (derived.isMedia || record.role != nil) && !freshness.forbidsStale
             return isLenient || freshness.mayServeStale(because: .error, now: date)
         default: return false
         }
@@ -135,8 +152,7 @@ struct StoredResponse: Sendable {
     }
 
     private mutating func recordChanged() {
-        freshness = record.freshness(policy)
-        hasStrongValidator = record.hasStrongValidator
+        derived = Derived(record, policy: policy)
         cachedInformation = nil
     }
 
