@@ -19,13 +19,22 @@ struct Fetch: AsyncParsableCommand {
               reprise fetch https://example.com/song.mp3 --output - | ffprobe -
               reprise fetch --first 10s https://example.com/show.m3u8
               reprise fetch --json https://example.com/a.mp3 https://example.com/b.mp3
+              reprise fetch --from album.m3u
+              sort -u urls.txt | reprise fetch --from -
             """)
 
     @OptionGroup var cache: CacheOptions
     @OptionGroup var store: StoreOptions
 
     @Argument(help: "URLs to fetch.")
-    var urls: [String]
+    var urls: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Also fetch the URLs in this file, one on each line; - for standard input. May be repeated.",
+            discussion: "Blank lines and lines that begin with # are skipped, so that an .m3u of songs is such a file.",
+            valueName: "file"))
+    var from: [String] = []
 
     @Option(
         name: .shortAndLong,
@@ -57,8 +66,13 @@ struct Fetch: AsyncParsableCommand {
         if output != nil, first != nil {
             throw ValidationError("--output writes whole files, and --first stores beginnings; take one of them.")
         }
+        if urls.isEmpty, from.isEmpty {
+            throw ValidationError("Name the URLs to fetch, or a file of them with --from.")
+        }
+        if from.contains("") { throw ValidationError("--from is empty; name a file, or - for standard input.") }
+        if from.count(where: { $0 == "-" }) > 1 { throw ValidationError("Standard input can be read only once.") }
         if let output {
-            if urls.count != 1 { throw ValidationError("--output goes with a single URL.") }
+            if urls.count != 1 || !from.isEmpty { throw ValidationError("--output goes with a single URL.") }
             if output.isEmpty { throw ValidationError("--output is empty; name a file, or - for standard output.") }
             if json, Output(output, force: false, cache: cache).isStandardOutput {
                 throw ValidationError("Standard output takes either the media or --json.")
@@ -73,7 +87,8 @@ struct Fetch: AsyncParsableCommand {
             var settings = try self.store.configuration(cache)
             let aging = Aging(&settings)
             // What can be wrong without a look at the cache comes before it is opened: --reset empties it then.
-            try checkURLs()
+            let list = try signals.get(await signals.interrupting { try await listed() })
+            try check(list)
             let output = output.map { Output($0, force: options.force, cache: cache) }
             let file = try signals.get(await signals.interrupting { try await output?.open(signals) })
             let origin = OriginClient.make()
@@ -84,7 +99,7 @@ struct Fetch: AsyncParsableCommand {
             }
             if let reason = store.storeProblem.flatMap({ Failure.reason($0) }) { Failure.report(reason) }
             let result = await signals.interrupting {
-                try await fetchAll(store, to: output.flatMap { output in file.map { (output, $0) } })
+                try await fetchAll(list, in: store, to: output.flatMap { output in file.map { (output, $0) } })
             }
             // A limit under which nothing was done is not the cache's.
             if case .success(let outcome) = result, outcome.isVain { try await store.restoreLimit() }
@@ -95,14 +110,29 @@ struct Fetch: AsyncParsableCommand {
         }
     }
 
+    /// The URLs of the command line and of the files.
+    private func listed() async throws -> [URLList.Item] {
+        var list = URLList(urls)
+        for path in from { try await list.add(from: path) }
+        guard !list.items.isEmpty else {
+            throw RepriseError(
+                .invalidArgument,
+                "There is no URL in \(from.map { $0 == "-" ? "standard input" : $0 }.joined(separator: ", ")).")
+        }
+        return list.items
+    }
+
     /// Throws if one of the URLs is none.
-    private func checkURLs() throws {
-        for url in urls {
-            do throws(RepriseError) { _ = try ResourceURL(url) } catch {
+    private func check(_ list: [URLList.Item]) throws {
+        for item in list {
+            do throws(RepriseError) { _ = try ResourceURL(item.url) } catch {
                 guard let reason = Failure.reason(error) else { throw error }
-                let meter = FetchMeter(url: url, isJSON: json)
-                if json { try Terminal.printJSON(meter.report("failed", error: "\(reason.name): \(reason.message)")) }
-                Failure.report(reason, of: url, amongOthers: urls.count > 1)
+                let message = (item.place.map { "\($0): " } ?? "") + reason.message
+                let meter = FetchMeter(url: item.url, isJSON: json)
+                if json { try Terminal.printJSON(meter.report("failed", error: "\(reason.name): \(message)")) }
+                Failure.report(
+                    Failure.Reason(code: reason.code, name: reason.name, message: message), of: item.url,
+                    amongOthers: list.count > 1 && item.place == nil)
                 throw reason.code
             }
         }
@@ -120,10 +150,13 @@ struct Fetch: AsyncParsableCommand {
     }
 
     /// Fetches one after the other.
-    private func fetchAll(_ cache: MediaCache, to output: (Output, OutputFile)?) async throws -> Outcome {
+    private func fetchAll(
+        _ list: [URLList.Item], in cache: MediaCache, to output: (Output, OutputFile)?
+    ) async throws -> Outcome {
         var outcome = Outcome()
-        for url in urls {
-            let meter = FetchMeter(url: url, isJSON: json)
+        for (index, url) in list.map(\.url).enumerated() {
+            let turn = list.count > 1 ? FetchMeter.Turn(number: index + 1, count: list.count) : nil
+            let meter = FetchMeter(url: url, turn: turn, isJSON: json)
             do {
                 try await fetch(url, in: cache, meter: meter, to: output)
                 outcome.isVain = false
@@ -133,7 +166,7 @@ struct Fetch: AsyncParsableCommand {
                 if let failure = error as? OutputFile.Failure, failure.reason == .readerIsGone { throw error }
                 guard let reason = Failure.reason(error) else { throw error }
                 if json { try Terminal.printJSON(meter.report("failed", error: "\(reason.name): \(reason.message)")) }
-                Failure.report(reason, of: url, amongOthers: urls.count > 1)
+                Failure.report(reason, of: url, amongOthers: list.count > 1)
                 outcome.code = outcome.code ?? reason.code
             }
         }

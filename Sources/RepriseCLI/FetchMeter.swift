@@ -7,6 +7,8 @@ import Primitives
 struct FetchReport: Encodable {
     let url: String
     let state: String
+    /// Of several URLs, which one it is, from 1, and how many there are.
+    var number, count: Int?
     var bytes: Int64?
     var total: Int64?
     var fromStore: Int64?
@@ -25,17 +27,25 @@ final class FetchMeter: Sendable {
         var failure: (any Error)?
     }
 
+    /// Which of several URLs it is.
+    struct Turn: Sendable {
+        /// From 1.
+        let number: Int
+        let count: Int
+    }
+
     private let url: String
+    private let turn: Turn?
     let isJSON: Bool
     private let start = ContinuousClock.now
     private let state = Mutex(State(progress: TransferProgress(at: .zero)))
 
-    init(url: String, isJSON: Bool) {
+    init(url: String, turn: Turn? = nil, isJSON: Bool) {
         self.url = URLText.withoutCredentials(url)
-        self.isJSON = isJSON
+        (self.turn, self.isJSON) = (turn, isJSON)
     }
 
-    private var name: String { URLText.name(of: url) }
+    private var name: String { (turn.map { "\($0.number)/\($0.count)  " } ?? "") + URLText.name(of: url) }
     private var elapsed: Duration { ContinuousClock.now - start }
     private var hasBar: Bool { !isJSON && Terminal.isInteractive }
 
@@ -80,7 +90,8 @@ final class FetchMeter: Sendable {
     func report(_ state: String, error: String? = nil) -> FetchReport {
         let progress = self.state.withLock { $0.progress }
         return FetchReport(
-            url: url, state: state, bytes: progress.bytes, total: progress.total, fromStore: progress.fromStore,
+            url: url, state: state, number: turn?.number, count: turn?.count, bytes: progress.bytes,
+            total: progress.total, fromStore: progress.fromStore,
             seconds: elapsed / .seconds(1), error: error)
     }
 
@@ -92,7 +103,9 @@ final class FetchMeter: Sendable {
             state.isShown = true
             let picture = ProgressPicture(name: name, url: url, progress: state.progress, time: time)
             if isJSON {
-                do { try Terminal.printJSON(picture.report) } catch { state.failure = state.failure ?? error }
+                var report = picture.report
+                (report.number, report.count) = (turn?.number, turn?.count)
+                do { try Terminal.printJSON(report) } catch { state.failure = state.failure ?? error }
             } else if hasBar {
                 Terminal.replaceLine(picture.bar(width: Terminal.width))
             } else {

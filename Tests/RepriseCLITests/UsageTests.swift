@@ -38,6 +38,8 @@ import Testing
             ["serve", "--token", "a/b"], ["serve", "--log-level", "loud"], ["serve", "--allow-page", "*"],
             ["serve", "--allow-page", "null"], ["serve", "--allow-page", "localhost:8000"],
             ["fetch"], ["fetch", "http://127.0.0.1/a", "http://127.0.0.1/b", "-o", "x"],
+            ["fetch", "--from", ""], ["fetch", "--from", "-", "--from", "-"], ["fetch", "--from", "list", "-o", "x"],
+            ["fetch", "--from", "list", "http://127.0.0.1/a", "-o", "x"],
             ["fetch", "--header", "no colon", "http://127.0.0.1/a"], ["list", "--cache-dir", ""],
             ["list", "--encrypt-key-file", ""], ["fetch", "-o", "", "http://127.0.0.1/a"],
             ["export", "-o", "", "http://127.0.0.1/a"], ["fetch", "--json", "-o", "-", "http://127.0.0.1/a"],

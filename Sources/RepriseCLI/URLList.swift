@@ -1,0 +1,67 @@
+import Foundation
+import Reprise
+
+/// URLs to fetch: those on the command line, then those in files with one on each line.
+///
+/// Blank lines and lines that begin with `#` are skipped, so that a playlist of songs (.m3u) is such a file, too.
+struct URLList: Sendable {
+    /// A URL, and where it stands.
+    struct Item: Sendable, Equatable {
+        let url: String
+        /// The file and its line; `nil` for the command line.
+        var place: String?
+    }
+
+    private(set) var items: [Item]
+
+    /// Most bytes of a file: more than a hundred thousand URLs.
+    static let largestFile = 16 << 20
+
+    init(_ urls: [String]) { items = urls.map { Item(url: $0) } }
+
+    /// Adds the URLs in the file at `path`; - stands for standard input.
+    ///
+    /// Waits for the end of a pipe. Throws ``RepriseError`` with code `invalidArgument` if it cannot be read or is no
+    /// text.
+    mutating func add(from path: String) async throws {
+        let name = path == "-" ? "standard input" : path
+        let bytes = try await onThread { try Self.read(path, named: name) }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Self.isWrong("\(name) is no text in UTF-8; it takes a URL on each line.")
+        }
+        items += Self.items(in: text, named: name)
+    }
+
+    /// The URLs in `text`, each on a line.
+    static func items(in text: String, named name: String) -> [Item] {
+        let lines = text.drop { $0 == "\u{FEFF}" }.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        return lines.enumerated().compactMap { number, line in
+            let url = line.trimmingCharacters(in: .whitespaces)
+            return url.isEmpty || url.hasPrefix("#") ? nil : Item(url: url, place: "\(name), line \(number + 1)")
+        }
+    }
+
+    private static func read(_ path: String, named name: String) throws -> [UInt8] {
+        let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw cannotRead(name) }
+        defer { if path != "-" { close(descriptor) } }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = Foundation.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw cannotRead(name) }
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
+            guard bytes.count <= largestFile else {
+                throw isWrong("\(name) is longer than 16 MiB; it takes a URL on each line.")
+            }
+        }
+    }
+
+    private static func cannotRead(_ name: String) -> RepriseError {
+        isWrong("Cannot read \(name): \(String(cString: strerror(errno))).")
+    }
+
+    private static func isWrong(_ message: String) -> RepriseError { RepriseError(.invalidArgument, message) }
+}
