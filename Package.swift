@@ -148,6 +148,10 @@ let package = Package(
             ] + nio,
             path: "Benchmarks/Parser", swiftSettings: strict),
         .executableTarget(
+            name: "FeedBenchmark",
+            dependencies: ["Primitives", "Reprise", "RepriseHTTPClient", "RepriseTesting"],
+            path: "Benchmarks/Feed", swiftSettings: strict),
+        .executableTarget(
             name: "Soak",
             dependencies: ["ByteRanges", "HTTPSemantics", "Primitives", "RepriseTesting", argumentParser],
             path: "Benchmarks/Soak", swiftSettings: strict),

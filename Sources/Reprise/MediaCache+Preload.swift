@@ -2,7 +2,7 @@ extension MediaCache {
     /// Sets what may be played soon: what is not in `resources` any more ends, what is new begins, the rest goes on.
     ///
     /// Call it as often as you like, such as from a scroll callback; an empty list ends everything. Bytes that have
-    /// arrived stay stored. ``Preloads`` says what is under way, and ``PreloadAmount`` what is stored of streams.
+    /// arrived stay stored. ``Preloads`` says what is under way, and ``PreloadAmount`` what part of a stream.
     ///
     /// ```swift
     /// cache.preload(clips, current: visible)

@@ -20,7 +20,7 @@ struct BeginningBudget {
         }
     }
 
-    /// What of the seconds is left for a file without segments, in seconds; `nil` if it is to be stored as a whole.
+    /// What of the seconds is left for a file without segments, in seconds; `nil` if all of it is wanted.
     var rest: Double? {
         switch amount {
         case .seconds(let goal): goal - seconds
