@@ -33,7 +33,7 @@ enum FeedBenchmark {
     private static func play(
         _ clips: [Clip], at bytesPerSecond: Double, named name: String, amount: ((Int) -> PreloadAmount?)?
     ) async throws {
-        let origin = try await TestOrigin.start(sendBufferSize: 16 << 10)
+        let origin = try await TestOrigin.start(sendBufferSize: 256 << 10)
         for clip in clips {
             let personality = TestOrigin.Personality {
                 $0.bytesPerSecond = Int(bytesPerSecond * FeedPlayer.pace)
