@@ -7,23 +7,25 @@ extension MediaResource {
         package let obstacle: StorageObstacle?
     }
 
-    /// Begins a read of everything for a caller who needs it stored as a whole; if that is impossible, nothing of it is
-    /// stored, nothing else is evicted, and the bytes come from the origin.
+    /// Begins a read of everything, of the class `download`, for a caller who needs it stored as a whole.
+    ///
+    /// If that is impossible, nothing of it is stored, nothing else is evicted, and the bytes come from the origin.
     ///
     /// Throws the errors of ``read(_:fields:directives:demand:onInterim:)``.
     package func readWhole() async throws -> WholeRead {
         let known = await stored()?.information.completeLength
         // The read would start to fetch missing bytes, and evict for them; not in a directory that is only read.
         if known != nil, engine.storeProblem == nil, await obstacle(toStoring: known) != nil {
-            let read = try await engine.bypassing(self).read()
+            let read = try await engine.bypassing(self).read(demand: .download)
             if let obstacle = await obstacle(toStoring: read.information.completeLength) {
                 return WholeRead(read: read, obstacle: obstacle)
             }
             // The representation has changed and fits now.
             read.cancel()
         }
-        let read = try await current().open(
-            ReadRequest(range: nil, origin: originRequest, storesOnlyWhole: true))
+        var request = originRequest
+        request.demand = .download
+        let read = try await current().open(ReadRequest(range: nil, origin: request, storesOnlyWhole: true))
         return WholeRead(read: read, obstacle: await obstacle(of: read))
     }
 
@@ -75,9 +77,10 @@ extension MediaResource {
 }
 
 extension Engine {
-    /// `resource` in a cache with the same origin that stores nothing.
+    /// `resource` in a cache with the same origin and the same budget of downloads that stores nothing.
     fileprivate func bypassing(_ resource: MediaResource) throws(RepriseError) -> MediaResource {
-        try MediaCache.withoutStore(origin: origin, configuration: configuration)
-            .resource(for: resource.url, fields: resource.fields)
+        try MediaCache(
+            Engine(origin: origin, configuration: configuration, store: nil, reporter: Reporter(), pace: pace)
+        ).resource(for: resource.url, fields: resource.fields)
     }
 }

@@ -19,7 +19,7 @@ struct Fetch: AsyncParsableCommand {
               reprise fetch https://example.com/song.mp3 --output - | ffprobe -
               reprise fetch --first 10s https://example.com/show.m3u8
               reprise fetch --json https://example.com/a.mp3 https://example.com/b.mp3
-              reprise fetch --from album.m3u
+              reprise fetch --rate 20Mbit --from album.m3u
               sort -u urls.txt | reprise fetch --from -
             """)
 
@@ -51,6 +51,7 @@ struct Fetch: AsyncParsableCommand {
     var first: Beginning?
 
     @OptionGroup var options: OutputOptions
+    @OptionGroup var pace: DownloadOptions
 
     @Option(
         name: .customLong("header"),
@@ -85,6 +86,7 @@ struct Fetch: AsyncParsableCommand {
         let signals = StopSignals()
         try await Failure.reporting {
             var settings = try self.store.configuration(cache)
+            try pace.apply(to: &settings)
             let aging = Aging(&settings)
             // What can be wrong without a look at the cache comes before it is opened: --reset empties it then.
             let list = try signals.get(await signals.interrupting { try await listed() })

@@ -20,6 +20,7 @@ struct Pin: AsyncParsableCommand {
               reprise pin https://example.com/film.mp4
               reprise pin https://example.com/film.mp4 --for 30d
               reprise pin --download https://example.com/film.mp4
+              reprise pin --download --rate 20Mbit https://example.com/film.mp4
               reprise pin --download --quality 1080p --audio en,de --subtitles all https://example.com/film.m3u8
             """)
 
@@ -33,6 +34,7 @@ struct Pin: AsyncParsableCommand {
     @Flag(help: "Fetch what is missing, now and, if that is broken off, whenever the cache is opened.")
     var download = false
     @OptionGroup var stream: StreamOptions
+    @OptionGroup var pace: DownloadOptions
 
     func validate() throws {
         if urls.isEmpty { throw ValidationError("Name the URLs to keep.") }
@@ -42,6 +44,7 @@ struct Pin: AsyncParsableCommand {
         if stream.isGiven, !download {
             throw ValidationError("--quality, --codec, --audio and --subtitles choose what --download fetches.")
         }
+        if pace.isGiven, !download { throw ValidationError("--rate goes with --download.") }
         if download, time != nil { throw ValidationError("A download is kept until it is released: leave --for out.") }
     }
 
@@ -49,6 +52,7 @@ struct Pin: AsyncParsableCommand {
         let signals = StopSignals()
         try await Failure.reporting {
             var settings = try self.store.configuration(cache)
+            try pace.apply(to: &settings)
             let aging = Aging(&settings)
             // Before the cache is opened: --reset empties it then.
             for url in urls { _ = try ResourceURL(url) }

@@ -15,6 +15,7 @@ struct Serve: AsyncParsableCommand {
               reprise serve --port 8090 --limit 20GB
               reprise serve --host 0.0.0.0 --allow-host media.example.com
               reprise serve --encrypt-key-file ~/.config/reprise.key
+              reprise serve --rate 20Mbit
               reprise serve --allow-page http://localhost:8000
               reprise serve --offline
               reprise serve --shared --force-cache media.example.com
@@ -24,6 +25,7 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup var cache: CacheOptions
     @OptionGroup var store: StoreOptions
+    @OptionGroup var pace: DownloadOptions
 
     @Option(help: "Port to listen on, 0 for any free one; REPRISE_PORT. (default: 8090)")
     var port: Int?
@@ -121,6 +123,7 @@ struct Serve: AsyncParsableCommand {
         if let stallTimeout { configuration.stallTimeout = stallTimeout.duration }
         try await Failure.reporting {
             var settings = try store.configuration(cache)
+            try pace.apply(to: &settings)
             settings.reuse.isShared = shared
             settings.reuse.isOffline = offline
             let forced = Set(forceCache.map { $0.lowercased() })

@@ -41,10 +41,7 @@ struct StreamOptions: ParsableArguments {
         default: break
         }
         if text.hasSuffix("p"), let lines = Int64(text.dropLast()), lines > 0 { return .height(lines) }
-        for (unit, factor) in [("gbit", 1e9), ("mbit", 1e6), ("kbit", 1e3), ("bit", 1.0)] where text.hasSuffix(unit) {
-            guard let number = Double(text.dropLast(unit.count)), number > 0, number * factor < 1e15 else { break }
-            return .bandwidth(Int64(number * factor))
-        }
+        if let rate = BitRate(argument: text) { return .bandwidth(rate.bitsPerSecond) }
         throw ValidationError(
             "--quality is \"\(text)\"; it takes best, smallest, first, a height such as 720p, or a bit rate such as 2Mbit."
         )

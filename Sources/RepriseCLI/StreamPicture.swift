@@ -48,21 +48,6 @@ extension StreamTrack {
     }
 }
 
-/// Bits per second for people: `5.2 Mbit/s`.
-struct BitRate: CustomStringConvertible {
-    let bitsPerSecond: Int64
-
-    init(_ bitsPerSecond: Int64) { self.bitsPerSecond = bitsPerSecond }
-
-    var description: String {
-        switch bitsPerSecond {
-        case ..<1000: "\(bitsPerSecond) bit/s"
-        case ..<1_000_000: "\(bitsPerSecond / 1000) kbit/s"
-        default: "\(bitsPerSecond / 1_000_000).\(bitsPerSecond / 100_000 % 10) Mbit/s"
-        }
-    }
-}
-
 extension String {
     /// The text without control characters, which a terminal would obey.
     var printable: String {

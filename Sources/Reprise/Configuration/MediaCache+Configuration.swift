@@ -29,6 +29,11 @@ extension MediaCache {
         /// Downloads that run at once (``MediaCache/downloads``), at least 1; 2 by default, because more would take
         /// bandwidth from playback.
         public var maximumDownloads = 2
+        /// Most bytes per second that all downloads fetch together; `nil`, the default, for no limit.
+        ///
+        /// Playing and preloading are never slowed, nor is a download that a player joins. Numbers below 1 count as 1.
+        /// ``Downloads/rate`` changes it while the cache is in use.
+        public var downloadRate: Int64?
         /// Encrypts everything that reveals what was watched; `nil`, the default, for a plain cache.
         ///
         /// A cache that holds entries can only be opened with the key it was made with, a plain one only without a key.

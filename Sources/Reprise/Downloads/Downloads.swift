@@ -98,6 +98,15 @@ public final class Downloads: Sendable {
         return outcome.freed
     }
 
+    /// Most bytes per second that all downloads fetch together; `nil` for no limit, as at the beginning unless
+    /// ``MediaCache/Configuration/downloadRate`` says otherwise.
+    ///
+    /// A change takes effect within a second, and is not recorded. Numbers below 1 count as 1.
+    public var rate: Int64? {
+        get { engine?.pace.rate }
+        set { engine?.pace.rate = newValue }
+    }
+
     // MARK: - What they do
 
     /// All downloads, in their order.

@@ -16,6 +16,8 @@ final class Engine: Sendable {
     let storeProblem: RepriseError?
     let timings = OriginTimings()
     let precedence: Precedence
+    /// How fast downloads may be.
+    let pace: DownloadPace
     /// `nil` if no program is asked.
     let authorizer: Authorizer?
     let progress = ProgressBoard()
@@ -40,7 +42,7 @@ final class Engine: Sendable {
 
     init(
         origin: any Origin, configuration: MediaCache.Configuration, store: Store?, reporter: Reporter,
-        problem: RepriseError? = nil
+        problem: RepriseError? = nil, pace: DownloadPace? = nil
     ) {
         storeProblem = store?.problem ?? problem
         self.origin = origin
@@ -49,6 +51,7 @@ final class Engine: Sendable {
         self.store = store
         self.reporter = reporter
         precedence = Precedence(clock: configuration.clock)
+        self.pace = pace ?? DownloadPace(rate: configuration.downloadRate, clock: configuration.clock)
         authorizer = configuration.authorize.map { Authorizer($0) }
     }
 

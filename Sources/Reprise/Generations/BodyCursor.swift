@@ -19,6 +19,9 @@ struct BodyCursor: Sendable {
     /// Whether declared bytes are missing.
     var isShort: Bool { position < end ?? 0 }
 
+    /// Declared bytes that have not arrived; `nil` if no end is declared.
+    var rest: Int64? { end.map { max($0 - position, 0) } }
+
     /// Advances over the next `count` bytes and returns their range; bytes beyond the declared end are not part of it.
     ///
     /// Throws `originMisbehaved` for a body of undeclared length that goes beyond 2^53.

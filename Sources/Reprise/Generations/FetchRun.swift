@@ -180,20 +180,24 @@ struct FetchRun: Sendable {
         let body = source.response.body
         var cursor = BodyCursor(start: source.placement.start, end: source.placement.end)
         var reading = Duration.zero
+        var isPaced = false
         var isGivenBack = false
         let (startBytes, authority) = (writer.received, generation.url.authority)
-        // A file that is imported says nothing about the network.
         let isImported = request.source != nil
         defer {
-            if !isImported {
+            // A file that is imported says nothing about the network, nor do bytes that have waited in the socket.
+            if !isImported, !isPaced {
                 engine.timings.noteRate(bytes: writer.received - startBytes, in: reading, from: authority)
             }
         }
         while true {
+            let claim = cursor.rest == 0 ? nil : await engine.pace.admit(interest, atMost: cursor.rest)
             await engine.precedence.giveWay(interest, at: authority)
             let before = engine.clock.elapsed()
-            guard let chunk = try await body.next() else { break }
+            let next = try await engine.pace.settling(claim) { try await body.next() }
+            guard let chunk = next else { break }
             reading += engine.clock.elapsed() - before
+            isPaced = isPaced || claim != nil
             let range = try cursor.advance(by: chunk.count)
             if cursor.hasSurplus { body.cancel() }
             if !isImported { engine.reporter.count { $0.bytesFetched += Int64(chunk.count) } }

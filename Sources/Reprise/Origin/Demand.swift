@@ -3,7 +3,7 @@
 /// At one origin a higher class goes first. It gets the next free connection, and while one of its readers waits for
 /// bytes, fetches of lower classes neither send requests nor read. Within a class the newest request goes first.
 public enum Demand: Int, Sendable, Hashable, Comparable, CaseIterable {
-    /// To be kept, with no deadline.
+    /// To be kept, with no deadline; at most as fast as ``Downloads/rate`` says.
     case download
     /// To be available when played later.
     case preload

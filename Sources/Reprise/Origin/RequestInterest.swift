@@ -41,4 +41,17 @@ package final class RequestInterest: Sendable {
 
     /// Ends an observation; a call of the observer may still be under way.
     package func forget(_ number: Int) { state.withLock { $0.observers[number] = nil } }
+
+    /// Waits for `time`, less if the interest is or becomes another than `demand` or the task is canceled.
+    func sleep(_ time: Duration, while demand: Demand, on clock: CacheClock) async {
+        let timer = Task(executorPreference: DiskExecutor.shared) { try? await clock.sleep(time) }
+        let observer = observe { timer.cancel() }
+        defer { forget(observer) }
+        if self.demand != demand { timer.cancel() }
+        await withTaskCancellationHandler {
+            await timer.value
+        } onCancel: {
+            timer.cancel()
+        }
+    }
 }

@@ -318,10 +318,11 @@ public final class MediaRead: AsyncSequence, Sendable {
     }
 
     private func next(of stream: DirectStream) async throws -> (any ByteChunk)? {
-        let (precedence, authority) = (resource.engine.precedence, request.url.authority)
+        let (precedence, pace, authority) = (resource.engine.precedence, resource.engine.pace, request.url.authority)
+        let claim = await pace.admit(RequestInterest(request.demand))
         precedence.readerWaits(request.demand, at: authority)
         defer { precedence.readerGoesOn(request.demand, at: authority) }
-        return try await stream.next()
+        return try await pace.settling(claim) { try await stream.next() }
     }
 
     private func note(_ source: PieceSource, count: Int) {

@@ -75,7 +75,7 @@ final class Precedence: Sendable {
             await yield(interest, for: demand, at: authority)
             guard interest.demand == demand else { continue }
             waits = state.withLock { $0.table.waitsBegun }
-            await pause(Self.quietTime, for: interest, while: demand)
+            await interest.sleep(Self.quietTime, while: demand, on: clock)
         }
     }
 
@@ -90,7 +90,7 @@ final class Precedence: Sendable {
     func settle(_ interest: RequestInterest, at authority: String) async {
         guard let demand = interest.demand else { return }
         if unwantedRequests(at: authority) >= Self.unwantedLimit {
-            await pause(Self.settlingTime, for: interest, while: demand)
+            await interest.sleep(Self.settlingTime, while: demand, on: clock)
         }
     }
 
@@ -145,18 +145,5 @@ final class Precedence: Sendable {
 
     private func resume(_ number: UInt64) {
         state.withLock { $0.yielders.removeValue(forKey: number) }?.continuation.resume()
-    }
-
-    /// Waits for `time`, less if the interest changes or the task is canceled.
-    private func pause(_ time: Duration, for interest: RequestInterest, while demand: Demand) async {
-        let timer = Task(executorPreference: DiskExecutor.shared) { [clock] in try? await clock.sleep(time) }
-        let observer = interest.observe { timer.cancel() }
-        defer { interest.forget(observer) }
-        if interest.demand != demand { timer.cancel() }
-        await withTaskCancellationHandler {
-            await timer.value
-        } onCancel: {
-            timer.cancel()
-        }
     }
 }
