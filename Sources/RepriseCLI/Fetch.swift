@@ -67,6 +67,9 @@ struct Fetch: AsyncParsableCommand {
         if output != nil, first != nil {
             throw ValidationError("--output writes whole files, and --first stores beginnings; take one of them.")
         }
+        if first != nil, pace.isGiven {
+            throw ValidationError("--rate holds for whole files, and --first stores beginnings; take one of them.")
+        }
         if urls.isEmpty, from.isEmpty {
             throw ValidationError("Name the URLs to fetch, or a file of them with --from.")
         }

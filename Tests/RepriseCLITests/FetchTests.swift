@@ -60,7 +60,10 @@ import Testing
             #expect(report.state == "done" && report.bytes.map { $0 < 40_000 } == true, "\(bytes)")
             let origin = await site.origin.settledSnapshot()
             #expect(origin.bytesSentMoreThanOnce == 0)
-            for arguments in [["--first", "0s"], ["--first", "much"], ["--first", "10s", "--output", "x"]] {
+            for arguments in [
+                ["--first", "0s"], ["--first", "much"], ["--first", "10s", "--output", "x"],
+                ["--first", "10s", "--rate", "1MB"],
+            ] {
                 let outcome = try await Command.run("fetch", site.directory, arguments + [url])
                 #expect(outcome.exit == .status(64) && outcome.errors.contains("--first"), "\(outcome)")
             }
