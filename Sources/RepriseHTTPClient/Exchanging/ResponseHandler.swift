@@ -73,6 +73,12 @@ final class ResponseHandler: ChannelInboundHandler {
                 isStale ? StaleConnection() : Failures.head(failure, from: endpoint, hasSeenBytes: watch.hasSeenBytes))
             return
         }
+        // What is there already cannot be the answer: surplus of the last response, or an end. A request that is sent
+        // all the same may be answered, and then sent and answered once more.
+        if exchange.isReused, gate.hasNews {
+            gate.close()
+            return exchange.response.fail(StaleConnection())
+        }
         timer?.cancel()
         let patience = max(limits.responseTimeout, exchange.patience ?? .zero)
         let timeout = schedule(in: patience) { handler in

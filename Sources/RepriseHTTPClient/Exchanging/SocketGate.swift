@@ -91,6 +91,18 @@ final class SocketGate: ChannelDuplexHandler {
         context?.close(mode: .all, promise: nil)
     }
 
+    /// Whether the peer has sent bytes that were not read, or has ended the connection.
+    ///
+    /// Asks the system, because a busy loop learns of it late.
+    var hasNews: Bool {
+        guard let context, context.channel.isActive else { return true }
+        var byte: UInt8 = 0
+        let hasNone = withSocket(context) { socket in
+            recv(socket, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) < 0 && [EAGAIN, EWOULDBLOCK].contains(errno)
+        }
+        return hasNone != true
+    }
+
     /// Passes on the bytes that the system has received by now, at most `limit`.
     func drain(upTo limit: Int) {
         guard let context, context.channel.isActive else { return }
