@@ -140,7 +140,9 @@ struct FetchRun: Sendable {
             generation.replace(reason: reason.words)
             return .done(reachedEnd: false)
         case .unsatisfiable(let length):
-            if !generation.learnEnd(length) { generation.replace(reason: "The origin has fewer bytes than before.") }
+            if !generation.learnEnd(length, from: id) {
+                generation.replace(reason: "The origin has fewer bytes than before.")
+            }
             return .done(reachedEnd: false)
         case .retryWithoutRange:
             // The origin refuses the range of a hole without saying that it has fewer bytes: the entry cannot be

@@ -107,9 +107,14 @@ struct FetchSchedule: Sendable {
         rangesSupported = supported ?? rangesSupported
     }
 
-    /// A request beyond the end told the length, which was not known; false if the stored bytes contradict it.
-    mutating func learnEnd(_ length: Int64?) -> Bool {
-        guard let length, completeLength == nil, stored.bounds?.upperBound ?? 0 <= length else { return false }
+    /// The request of a fetch was refused because the representation ends before it, at `length`; false if what is
+    /// known contradicts that.
+    ///
+    /// The length may be known by now: other fetches run, too.
+    mutating func learnEnd(_ length: Int64?, from id: FetchID) -> Bool {
+        guard let length, let fetch = fetches[id], fetch.cursor >= length, completeLength ?? length == length,
+            stored.bounds?.upperBound ?? 0 <= length
+        else { return false }
         learn(completeLength: length, rangesSupported: nil)
         return true
     }

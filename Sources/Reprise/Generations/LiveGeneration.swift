@@ -260,8 +260,10 @@ final class LiveGeneration: Sendable {
         }
     }
 
-    /// A request beyond the end told the length, which was not known; false if the stored bytes contradict it.
-    func learnEnd(_ length: Int64?) -> Bool { state.withLock { $0.schedule.learnEnd(length) } }
+    /// The request of a fetch was refused because the representation ends before it; false if that cannot be.
+    func learnEnd(_ length: Int64?, from id: FetchID) -> Bool {
+        state.withLock { $0.schedule.learnEnd(length, from: id) }
+    }
 
     func advance(_ id: FetchID, by count: Int64) -> FetchSchedule.Verdict {
         let (verdict, effects) = state.withLock { state in

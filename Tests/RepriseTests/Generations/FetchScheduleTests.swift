@@ -297,6 +297,26 @@ import Testing
         #expect(next(&machine, reader).0 == outcome)
     }
 
+    @Test("a refusal beyond the end tells the length, also where it is known by now")
+    func theLengthFromBeyondTheEnd() throws {
+        var machine = Self.machine(nil, stored: [0..<100])
+        let reader = machine.addReader(900, to: 950)
+        let (fetch, _) = try startOf(next(&machine, reader).1)
+        // More is stored than 99 bytes, and the request began before byte 901.
+        for length in [nil, 99, 901] as [Int64?] {
+            let isLearned = machine.learnEnd(length, from: fetch)
+            #expect(!isLearned)
+            #expect(machine.completeLength == nil)
+        }
+        // The second time as told by another fetch.
+        for (length, isRight) in [(900, true), (900, true), (800, false)] as [(Int64, Bool)] {
+            let isLearned = machine.learnEnd(length, from: fetch)
+            #expect(isLearned == isRight)
+        }
+        _ = machine.end(fetch, reachedEnd: false, failure: nil)
+        #expect(next(&machine, reader).0 == "fail rangeNotSatisfiable")
+    }
+
     @Test func aFullStoreSendsReadersPastEachHole() throws {
         var machine = Self.machine(1000, stored: [0..<100, 200..<300])
         let reader = machine.addReader(50, to: 900)

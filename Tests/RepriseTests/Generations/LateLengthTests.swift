@@ -49,4 +49,25 @@ import Testing
             #expect(resource.storedInMemory()?.information.completeLength == Self.length)
         }
     }
+
+    @Test func twoReadsBeyondTheEndAtOnceCostNothingStored() async throws {
+        try await run { bench async throws in
+            bench.origin.holdHeads("/a")
+            try await withThrowingTaskGroup(of: RepriseError.Code?.self) { group in
+                for start in [150_000, 250_000] as [Int64] {
+                    group.addTask {
+                        do { _ = try await bench.bytes("/a", .from(start)) } catch {
+                            return (error as? RepriseError)?.code
+                        }
+                        return nil
+                    }
+                }
+                await bench.origin.waitUntil { $0.requestCount == 3 }
+                bench.origin.release("/a")
+                for try await code in group { #expect(code == .rangeNotSatisfiable) }
+            }
+            #expect(try await bench.bytes("/a", .bounded(0..<1000)) == TestPattern.bytes(in: 0..<1000, seed: 1))
+            #expect(await bench.origin.settledSnapshot().requestCount == 3)
+        }
+    }
 }
