@@ -18,6 +18,10 @@ extension FetchRun {
         }
         let upper = min(arrival.range.upperBound, writable.limit)
         guard upper > writable.cursor else { return generation.verdict(id) }
+        // Who has been told of the last byte may look at once what is recorded.
+        if upper == min(writable.limit, arrival.source.placement.end ?? .max), !finish(&writer, with: arrival) {
+            return .finished
+        }
         let verdict = generation.advance(id, by: upper - writable.cursor)
         store.reach(.published)
         return verdict
@@ -67,15 +71,17 @@ extension FetchRun {
         }
     }
 
-    /// Ends the open chunk.
-    func finish(_ writer: inout ChunkWriter) {
+    /// Ends the open chunk; false if it cannot be written, and the bytes bypass the store.
+    @discardableResult
+    func finish(_ writer: inout ChunkWriter, with arrival: Arrival? = nil) -> Bool {
+        defer { noteCompleted(&writer) }
         do throws(RepriseError) {
             try writer.finish()
+            return true
         } catch {
             if !error.concernsOneFile { store.breaker.open(because: error) }
-            _ = giveUp(&writer, reason: error.explanation, pause: Breaker.pause)
+            return giveUp(&writer, reason: error.explanation, pause: Breaker.pause, at: arrival)
         }
-        noteCompleted(&writer)
     }
 
     /// Has the index record the chunks that were completed.
