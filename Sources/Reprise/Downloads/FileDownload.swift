@@ -36,7 +36,16 @@ struct FileDownload: Sendable {
         }
         let read = try await open(nil, storesOnlyWhole: true)
         defer { read.cancel() }
-        let most = limit(read.information)
+        let bytes = try await bytes(of: read, upTo: limit(read.information), arrived: arrived)
+        try Task.checkCancellation()
+        if let store = engine.store, let generation = resource.liveGeneration(for: request), !Self.isWhole(generation) {
+            throw bypassed(read, in: store)
+        }
+        return Fetched(information: read.information, bytes: bytes)
+    }
+
+    /// Reads to the end of `read`; returns the bytes if they are at most `most`, and none for `nil`.
+    func bytes(of read: MediaRead, upTo most: Int64?, arrived: (Int) -> Void) async throws -> [UInt8]? {
         var bytes: [UInt8]? = most == nil ? nil : []
         while true {
             let count: Int
@@ -50,11 +59,7 @@ struct FileDownload: Sendable {
             }
             if !read.lastPieceWasStored { arrived(count) }
         }
-        try Task.checkCancellation()
-        if let store = engine.store, let generation = resource.liveGeneration(for: request), !Self.isWhole(generation) {
-            throw bypassed(read, in: store)
-        }
-        return Fetched(information: read.information, bytes: bytes)
+        return bytes
     }
 
     /// Begins a read of bytes that must be stored; throws ``RepriseError`` with code `notStored` if they must not be.

@@ -28,9 +28,9 @@ struct PreloadRun: Sendable {
         guard !amount.isNothing else { return }
         if case .range(let range) = amount { return try await store(.bounded(range), of: stream.first) }
         try await engine.authorizer?.prepare(stream.request)
-        let read = try await stream.first.open(firstRange)
+        let read = try await stream.first.open(firstCount.map { .bounded(0..<$0) })
         defer { read.cancel() }
-        if stream.textLimit(read.information) != nil, try await fetchStream() { return }
+        if stream.textLimit(read.information) != nil { return try await fetchStream(from: read) }
         switch amount {
         case .seconds(let seconds): try await store(seconds: seconds, of: stream.first, from: read)
         case .segments(let count):
@@ -39,29 +39,29 @@ struct PreloadRun: Sendable {
         }
     }
 
-    private var firstRange: RangeSpec? {
+    /// How many bytes are read first; `nil` for all.
+    private var firstCount: Int64? {
         switch amount {
-        case .bytes(let count): .bounded(0..<count)
-        case .seconds, .segments: .bounded(0..<Self.firstBytes)
+        case .bytes(let count): count
+        case .seconds, .segments: Self.firstBytes
         case .range, .all: nil
         }
     }
 
     // MARK: - Streams
 
-    /// Stores the beginning of a stream; false if the file is no playlist.
-    private func fetchStream() async throws -> Bool {
-        let fetched = try await stream.first.fetch(returningUpTo: stream.textLimit, arrived: arrived)
+    /// Stores the beginning of a stream, of whose first file `read` is a read; all of the file if it is no playlist.
+    private func fetchStream(from read: MediaRead) async throws {
         guard let planner = engine.configuration.streamPlanner,
-            let document = stream.document(fetched, from: stream.request.url)
-        else { return false }
+            let document = stream.document(try await firstFile(from: read), from: stream.request.url)
+        else { return }
         var playlists: [CacheKey] = []
         let parts = try await planner.beginning(of: document, amount: amount) { url in
             let (key, text) = try await stream.playlist(at: url, arrived: arrived)
             playlists.append(key)
             return text
         }
-        guard let parts else { return false }
+        guard let parts else { return }
         try stream.assignRole(namesPlaylists: !playlists.isEmpty)
         let members = parts.map { stream.member(at: $0.file.url, role: .endedSegment) }
         // Those that are stored already may belong to no title, or to another one.
@@ -74,7 +74,16 @@ struct PreloadRun: Sendable {
                 // The origin forbids storing the key: the player asks for it.
             }
         }
-        return true
+    }
+
+    /// The whole first file: most playlists are as short as `read`, and a second read would ask the origin again.
+    private func firstFile(from read: MediaRead) async throws -> FileDownload.Fetched {
+        let bytes = try await stream.first.bytes(
+            of: read, upTo: stream.textLimit(read.information), arrived: arrived)
+        if let count = firstCount, let bytes, bytes.count == count, read.information.completeLength != count {
+            return try await stream.first.fetch(returningUpTo: stream.textLimit, arrived: arrived)
+        }
+        return FileDownload.Fetched(information: read.information, bytes: bytes)
     }
 
     private func store(_ extent: StreamPart.Extent, of file: FileDownload) async throws {
