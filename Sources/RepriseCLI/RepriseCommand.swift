@@ -14,11 +14,11 @@ struct RepriseCommand: AsyncParsableCommand {
 
             What was played is on disk afterwards and is not fetched again.
 
-            Exit codes: 0 done; 1 something else failed; 64 wrong usage; 66 nothing stored under that URL;
-            69 the origin did not deliver; 73 the output file exists or cannot be created; 74 the disk failed, the output
-            cannot be written, or a file cannot be stored as a whole; 75 the cache is in use by another process; 78 the key
-            of an encrypted cache is missing, malformed or another one. Ended by a signal: 128 and its number, such as 130
-            after Ctrl-C.
+            Exit codes: 0 done; 1 something else failed; 64 wrong usage; 66 nothing stored under that URL; \
+            69 the origin did not deliver; 73 the output file exists or cannot be created; 74 the disk failed, the \
+            output cannot be written, or a file cannot be stored as a whole; 75 the cache is in use by another \
+            process; 78 the key of an encrypted cache is missing, malformed or another one; 126 a program cannot be \
+            started; 127 it is not installed. Ended by a signal: 128 and its number, such as 130 after Ctrl-C.
 
             Every option --NAME can also be given as the environment variable REPRISE_NAME where its help says so.
             """,
