@@ -29,6 +29,6 @@ extension RepriseError.Code {
         .invalidURL, .invalidArgument, .originNotFound, .networkUnavailable, .originUnreachable, .originNotTrusted,
         .originTimedOut, .originBodyTruncated, .originMisbehaved, .originRedirectRefused, .originForbidden,
         .originRefused, .validatorChanged, .rangeNotSatisfiable, .storageUnavailable, .storageLocked, .storageFull,
-        .keyUnavailable, .notStored, .closed, .notDownloadable,
+        .keyUnavailable, .notStored, .closed, .notDownloadable, .deferred,
     ]
 }

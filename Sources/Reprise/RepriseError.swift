@@ -86,6 +86,8 @@ extension RepriseError.Code {
     public static let notStored = Self("notStored")
     /// A stream that no download can keep: it goes on, is protected, or has nothing of what was selected.
     public static let notDownloadable = Self("notDownloadable")
+    /// A download waits for the hours in which downloads may run.
+    public static let deferred = Self("deferred")
     /// The cache was closed.
     public static let closed = Self("closed")
 }

@@ -19,7 +19,7 @@ struct Fetch: AsyncParsableCommand {
               reprise fetch https://example.com/song.mp3 --output - | ffprobe -
               reprise fetch --first 10s https://example.com/show.m3u8
               reprise fetch --json https://example.com/a.mp3 https://example.com/b.mp3
-              reprise fetch --rate 20Mbit --from album.m3u
+              reprise fetch --rate 20Mbit --while 02:00-06:00 --from album.m3u
               sort -u urls.txt | reprise fetch --from -
             """)
 
@@ -68,7 +68,8 @@ struct Fetch: AsyncParsableCommand {
             throw ValidationError("--output writes whole files, and --first stores beginnings; take one of them.")
         }
         if first != nil, pace.isGiven {
-            throw ValidationError("--rate holds for whole files, and --first stores beginnings; take one of them.")
+            throw ValidationError(
+                "--rate and --while hold for whole files, and --first stores beginnings; take one or the other.")
         }
         if urls.isEmpty, from.isEmpty {
             throw ValidationError("Name the URLs to fetch, or a file of them with --from.")
@@ -183,7 +184,8 @@ struct Fetch: AsyncParsableCommand {
     ) async throws {
         let resource = try cache.resource(for: url, fields: HeaderFields.parse(headers))
         if let first { return try await first.fetch(resource, in: cache, name: URLText.name(of: url), meter: meter) }
-        let transfer = Transfer(resource: resource, name: URLText.name(of: url), meter: meter)
+        let transfer = Transfer(
+            resource: resource, name: URLText.name(of: url), meter: meter, downloads: cache.downloads)
         let obstacle: StorageObstacle?
         do {
             obstacle = try await meter.showing { try await transfer.run(into: output?.file) }
@@ -211,6 +213,8 @@ private struct Transfer: Sendable {
     let resource: MediaResource
     let name: String
     let meter: FetchMeter
+    /// Their hours are those of this file, too.
+    let downloads: Downloads
 
     /// A body whose length is not known is compared with the limits after so many bytes each.
     private static let judgedBytes: Int64 = 1 << 20
@@ -219,6 +223,7 @@ private struct Transfer: Sendable {
     ///
     /// Without `file` it ends as soon as that is known: nothing else wants the bytes.
     func run(into file: OutputFile?) async throws -> StorageObstacle? {
+        try await waitForHours()
         let stored = await resource.storedProgress().ranges.byteCount
         let whole = try await resource.readWhole()
         let read = whole.read
@@ -253,8 +258,17 @@ private struct Transfer: Sendable {
         return obstacle
     }
 
+    /// Waits until something may be downloaded: what is not read is not fetched far ahead.
+    private func waitForHours() async throws {
+        guard let reason = downloads.closing else { return }
+        meter.wait(because: reason)
+        try await downloads.waitUntilOpen()
+        meter.goOn()
+    }
+
     /// Takes the next piece, and writes it if there is a file; returns its length, or `nil` at the end.
     private func step(_ read: MediaRead, to file: OutputFile?) async throws -> Int? {
+        try await waitForHours()
         guard let file else { return try await read.next()?.count }
         guard let bytes = try await read.nextBytes() else { return nil }
         try await file.append(bytes)

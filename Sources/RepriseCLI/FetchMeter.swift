@@ -1,12 +1,13 @@
 import Foundation
 import Primitives
+import Reprise
 
 /// One line of `fetch --json`.
 ///
 /// Bytes; seconds.
 struct FetchReport: Encodable {
     let url: String
-    let state: String
+    var state: String
     /// Of several URLs, which one it is, from 1, and how many there are.
     var number, count: Int?
     var bytes: Int64?
@@ -23,6 +24,8 @@ final class FetchMeter: Sendable {
         var progress: TransferProgress
         var isShown = false
         var isOver = false
+        /// What it waits for: nothing is to arrive.
+        var wait: RepriseError?
         /// Why a line of JSON could not be written.
         var failure: (any Error)?
     }
@@ -77,6 +80,24 @@ final class FetchMeter: Sendable {
         state.withLock { $0.progress.note(bytes: bytes, fromStore: fromStore, at: time) }
     }
 
+    /// Nothing is to arrive until ``goOn()``, because of `reason`; says so once, or as long on a terminal.
+    func wait(because reason: RepriseError) {
+        let isNews = state.withLock { state in
+            defer { state.wait = reason }
+            return state.wait?.message != reason.message
+        }
+        if isNews { show(isNews: true) }
+    }
+
+    /// Bytes may arrive again.
+    func goOn() {
+        let time = elapsed
+        state.withLock { state in
+            if state.wait != nil { state.progress.goOn(at: time) }
+            state.wait = nil
+        }
+    }
+
     /// What was done, as `fetch` says at the end.
     var summary: String {
         let progress = state.withLock { $0.progress }
@@ -95,13 +116,13 @@ final class FetchMeter: Sendable {
             seconds: elapsed / .seconds(1), error: error)
     }
 
-    private func show() {
+    private func show(isNews: Bool = false) {
         let time = elapsed
         // Under the lock, so that nothing comes after the end.
         state.withLock { state in
-            guard !state.isOver else { return }
+            guard !state.isOver, state.wait == nil || isNews || hasBar else { return }
             state.isShown = true
-            let picture = ProgressPicture(name: name, url: url, progress: state.progress, time: time)
+            let picture = ProgressPicture(name: name, url: url, progress: state.progress, time: time, wait: state.wait)
             if isJSON {
                 var report = picture.report
                 (report.number, report.count) = (turn?.number, turn?.count)
@@ -133,11 +154,14 @@ struct ProgressPicture {
     let url: String
     let progress: TransferProgress
     let time: Duration
+    /// What it waits for, if so.
+    var wait: RepriseError?
 
     private var phase: TransferProgress.Phase { progress.phase(at: time) }
 
     /// For files and pipes.
     var line: String {
+        if let wait { return "\(name)  \(wait.message)" }
         let of = progress.total.map { " of \(ByteCount($0))" } ?? ""
         let amount = "\(name)  \(ByteCount(progress.bytes))\(of)"
         let store = "\(ByteCount(progress.fromStore)) from the store"
@@ -150,7 +174,9 @@ struct ProgressPicture {
 
     /// For a terminal of `width` columns.
     func bar(width: Int) -> String {
-        guard let total = progress.total, total > 0, let speed else { return String(line.prefix(width - 1)) }
+        guard wait == nil, let total = progress.total, total > 0, let speed else {
+            return String(line.prefix(width - 1))
+        }
         let numbers =
             "\(progress.bytes * 100 / total) %  \(ByteCount(progress.bytes))/\(ByteCount(total))  \(speed)"
             + "  store \(ByteCount(progress.fromStore))"
@@ -174,6 +200,10 @@ struct ProgressPicture {
         var report = FetchReport(
             url: url, state: "progress", bytes: progress.bytes, total: progress.total, fromStore: progress.fromStore,
             seconds: time / .seconds(1))
+        if let wait {
+            (report.state, report.error) = ("waiting", "\(wait.code): \(wait.message)")
+            return report
+        }
         switch phase {
         case .connecting: break
         case .moving(let rate, _): report.bytesPerSecond = Int64(rate)

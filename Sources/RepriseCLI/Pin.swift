@@ -20,7 +20,7 @@ struct Pin: AsyncParsableCommand {
               reprise pin https://example.com/film.mp4
               reprise pin https://example.com/film.mp4 --for 30d
               reprise pin --download https://example.com/film.mp4
-              reprise pin --download --rate 20Mbit https://example.com/film.mp4
+              reprise pin --download --while 02:00-06:00 https://example.com/film.mp4
               reprise pin --download --quality 1080p --audio en,de --subtitles all https://example.com/film.m3u8
             """)
 
@@ -44,7 +44,7 @@ struct Pin: AsyncParsableCommand {
         if stream.isGiven, !download {
             throw ValidationError("--quality, --codec, --audio and --subtitles choose what --download fetches.")
         }
-        if pace.isGiven, !download { throw ValidationError("--rate goes with --download.") }
+        if pace.isGiven, !download { throw ValidationError("--rate and --while go with --download.") }
         if download, time != nil { throw ValidationError("A download is kept until it is released: leave --for out.") }
     }
 
@@ -170,6 +170,11 @@ struct Pin: AsyncParsableCommand {
         for await list in store.downloads.updates() {
             guard let progress = list.first(where: { $0.key == key }) else { continue }
             let bytes = progress.storedBytes
+            if case .waiting(.schedule, let error) = progress.state {
+                meter.wait(because: error)
+            } else {
+                meter.goOn()
+            }
             // Bytes stored before the first change come from an earlier run.
             let stored = before ?? bytes
             if before != nil, !hasBegun {
@@ -185,6 +190,7 @@ struct Pin: AsyncParsableCommand {
         for await list in store.downloads.updates(every: .zero) {
             switch list.first(where: { $0.key == resource.key })?.state {
             case .done: return
+            case .waiting(.schedule, _): continue
             case .failed(let error), .waiting(_, let error): throw await reason(error, of: resource)
             case .queued, .running, .paused, nil: continue
             }

@@ -15,7 +15,7 @@ struct Serve: AsyncParsableCommand {
               reprise serve --port 8090 --limit 20GB
               reprise serve --host 0.0.0.0 --allow-host media.example.com
               reprise serve --encrypt-key-file ~/.config/reprise.key
-              reprise serve --rate 20Mbit
+              reprise serve --rate 20Mbit --while 02:00-06:00
               reprise serve --allow-page http://localhost:8000
               reprise serve --offline
               reprise serve --shared --force-cache media.example.com
@@ -180,9 +180,10 @@ struct Serve: AsyncParsableCommand {
         let address = host == "0.0.0.0" || host == "::" ? "this machine's address, port \(server.port)" : server.address
         let stored = "\(self.cache.directory), \(ByteCount(cache.storedBytes)) stored"
         let place = cache.isStoring ? stored : cache.isReadOnly ? "\(stored), read-only" : "no store"
+        let hours = cache.downloads.window.map { "\nDownloads run \($0) only, in local time." } ?? ""
         let lines = """
             Reprise is listening on \(address)
-            Cache: \(place)
+            Cache: \(place)\(hours)
             Put this before a media URL, scheme as the first segment, for example:
               mpv \(server.address)/https/example.com/film.mp4
             """

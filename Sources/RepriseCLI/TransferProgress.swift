@@ -25,7 +25,7 @@ struct TransferProgress {
     private(set) var fromStore: Int64 = 0
     /// Bytes that an earlier run had stored, those among them that were not read yet.
     private var stored: Int64 = 0
-    private let start: Duration
+    private var start: Duration
     private var hasAnswer = false
     private var lastArrival: Duration
     private var rate: TransferRate
@@ -43,6 +43,13 @@ struct TransferProgress {
         self.total = total
         self.stored = stored
         hasAnswer = true
+        lastArrival = time
+        rate = TransferRate(count: fetched, at: time)
+    }
+
+    /// Bytes may arrive again, after a time in which none were to.
+    mutating func goOn(at time: Duration) {
+        if !hasAnswer { start = time }
         lastArrival = time
         rate = TransferRate(count: fetched, at: time)
     }

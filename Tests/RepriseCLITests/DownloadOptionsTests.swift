@@ -8,7 +8,7 @@ import Testing
 
 @testable import RepriseCLI
 
-/// `--rate`: how fast downloads may be.
+/// `--rate` and `--while`: how fast downloads may be, and when.
 @Suite(.limit(minutes: 2)) struct DownloadOptionsTests {
     @Test(
         "rates are written in bits or in bytes, per second",
@@ -61,6 +61,80 @@ import Testing
             let outcome = await child.outcome()
             #expect(outcome.exit == .signal(SIGTERM), "\(outcome)")
             #expect(await site.origin.settledSnapshot().bodyBytesSent < 8_000_000)
+        }
+    }
+
+    // MARK: - Hours
+
+    /// Hours from so many hours after now on, as they are written, in UTC.
+    private static func hours(from offset: Int, to end: Int) -> String {
+        let now = Int(Date().timeIntervalSince1970) / 3600
+        func text(_ hour: Int) -> String { (hour % 24 < 10 ? "0" : "") + "\(hour % 24):00" }
+        return "\(text(now + offset))-\(text(now + end))"
+    }
+
+    private static let environment = ["TZ": "UTC"]
+
+    private struct Report: Decodable {
+        let state: String
+        let error: String?
+    }
+
+    @Test("outside of its hours nothing is asked, until when is said once, and a signal ends the wait")
+    func closed() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 1000)
+            let hours = Self.hours(from: 2, to: 4)
+            let opening = hours.prefix { $0 != "-" }
+            for command in [["fetch"], ["fetch", "--json"], ["pin", "--download"]] {
+                let child = try ChildProcess(
+                    Command.path,
+                    command + ["--cache-dir", site.directory.path, "--while", hours, site.origin.url("/film.mp4")],
+                    environment: Command.environment(Self.environment))
+                let text = "Downloads run \(hours) only, in local time; they go on at \(opening)."
+                let isJSON = command.last == "--json"
+                _ = await (isJSON ? child.output : child.errors).wait { $0.contains(text) }
+                child.send(SIGTERM)
+                let outcome = await child.outcome()
+                #expect(outcome.exit == .signal(SIGTERM), "\(command) \(outcome)")
+                if isJSON {
+                    let reports = try Command.json(Report.self, outcome)
+                    #expect(reports.map(\.state).filter { $0 != "progress" } == ["waiting", "interrupted"])
+                    #expect(reports.first { $0.state == "waiting" }?.error == "deferred: \(text)")
+                } else {
+                    #expect(outcome.errors.components(separatedBy: text).count == 2, "\(outcome)")
+                }
+            }
+            #expect(site.origin.snapshot.requestCount == 0)
+            let list = try await Command.run("downloads", site.directory)
+            #expect(list.output.hasPrefix("queued"), "\(list)")
+        }
+    }
+
+    @Test("within its hours all goes as always, also across midnight")
+    func open() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 1000)
+            // Whatever the hour is, one of them crosses midnight: all but two hours, and the hours around now.
+            for hours in [Self.hours(from: 23, to: 46), Self.hours(from: -1 + 24, to: 26)] {
+                let outcome = try await Command.run(
+                    "fetch", site.directory, ["--while", hours, site.origin.url("/film.mp4")],
+                    environment: Self.environment)
+                #expect(outcome.exit == .status(0), "\(hours) \(outcome)")
+            }
+        }
+    }
+
+    @Test("the proxy says when downloads run, and serves all the same")
+    func served() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 1000)
+            let hours = Self.hours(from: 2, to: 4)
+            let serving = ["--port", "0", "--cache-dir", site.directory.path, "--while", hours, "--rate", "8bit"]
+            try await Serving.run(serving, environment: Self.environment) { serving async throws in
+                #expect(serving.child.output.text.contains("Downloads run \(hours) only, in local time.\n"))
+                #expect(try await serving.get(site.target("/film.mp4")).body.count == 1000)
+            }
         }
     }
 }

@@ -42,6 +42,8 @@ import Testing
             ["fetch", "--rate", "0Mbit", "http://127.0.0.1/a"], ["fetch", "--rate", "-1MB", "http://127.0.0.1/a"],
             ["serve", "--rate", "fast"], ["serve", "--rate", "7bit"], ["serve", "--rate", ""],
             ["pin", "--rate", "20Mbit", "http://127.0.0.1/a"],
+            ["fetch", "--while", "2-6", "http://127.0.0.1/a"], ["serve", "--while", "02:00-02:00"],
+            ["fetch", "--while", "", "http://127.0.0.1/a"], ["pin", "--while", "02:00-06:00", "http://127.0.0.1/a"],
             ["fetch", "--from", ""], ["fetch", "--from", "-", "--from", "-"], ["fetch", "--from", "list", "-o", "x"],
             ["fetch", "--from", "list", "http://127.0.0.1/a", "-o", "x"],
             ["fetch", "--header", "no colon", "http://127.0.0.1/a"], ["list", "--cache-dir", ""],

@@ -34,6 +34,10 @@ extension MediaCache {
         /// Playing and preloading are never slowed, nor is a download that a player joins. Numbers below 1 count as 1.
         /// ``Downloads/rate`` changes it while the cache is in use.
         public var downloadRate: Int64?
+        /// The hours of each day in which downloads run; `nil`, the default, for all.
+        ///
+        /// ``Downloads/window`` changes them while the cache is in use.
+        public var downloadWindow: DailyWindow?
         /// Encrypts everything that reveals what was watched; `nil`, the default, for a plain cache.
         ///
         /// A cache that holds entries can only be opened with the key it was made with, a plain one only without a key.

@@ -28,6 +28,9 @@ public struct Download: Sendable, Identifiable {
         /// Room under the limit, or on the disk; tried again like ``network``, and when the limit changes or entries
         /// are removed.
         case space
+        /// The hours in which downloads may run (``Downloads/window``); goes on by itself when they begin, and not
+        /// sooner.
+        case schedule
     }
 
     /// The key of its entry.

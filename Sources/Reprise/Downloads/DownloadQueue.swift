@@ -1,3 +1,5 @@
+import Foundation
+
 /// The order of downloads and what each one does: decisions only, without tasks, time and disk.
 ///
 /// A download runs as long as its task does, which is longer than it is wanted: one that was paused or removed keeps
@@ -60,6 +62,10 @@ struct DownloadQueue: Sendable {
     /// Tasks that have not ended, canceled ones too.
     private(set) var runs: Set<Run> = []
     private var lastRun: Run = 0
+    /// The hours of each day in which downloads may run; `nil` for all.
+    private(set) var window: DailyWindow?
+    /// Why nothing may run now; `nil` if it may.
+    private(set) var closing: RepriseError?
     private var isStopped = false
 
     init(width: Int) { self.width = max(1, width) }
@@ -189,6 +195,43 @@ struct DownloadQueue: Sendable {
         return launch()
     }
 
+    // MARK: - The time of day
+
+    /// Longest time between two looks at the time of day: the clock may be set, or the time zone change.
+    static let lookInterval = Duration.seconds(60)
+
+    /// Takes other hours; `date` is the present time.
+    mutating func setWindow(_ window: DailyWindow?, at date: Date) -> [Effect] {
+        self.window = window
+        return look(at: date)
+    }
+
+    /// Lets downloads run or wait as the time of day says.
+    mutating func look(at date: Date) -> [Effect] {
+        guard let window, !window.contains(date) else {
+            closing = nil
+            return retryAll(waitingFor: .schedule)
+        }
+        closing = RepriseError(
+            .deferred, "Downloads run \(window) only, in local time; they go on at \(window.opening).")
+        var effects: [Effect] = []
+        for index in items.indices {
+            switch items[index].phase {
+            case .running(let run):
+                effects.append(.cancel(run))
+                items[index].phase = .queued
+            case .waiting(.schedule, _): items[index].phase = .queued
+            case .queued, .waiting, .paused, .done, .failed: continue
+            }
+        }
+        return effects + launch()
+    }
+
+    /// How long after `date` it is time to look again; `nil` if the time of day does not matter.
+    func timeToLook(after date: Date) -> Duration? {
+        window.map { min($0.state(at: date).remaining, Self.lookInterval) }
+    }
+
     /// Notes how much of a download is stored.
     mutating func note(_ key: CacheKey, storedBytes: Int64, completeLength: Int64?) {
         guard let index = index(of: key) else { return }
@@ -209,8 +252,12 @@ struct DownloadQueue: Sendable {
     private mutating func launch() -> [Effect] {
         guard !isStopped else { return [] }
         var effects: [Effect] = []
-        for index in items.indices where runs.count < width {
+        for index in items.indices where closing != nil || runs.count < width {
             guard case .queued = items[index].phase else { continue }
+            if let closing {
+                items[index].phase = .waiting(.schedule, closing)
+                continue
+            }
             lastRun += 1
             runs.insert(lastRun)
             (items[index].phase, items[index].isOutdated) = (.running(lastRun), false)

@@ -26,6 +26,8 @@ public final class Downloads: Sendable {
         /// The last error that was told of each download that waits.
         var told: [CacheKey: RepriseError.Code] = [:]
         var resumption: Task<Void, Never>?
+        /// Looks at the time of day.
+        var watch: Task<Void, Never>?
     }
     /// A leaf lock.
     private let state: Mutex<State>
@@ -37,6 +39,7 @@ public final class Downloads: Sendable {
         self.engine = engine
         clock = engine.clock
         state = Mutex(State(queue: DownloadQueue(width: engine.configuration.maximumDownloads)))
+        window = engine.configuration.downloadWindow
     }
 
     // MARK: - What people want
@@ -105,6 +108,24 @@ public final class Downloads: Sendable {
     public var rate: Int64? {
         get { engine?.pace.rate }
         set { engine?.pace.rate = newValue }
+    }
+
+    /// The hours of each day in which downloads run; `nil` for all, as at the beginning unless
+    /// ``MediaCache/Configuration/downloadWindow`` says otherwise.
+    ///
+    /// Outside of them all downloads wait (``Download/Obstacle/schedule``); what has arrived stays stored. The time of
+    /// day is looked at again at least every minute, so that a clock that is set or another time zone takes effect. Not
+    /// recorded.
+    public var window: DailyWindow? {
+        get { state.withLock { $0.queue.window } }
+        set {
+            let now = clock.wallClock()
+            apply { $0.setWindow(newValue, at: now) }
+            state.withLock { state in
+                state.watch?.cancel()
+                state.watch = newValue == nil ? nil : watch()
+            }
+        }
     }
 
     // MARK: - What they do
@@ -189,13 +210,48 @@ public final class Downloads: Sendable {
         apply { $0.remove(key) }
     }
 
+    /// Looks at the time of day until it does not matter.
+    private func watch() -> Task<Void, Never> {
+        Task(executorPreference: DiskExecutor.shared) { [weak self, clock] in
+            while let pause = self?.timeToLook {
+                do { try await clock.sleep(pause) } catch { return }
+                self?.look()
+            }
+        }
+    }
+
+    private var timeToLook: Duration? {
+        let now = clock.wallClock()
+        return state.withLock { $0.queue.timeToLook(after: now) }
+    }
+
+    private func look() {
+        let now = clock.wallClock()
+        apply { $0.look(at: now) }
+    }
+
+    /// Why nothing may be downloaded now; `nil` if it may.
+    package var closing: RepriseError? { state.withLock { $0.queue.closing } }
+
+    /// Returns when something may be downloaded.
+    ///
+    /// Throws `CancellationError` when the task is canceled.
+    package func waitUntilOpen() async throws {
+        while closing != nil, let pause = timeToLook {
+            try await clock.sleep(pause)
+            look()
+        }
+    }
+
     /// There is more room.
     func roomWasMade() { apply { $0.retryAll(waitingFor: .space) } }
 
     /// Nothing begins any more, and what runs ends soon.
     func cancel() {
         apply { $0.stop() }
-        let others = state.withLock { Array($0.waits.values) + ($0.resumption.map { [$0] } ?? []) }
+        let others = state.withLock { state in
+            Array(state.waits.values) + [state.resumption, state.watch].compactMap { $0 }
+        }
         for task in others { task.cancel() }
         board.finish()
     }

@@ -1,3 +1,4 @@
+import Foundation
 import RepriseTesting
 import TestLimits
 import Testing
@@ -19,19 +20,29 @@ import Testing
         return queue
     }
 
-    /// The states in order: `q`, `r`, `w`, `p`, `d`, `f`.
+    /// The states in order: `q`, `r`, `w`, `s` (waits for the hours of downloads), `p`, `d`, `f`.
     private static func letters(_ queue: DownloadQueue) -> String {
         String(
             queue.items.map { item -> Character in
                 switch item.phase {
                 case .queued: "q"
                 case .running: "r"
+                case .waiting(.schedule, _): "s"
                 case .waiting: "w"
                 case .paused: "p"
                 case .done: "d"
                 case .failed: "f"
                 }
             })
+    }
+
+    /// A time of day (UTC), and a window that only the first lies in.
+    private static let (night, noon) = (Date(timeIntervalSince1970: 3 * 3600), Date(timeIntervalSince1970: 12 * 3600))
+
+    private static func window(_ text: String = "02:00-06:00") throws -> DailyWindow {
+        var window = try DailyWindow(text)
+        window.timeZone = .gmt
+        return window
     }
 
     private static func run(_ number: Int, of queue: DownloadQueue) throws -> DownloadQueue.Run {
@@ -135,17 +146,72 @@ import Testing
         #expect(Download.Obstacle(RepriseError(.originRefused, "No.", refusal: refusal)) == obstacle)
     }
 
+    // MARK: - Hours
+
+    @Test("outside of their hours downloads wait, whatever is asked, and go on when the hours begin")
+    func hours() throws {
+        var queue = try Self.queue(3)
+        let run = try Self.run(0, of: queue)
+        let effects = queue.setWindow(try Self.window(), at: Self.noon)
+        #expect(effects.count == 2, "both tasks end")
+        #expect(Self.letters(queue) == "sss")
+        guard case .waiting(.schedule, let error) = queue.items[0].phase else { throw NotRunning() }
+        #expect(error.code == .deferred && error.message.contains("02:00-06:00 only"))
+        #expect(error.message.contains("at 02:00."))
+        #expect(queue.end(run, of: Self.key(0), with: .canceled).isEmpty)
+        #expect(queue.resume(Self.key(0)).isEmpty)
+        #expect(queue.add(Self.key(3), request: try Self.request(3)).isEmpty)
+        _ = queue.pause(Self.key(1))
+        #expect(queue.look(at: Self.noon).isEmpty)
+        #expect(Self.letters(queue) == "spss")
+        #expect(queue.look(at: Self.night).count == 1, "one canceled task has not ended")
+        #expect(Self.letters(queue) == "rpqq")
+        _ = queue.setWindow(nil, at: Self.noon)
+        #expect(Self.letters(queue) == "rpqq")
+    }
+
+    @Test("what waits for something else first waits for that, then for the hours")
+    func hoursAfterAnotherWait() throws {
+        var queue = try Self.queue(1)
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(Self.unreachable))
+        _ = queue.setWindow(try Self.window(), at: Self.noon)
+        #expect(Self.letters(queue) == "w")
+        _ = queue.retry(Self.key(0), after: 1)
+        #expect(Self.letters(queue) == "s")
+        #expect(queue.look(at: Self.night).count == 1)
+    }
+
+    @Test func otherHoursAreSaid() throws {
+        var queue = try Self.queue(1)
+        _ = queue.setWindow(try Self.window(), at: Self.noon)
+        _ = queue.setWindow(try Self.window("22:00-01:30"), at: Self.noon)
+        guard case .waiting(.schedule, let error) = queue.items[0].phase else { throw NotRunning() }
+        #expect(error.message.contains("22:00-01:30 only"))
+    }
+
+    @Test func theTimeOfDayIsLookedAtEachMinuteAndWhenTheHoursChange() throws {
+        var queue = try Self.queue(1)
+        #expect(queue.timeToLook(after: Self.noon) == nil)
+        _ = queue.setWindow(try Self.window(), at: Self.noon)
+        #expect(queue.timeToLook(after: Self.noon) == .seconds(60))
+        #expect(queue.timeToLook(after: Date(timeIntervalSince1970: 2 * 3600 - 7)) == .seconds(7))
+        #expect(queue.timeToLook(after: Date(timeIntervalSince1970: 6 * 3600 - 9)) == .seconds(9))
+    }
+
     // MARK: - Against a model
 
     /// What each download is to do, without numbers of tasks.
     private struct Model {
-        enum State { case queued, running, waiting, paused, done, failed }
+        enum State { case queued, running, waiting, scheduled, paused, done, failed }
         var order: [Int] = []
         var states: [Int: State] = [:]
         /// Tasks that were canceled and have not ended.
         var leaving = 0
+        /// Whether it is not the time for downloads.
+        var isClosed = false
 
         mutating func launch(width: Int) {
+            for (number, state) in states where isClosed && state == .queued { states[number] = .scheduled }
             for number in order where states[number] == .queued {
                 guard states.values.count(where: { $0 == .running }) + leaving < width else { return }
                 states[number] = .running
@@ -159,6 +225,7 @@ import Testing
                     case .queued: "q"
                     case .running: "r"
                     case .waiting: "w"
+                    case .scheduled: "s"
                     case .paused: "p"
                     case .done: "d"
                     case .failed: "f"
@@ -191,6 +258,7 @@ import Testing
         for round in 0..<100 {
             let width = Int.random(in: 1...3, using: &random)
             var (queue, model) = (DownloadQueue(width: width), Model())
+            _ = queue.setWindow(try Self.window(), at: Self.night)
             var tasks: [(run: DownloadQueue.Run, number: Int, isCanceled: Bool)] = []
             func note(_ effects: [DownloadQueue.Effect]) {
                 for effect in effects {
@@ -206,7 +274,7 @@ import Testing
             for step in 0..<100 {
                 let number = Int.random(in: 0..<8, using: &random)
                 let key = Self.key(number)
-                switch Int.random(in: 0..<9, using: &random) {
+                switch Int.random(in: 0..<10, using: &random) {
                 case 0, 1:
                     note(queue.add(key, request: try Self.request(number)))
                     if model.states[number] == nil { model.order.append(number) }
@@ -217,7 +285,7 @@ import Testing
                     case .running:
                         model.leaving += 1
                         model.states[number] = .paused
-                    case .queued, .waiting, .failed: model.states[number] = .paused
+                    case .queued, .waiting, .scheduled, .failed: model.states[number] = .paused
                     case .paused, .done, nil: break
                     }
                 case 3:
@@ -255,6 +323,17 @@ import Testing
                     } else {
                         model.states[task.number] = .done
                     }
+                case 8:
+                    model.isClosed = Int.random(in: 0..<3, using: &random) == 0
+                    note(queue.look(at: model.isClosed ? Self.noon : Self.night))
+                    for (number, state) in model.states {
+                        if model.isClosed, state == .running {
+                            model.leaving += 1
+                            model.states[number] = .scheduled
+                        } else if state == .scheduled {
+                            model.states[number] = .queued
+                        }
+                    }
                 default:
                     // Killed, and opened again: only what is recorded stays.
                     guard Int.random(in: 0..<4, using: &random) == 0 else { continue }
@@ -267,6 +346,7 @@ import Testing
                         return item
                     }
                     queue = DownloadQueue(width: width)
+                    _ = queue.setWindow(try Self.window(), at: model.isClosed ? Self.noon : Self.night)
                     tasks = []
                     note(queue.restore(recorded))
                     model.leaving = 0
