@@ -154,7 +154,7 @@ extension Index {
         do {
             _ = try await database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         } catch {
-            throw RepriseError(.storageUnavailable, "The index cannot be written.", cause: error)
+            throw failure(error, "The index cannot be written.")
         }
     }
 

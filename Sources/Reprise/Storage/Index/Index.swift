@@ -15,8 +15,8 @@ struct Index: Sendable {
     /// Called when a query finds the file damaged.
     let onDamage: @Sendable () -> Void
 
-    init(_ database: IndexDatabase, vault: Vault?, onDamage: @escaping @Sendable () -> Void) {
-        self.database = database
+    init(_ connection: IndexDatabase.Connection, vault: Vault?, onDamage: @escaping @Sendable () -> Void) {
+        database = IndexDatabase(connection)
         self.codec = RecordCodec(vault: vault)
         self.onDamage = onDamage
     }
@@ -188,7 +188,8 @@ struct Index: Sendable {
         }
     }
 
-    private func failure(_ error: any Error, _ message: String) -> RepriseError {
+    func failure(_ error: any Error, _ message: String) -> RepriseError {
+        if let error = error as? RepriseError { return error }
         if let error = error as? DatabaseError, error.isDamage { onDamage() }
         return RepriseError(.storageUnavailable, message, cause: error)
     }

@@ -1,22 +1,39 @@
+import Dispatch
 import GRDB
+import Primitives
 
 /// The connection to the index: several readers beside a writer, or a single read-only connection.
 ///
 /// Uses concrete types instead of `any DatabaseWriter`: iOS 18.0 and macOS 15.0 contain their own copy of GRDB, and a
 /// dynamic lookup of the conformance could find that one and crash.
-enum IndexDatabase: Sendable {
-    case pool(DatabasePool)
-    case queue(DatabaseQueue)
+///
+/// What comes after ``close()`` gets an error here, because GRDB traps where a read begins while its pool is closed.
+final class IndexDatabase: Sendable {
+    enum Connection: Sendable {
+        case pool(DatabasePool)
+        case queue(DatabaseQueue)
+    }
+
+    private let connection: Connection
+    private let isClosed = Mutex(false)
+    /// Reads and writes under way; entered under the lock of ``isClosed``.
+    private let uses = DispatchGroup()
+
+    init(_ connection: Connection) { self.connection = connection }
 
     func read<T>(_ body: (Database) throws -> T) throws -> T {
-        switch self {
+        try begin()
+        defer { uses.leave() }
+        return switch connection {
         case .pool(let pool): try pool.read(body)
         case .queue(let queue): try queue.read(body)
         }
     }
 
     func write<T: Sendable>(_ body: @Sendable (Database) throws -> T) async throws -> T {
-        switch self {
+        try begin()
+        defer { uses.leave() }
+        return switch connection {
         case .pool(let pool): try await pool.write(body)
         case .queue(let queue): try await queue.write(body)
         }
@@ -25,16 +42,29 @@ enum IndexDatabase: Sendable {
     func writeWithoutTransaction<T: Sendable>(
         _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
-        switch self {
+        try begin()
+        defer { uses.leave() }
+        return switch connection {
         case .pool(let pool): try await pool.writeWithoutTransaction(body)
         case .queue(let queue): try await queue.writeWithoutTransaction(body)
         }
     }
 
+    /// Closes the files when what is under way is done; may block.
     func close() throws {
-        switch self {
+        isClosed.withLock { $0 = true }
+        uses.wait()
+        switch connection {
         case .pool(let pool): try pool.close()
         case .queue(let queue): try queue.close()
         }
+    }
+
+    private func begin() throws(RepriseError) {
+        let isOpen = isClosed.withLock { isClosed in
+            if !isClosed { uses.enter() }
+            return !isClosed
+        }
+        guard isOpen else { throw RepriseError(.closed, "The cache was closed.") }
     }
 }

@@ -1,0 +1,42 @@
+import Dispatch
+import GRDB
+import Primitives
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@testable import Reprise
+
+/// An index that is closed while others use it.
+@Suite(.limit(minutes: 1)) struct ClosingIndexTests {
+    @Test("reads that begin while it is closed get an error or their value")
+    func readsWhileItIsClosed() throws {
+        let directory = try TemporaryDirectory()
+        let refused = Mutex(0)
+        for round in 0..<40 {
+            let database = IndexDatabase(.pool(try DatabasePool(path: "\(directory.path)/\(round)")))
+            DispatchQueue.concurrentPerform(iterations: 4) { number in
+                do {
+                    for _ in 0..<50 {
+                        #expect(try database.read { try Int.fetchOne($0, sql: "SELECT 1") } == 1)
+                        if number == 0 { try database.close() }
+                    }
+                } catch {
+                    #expect((error as? RepriseError)?.code == .closed)
+                    refused.withLock { $0 += 1 }
+                }
+            }
+        }
+        #expect(refused.withLock { $0 } == 160)
+    }
+
+    @Test func writesAfterItIsClosedGetAnError() async throws {
+        let directory = try TemporaryDirectory()
+        let index = Index(.pool(try DatabasePool(path: "\(directory.path)/index")), vault: nil) {}
+        try index.close()
+        let error = await #expect(throws: RepriseError.self) { try await index.record(limit: 1) }
+        #expect(error?.code == .closed)
+        #expect(throws: RepriseError.self) { try index.usage() }
+    }
+}
