@@ -88,6 +88,10 @@ extension MPD {
         }
     }
 
+    /// The identifiers of a pattern that make the names of one representation's segments differ, such as
+    /// `$Number%05d$`.
+    package func identifiers(of link: Link) -> [String] { SegmentTemplate(link.value(in: bytes)).identifiers }
+
     /// Duration of a period, in seconds: its own, or up to the next one, or up to the end (§5.3.2.1).
     package func duration(ofPeriod index: Int) -> Double? {
         guard periods.indices.contains(index) else { return nil }

@@ -138,7 +138,7 @@ struct MPDBuilder {
     private func representation(_ attributes: MPDAttributes, at place: Range<Int>) -> Representation {
         Representation(
             id: attributes.string("id") ?? "", bandwidth: attributes.integer("bandwidth"),
-            attributes: common(attributes), element: place)
+            attributes: common(attributes), element: place, startTag: place)
     }
 
     private func common(_ attributes: MPDAttributes) -> RepresentationAttributes {

@@ -10,6 +10,8 @@ package struct Representation: Hashable, Sendable {
     package internal(set) var baseURLs: [BaseURL] = []
     /// The element, from its start tag to its end tag.
     package internal(set) var element: Range<Int>
+    /// The start tag, or the whole of an empty element.
+    package let startTag: Range<Int>
     /// How segments are found, without what outer levels say; see ``MPD/segmentInformation(of:)``.
     package internal(set) var segments: SegmentInformation?
 }

@@ -48,6 +48,21 @@ struct SegmentTemplate {
         }
     }
 
+    /// What makes the names of one representation's segments differ, as in the pattern: `$Number%05d$`, `$Time$`.
+    var identifiers: [String] {
+        pieces.compactMap { piece in
+            switch piece {
+            case .number(let width): "$Number\(Self.format(width))$"
+            case .time(let width): "$Time\(Self.format(width))$"
+            default: nil
+            }
+        }
+    }
+
+    private static func format(_ width: Int) -> String {
+        width == 1 ? "" : "%0\(width)d"
+    }
+
     /// The link for these values.
     func expanded(_ values: Values) -> [UInt8] {
         var result: [UInt8] = []

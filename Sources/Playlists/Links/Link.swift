@@ -14,6 +14,8 @@ package struct Link: Hashable, Sendable {
     package internal(set) var decoded: [UInt8]?
     /// Where in an MPD it stands, which decides by which `BaseURL` elements it is resolved.
     package internal(set) var scope = LinkScope()
+    /// The element of an MPD whose text it is, from its start tag to its end tag; `nil` for attributes, and in HLS.
+    package internal(set) var element: Range<Int>?
     /// Why the link must stay as it is, although it names something to fetch.
     package internal(set) var obstacle: PlaylistError.Code?
 
