@@ -73,6 +73,41 @@ public struct CacheInspector: Sendable {
     /// Throws ``RepriseError`` with code `notStored` and the range when something is missing or damaged; rethrows
     /// errors of `consume`.
     public func read(_ entry: CacheEntry, _ consume: ([UInt8]) throws -> Void) throws {
+        var position: Int64 = 0
+        let length = try readChunks(of: entry) { start, bytes in
+            guard start == position, let bytes else { return false }
+            try consume(bytes)
+            position += Int64(bytes.count)
+            return true
+        }
+        guard let length, position == length else {
+            throw RepriseError(
+                .notStored, "\(entry.url.redacted) is incomplete from byte \(position) on. Fetch it first.",
+                range: position..<max(position, length ?? position))
+        }
+    }
+
+    /// Passes the stored bytes of `entry`, each part with its position and verified first, to `consume` in order.
+    ///
+    /// What is missing or damaged is left out. Returns the ranges that were passed. Throws as ``read(_:_:)``.
+    package func readStored(
+        _ entry: CacheEntry, _ consume: (_ position: Int64, _ bytes: [UInt8]) throws -> Void
+    ) throws -> ByteRangeSet {
+        var ranges = ByteRangeSet()
+        _ = try readChunks(of: entry) { position, bytes in
+            guard let bytes, !bytes.isEmpty else { return true }
+            try consume(position, bytes)
+            ranges.insert(position..<position + Int64(bytes.count))
+            return true
+        }
+        return ranges
+    }
+
+    /// Passes the recorded parts of `entry` to `body` in order, those that are damaged without bytes, until it returns
+    /// false; returns the complete length.
+    private func readChunks(
+        of entry: CacheEntry, _ body: (_ start: Int64, _ bytes: [UInt8]?) throws -> Bool
+    ) throws -> Int64? {
         guard let index, let stored = try index.generation(for: entry.key) else {
             throw RepriseError(.notStored, "Nothing is stored for \(entry.url.redacted).")
         }
@@ -86,16 +121,9 @@ public struct CacheInspector: Sendable {
                 .notStored, "Of \(entry.url.redacted) nothing is stored any more: its file is gone. Fetch it again.")
         }
         let proof = ChunkProof(stored.record, in: index)
-        var position: Int64 = 0
         for chunk in stored.chunks.values.joined().sorted(by: { $0.start < $1.start }) {
-            guard chunk.start == position, let bytes = proof.bytes(of: chunk, in: file) else { break }
-            try consume(bytes)
-            position += chunk.count
+            guard try body(chunk.start, proof.bytes(of: chunk, in: file)) else { break }
         }
-        guard let length = stored.record.completeLength, position == length else {
-            throw RepriseError(
-                .notStored, "\(entry.url.redacted) is incomplete from byte \(position) on. Fetch it first.",
-                range: position..<max(position, stored.record.completeLength ?? position))
-        }
+        return stored.record.completeLength
     }
 }

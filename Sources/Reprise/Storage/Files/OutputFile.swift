@@ -40,7 +40,7 @@ package final class OutputFile: Sendable {
         /// What happened, for people.
         package let message: String
 
-        fileprivate init(_ reason: Reason, _ message: String) {
+        init(_ reason: Reason, _ message: String) {
             self.reason = reason
             self.message = message
         }
@@ -112,6 +112,9 @@ package final class OutputFile: Sendable {
         discard()
         if state.withLock({ $0.isOpen }) { close(descriptor) }
     }
+
+    /// Where the bytes of a regular file are until it takes its name; `nil` for everything else.
+    package var temporaryPath: String? { if case .beside(let temporary, _, _) = place { temporary } else { nil } }
 
     /// Whether bytes are written in place, so that a call may block until they are read.
     package var isDirect: Bool { if case .direct = place { true } else { false } }
@@ -231,7 +234,7 @@ package final class OutputFile: Sendable {
 
     /// Follows symbolic links at the end of `path`, up to a path that is not a link or names a descriptor of this
     /// process.
-    private static func end(ofLink path: String) throws(Failure) -> String {
+    static func end(ofLink path: String) throws(Failure) -> String {
         var path = path
         for _ in 0..<40 {
             guard descriptor(named: path) == nil,
@@ -242,7 +245,7 @@ package final class OutputFile: Sendable {
         throw refusal(path, code: ELOOP)
     }
 
-    private static func directory(of path: String) -> String {
+    static func directory(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
@@ -284,7 +287,7 @@ package final class OutputFile: Sendable {
         }
     }
 
-    private static func open(_ path: String, flags: Int32, mode: mode_t = 0) -> Int32 {
+    static func open(_ path: String, flags: Int32, mode: mode_t = 0) -> Int32 {
         #if canImport(Darwin)
             Darwin.open(path, flags, mode)
         #else
@@ -300,13 +303,13 @@ package final class OutputFile: Sendable {
         #endif
     }
 
-    private static func exists(_ name: String) -> Failure { Failure(.exists, "\(name) exists already.") }
+    static func exists(_ name: String) -> Failure { Failure(.exists, "\(name) exists already.") }
 
-    private static func refusal(_ name: String, code: Int32) -> Failure {
+    static func refusal(_ name: String, code: Int32) -> Failure {
         Failure(.cannotCreate, "Cannot create \(name): \(words(code)).")
     }
 
-    private static func failure(_ name: String, code: Int32) -> Failure {
+    static func failure(_ name: String, code: Int32) -> Failure {
         Failure(.cannotWrite, "Cannot write \(name): \(words(code)).")
     }
 
