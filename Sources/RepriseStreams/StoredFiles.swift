@@ -1,3 +1,4 @@
+import ByteRanges
 import HTTPSemantics
 import Playlists
 package import Reprise
@@ -32,6 +33,16 @@ package struct StoredFiles {
         var bytes: [UInt8] = []
         do { try inspector.read(entry) { bytes += $0 } } catch { return nil }
         return bytes
+    }
+
+    /// The ranges that are stored of `entry`.
+    func storedRanges(of entry: CacheEntry) throws(RepriseError) -> ByteRangeSet {
+        try inspector.storedRanges(of: entry)
+    }
+
+    /// Passes the stored parts of `entry` to `consume`; see ``CacheInspector/readStored(_:_:)``.
+    func read(_ entry: CacheEntry, _ consume: (Int64, [UInt8]) throws -> Void) throws -> ByteRangeSet {
+        try inspector.readStored(entry, consume)
     }
 
     /// The share of `extent` that is stored of `entry`, and its bytes.

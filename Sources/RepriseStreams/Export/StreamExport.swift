@@ -1,0 +1,147 @@
+import ByteRanges
+public import Foundation
+import Playlists
+public import Reprise
+
+/// The stored tracks of a stream of HLS or DASH, to be written as a folder that plays from disk.
+///
+/// The folder has the outermost playlist, under the name of its URL, and one folder for each track with its playlist,
+/// segments and keys; links are relative. Variants, renditions and representations that are not stored as wholes are
+/// left out, in groups that stay consistent. Nothing is fetched. The files are not encrypted, whatever the cache is.
+///
+/// ```swift
+/// let export = try StreamExport(of: url, in: CacheInspector(directory: "media-cache"))
+/// try await export.write(to: "film")
+/// print("Play film/\(export.playlistName)")
+/// ```
+public struct StreamExport: Sendable {
+    /// The name of the outermost playlist in the folder.
+    public let playlistName: String
+    /// Number of files, the playlists among them.
+    public var fileCount: Int { plan.media.count + plan.texts.count }
+    /// Number of bytes of all files.
+    public var byteCount: Int64 { plan.byteCount }
+
+    private let plan: ExportPlan
+    private let files: StoredFiles
+
+    /// Looks up which tracks are stored of the stream whose outermost playlist is at `url`.
+    ///
+    /// With a `selection`, only the tracks that it means are exported; otherwise all that are stored as wholes.
+    /// `keyPolicy` is that of the cache. Waits for the disk. Throws ``RepriseError``: `notStored` if the playlist is
+    /// not stored, or no track that it names is stored as a whole; `notDownloadable` if the stream is live or
+    /// protected, or has nothing of what is selected; `invalidArgument` if `url` is no stream, which
+    /// ``MediaResource/export(to:)-(String)`` writes; `storageUnavailable`.
+    public init(
+        of url: ResourceURL, in inspector: CacheInspector, selection: StreamSelection? = nil,
+        keyPolicy: CacheKeyPolicy = .url
+    ) throws(RepriseError) {
+        let files = try StoredFiles(inspector, policy: keyPolicy)
+        guard let entry = files.entry(at: url) else {
+            throw RepriseError(.notStored, "Nothing is stored for \(url.redacted).")
+        }
+        guard let export = try StreamExport(of: entry, in: files, selection: selection) else {
+            throw RepriseError(.invalidArgument, "\(url.redacted) is no stream, or its playlist is incomplete.")
+        }
+        self = export
+    }
+
+    /// The same for the stream whose outermost playlist is `entry`; `nil` if that is no complete playlist of a stream.
+    package init?(of entry: CacheEntry, in files: StoredFiles, selection: StreamSelection? = nil) throws(RepriseError) {
+        guard let playlist = Self.playlist(of: entry, in: files) else { return nil }
+        self.files = files
+        do {
+            switch playlist {
+            case .hls(let list):
+                playlistName = ExportNames.playlist(at: entry.url, format: .hls)
+                plan = try HLSExporter(list, of: entry, named: playlistName, selection: selection, in: files).plan
+            case .dash(let mpd):
+                playlistName = ExportNames.playlist(at: entry.url, format: .dash)
+                plan = try DASHExporter(mpd, of: entry, named: playlistName, selection: selection, in: files).plan
+            }
+        } catch let error as RepriseError {
+            throw error
+        } catch {
+            throw RepriseError(
+                .notDownloadable, "A playlist of the stream cannot be written with local links.", cause: error)
+        }
+    }
+
+    /// Whether `entry` is the complete playlist of a stream.
+    package static func isStream(_ entry: CacheEntry, in files: StoredFiles) -> Bool {
+        playlist(of: entry, in: files) != nil
+    }
+
+    private static func playlist(of entry: CacheEntry, in files: StoredFiles) -> Playlist? {
+        guard let bytes = files.playlistBytes(of: entry) else { return nil }
+        let base = URIReference((entry.information.finalURL ?? entry.url).description)
+        guard let playlist = try? Playlist(bytes, context: HLSContext(url: base)) else { return nil }
+        switch playlist {
+        case .hls(let list) where list.kind == .multivariant || list.kind == .mixed: return playlist
+        // A list of stations or films in the same syntax is no stream.
+        case .hls(let list): return list.kind == .media && list.media.targetDuration != nil ? playlist : nil
+        case .dash(let mpd): return mpd.root == .presentation ? playlist : nil
+        }
+    }
+
+    /// Writes the folder at `path`, which appears when it is whole; every byte is verified on the way.
+    ///
+    /// An empty folder may be there. With `replacing` the folder of an earlier export is replaced, if nothing else was
+    /// put into it. `onProgress` gets the number of bytes written so far. Throws ``RepriseError``: `notStored` if
+    /// something is gone or damaged since it was looked up, `storageUnavailable` if the folder cannot be written; or
+    /// `CancellationError`. No folder appears then.
+    public func write(
+        to path: String, replacing: Bool = false, onProgress: @escaping @Sendable (_ bytes: Int64) -> Void = { _ in }
+    ) async throws {
+        do {
+            let folder = try OutputFolder(path: path, existing: replacing ? .replaced : .kept)
+            try await write(into: folder, onProgress: onProgress)
+            try folder.finish()
+        } catch let failure as OutputFile.Failure {
+            throw RepriseError(.storageUnavailable, failure.message)
+        }
+    }
+
+    /// Writes the folder at `directory`, a file URL; see ``write(to:replacing:onProgress:)-(String,_,_)``.
+    public func write(
+        to directory: URL, replacing: Bool = false,
+        onProgress: @escaping @Sendable (_ bytes: Int64) -> Void = { _ in }
+    ) async throws {
+        guard directory.isFileURL else { throw RepriseError(.invalidArgument, "Only a file URL can be written to.") }
+        try await write(to: directory.path, replacing: replacing, onProgress: onProgress)
+    }
+
+    /// Writes all files into `folder`, which is not finished then; discards it if that fails.
+    package func write(into folder: OutputFolder, onProgress: @escaping @Sendable (Int64) -> Void) async throws {
+        try await withTaskExecutorPreference(DiskExecutor.shared) {
+            do {
+                try writeFiles(into: folder, onProgress: onProgress)
+            } catch {
+                folder.discard()
+                throw error
+            }
+        }
+    }
+
+    private func writeFiles(into folder: OutputFolder, onProgress: (Int64) -> Void) throws {
+        var written: Int64 = 0
+        for file in plan.media {
+            let length = file.entry.information.completeLength ?? file.entry.storedBytes
+            try folder.write(file.path, length: length) { put in
+                let stored = try files.read(file.entry) { position, bytes in
+                    try Task.checkCancellation()
+                    try put(position, bytes)
+                    written += Int64(bytes.count)
+                    onProgress(written)
+                }
+                if let hole = file.needed.subtracting(stored).bounds {
+                    throw RepriseError(
+                        .notStored,
+                        "Of \(file.entry.url.redacted) bytes are missing or damaged. Download the stream again.",
+                        range: hole)
+                }
+            }
+        }
+        for text in plan.texts { try folder.write(text.path, text: text.bytes) }
+    }
+}
