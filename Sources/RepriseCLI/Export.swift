@@ -1,16 +1,33 @@
 import ArgumentParser
 import Reprise
+import RepriseStreams
 
 /// `reprise export`.
 struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Write a stored file out, without asking the origin.",
+        abstract: "Write a stored file or stream out, without asking the origin.",
         discussion: """
-            Also works while the proxy runs. The file must be whole; every part is checked on the way.
+            Also works while the proxy runs. A file must be whole; every part is checked on the way.
+
+            Of a stream of HLS or DASH, the name after --output says what is written:
+              any other name     a folder that plays from disk: playlists with relative
+                                 links, segments and keys, of all that is stored whole
+              .mp4 .mkv .m4a …   one file, through ffmpeg, without encoding: the best
+                                 picture that is stored, and all sound
+              .m3u8 .mpd or -    the playlist itself, as the origin sent it
+
+            --quality, --codec, --audio and --subtitles narrow what is taken of a stream;
+            subtitles get into one file only with --subtitles.
+
+            Exit codes: 66 if nothing is stored that plays as a whole; 127 if there is no
+            ffmpeg; 1 if ffmpeg fails, or for a stream that is live or protected.
 
             Examples:
               reprise export https://example.com/film.mp4 --output film.mp4
               reprise export https://example.com/film.mp4 --output - | ffprobe -
+              reprise export https://example.com/show/master.m3u8 --output show
+              reprise export https://example.com/show/master.m3u8 --output show.mkv
+              reprise export https://example.com/show/manifest.mpd -o sound.m4a --audio de
             """)
 
     @OptionGroup var cache: CacheOptions
@@ -20,13 +37,37 @@ struct Export: AsyncParsableCommand {
     @Option(
         name: .shortAndLong,
         help:
-            "File to write, which appears when it is whole; - for standard output. A pipe or device is written in place."
+            "File or folder to write, which appears when it is whole; - for standard output. A pipe or device is written in place."
     )
     var output: String
     @OptionGroup var options: OutputOptions
+    @OptionGroup(title: "Of a stream") var stream: StreamOptions
+    @Flag(help: "One JSON object for the result, sizes in bytes.")
+    var json = false
+
+    /// What is written.
+    private enum Form {
+        case file
+        case folder
+        case media(MediaContainer, ffmpeg: String)
+    }
+
+    private struct Report: Encodable {
+        let output: String
+        let kind: String
+        let files: Int
+        let bytes: Int64
+        /// What to play in a folder.
+        var playlist: String?
+    }
 
     func validate() throws {
-        if output.isEmpty { throw ValidationError("--output is empty; name a file, or - for standard output.") }
+        if output.isEmpty {
+            throw ValidationError("--output is empty; name a file or a folder, or - for standard output.")
+        }
+        if json, Output(output, force: false, cache: cache).isStandardOutput {
+            throw ValidationError("Standard output takes either the media or --json.")
+        }
     }
 
     func run() async throws {
@@ -34,24 +75,111 @@ struct Export: AsyncParsableCommand {
         try await Failure.reporting {
             let inspector = try cache.inspector()
             let entry = try names.entry(url, in: inspector)
+            let files = try StoredFiles(inspector, policy: names.policy)
             let output = Output(output, force: options.force, cache: cache)
-            let result = await signals.interrupting {
-                let file = try await output.open(signals)
-                do {
-                    // All of it on one thread: a pipe may be read slowly, or not at all.
-                    try await onThread { try inspector.read(entry) { try file.write($0) } }
-                    try file.finish()
-                } catch is CancellationError {
-                    file.discard()
-                    throw StopSignals.Interruption(
-                        message: "Stopped. \(output.name) is not whole; run the same command again.")
-                } catch {
-                    file.discard()
-                    throw error
+            let report: Report
+            switch try form(of: entry, in: files, at: output) {
+            case .file: report = try await writeFile(entry, of: inspector, to: output, signals)
+            case .folder:
+                let export = try export(of: entry, in: files, by: stream.isGiven ? narrowed(subtitles: .all) : nil)
+                let writer = StreamWriter(export: export, output: output, signals: signals)
+                try await finishing(output, signals) { try await writer.writeFolder() }
+                report = Report(
+                    output: output.name, kind: "folder", files: export.fileCount, bytes: export.byteCount,
+                    playlist: export.playlistName)
+            case .media(let container, let ffmpeg):
+                let export = try export(of: entry, in: files, by: narrowed(subtitles: .none))
+                let writer = StreamWriter(export: export, output: output, signals: signals)
+                let bytes = try await finishing(output, signals) {
+                    try await writer.writeFile(as: container, withSubtitles: stream.subtitles != nil, ffmpeg: ffmpeg)
                 }
+                report = Report(output: output.name, kind: "media", files: 1, bytes: bytes)
             }
-            try signals.get(result)
-            try output.print("\(output.name)  \(ByteCount(entry.storedBytes))")
+            try show(report, at: output)
         }
+    }
+
+    /// Decides by the name of the output what becomes of a stream; whatever is no stream is written as it is.
+    private func form(of entry: CacheEntry, in files: StoredFiles, at output: Output) throws -> Form {
+        let isPlaylist = ["m3u8", "m3u", "mpd"].contains(output.nameExtension)
+        guard !output.isInPlace, !isPlaylist, StreamExport.isStream(entry, in: files) else {
+            guard !stream.isGiven else {
+                throw ValidationError(
+                    "--quality, --codec, --audio and --subtitles go with a stream that is written as a folder or as one media file."
+                )
+            }
+            return .file
+        }
+        guard let container = MediaContainer(extension: output.nameExtension) else { return .folder }
+        if stream.subtitles != nil, container.subtitles == nil {
+            throw ValidationError("A .\(output.nameExtension) file takes no subtitles. Name an .mkv or .mp4 file.")
+        }
+        guard let ffmpeg = Programs.path(of: "ffmpeg") else {
+            throw Failure.Reason(
+                code: ExitCode(127), name: "noProgram",
+                message:
+                    "ffmpeg is not installed, and only with it a stream becomes one file. Install it, or name a folder: "
+                    + "--output \(output.nameWithoutExtension)")
+        }
+        return .media(container, ffmpeg: ffmpeg)
+    }
+
+    /// The selection of the options; what they leave out is not narrowed, except for subtitles.
+    private func narrowed(subtitles: StreamSelection.Languages) throws -> StreamSelection {
+        var selection = try stream.selection()
+        if stream.audio == nil { selection.audio = .all }
+        if stream.subtitles == nil { selection.subtitles = subtitles }
+        return selection
+    }
+
+    private func export(
+        of entry: CacheEntry, in files: StoredFiles, by selection: StreamSelection?
+    ) throws -> StreamExport {
+        do throws(RepriseError) {
+            guard let export = try StreamExport(of: entry, in: files, selection: selection) else {
+                throw RepriseError(.notStored, "The playlist of \(entry.url.redacted) is gone. Fetch it again.")
+            }
+            return export
+        } catch {
+            guard error.code == .notStored, let reason = Failure.reason(error) else { throw error }
+            throw Failure.Reason(
+                code: reason.code, name: reason.name,
+                message: "\(reason.message) Command: reprise pin --download \(entry.url.redacted)")
+        }
+    }
+
+    private func writeFile(
+        _ entry: CacheEntry, of inspector: CacheInspector, to output: Output, _ signals: StopSignals
+    ) async throws -> Report {
+        try await finishing(output, signals) {
+            let file = try await output.open(signals)
+            do {
+                // All of it on one thread: a pipe may be read slowly, or not at all.
+                try await onThread { try inspector.read(entry) { try file.write($0) } }
+                try file.finish()
+            } catch {
+                file.discard()
+                throw error
+            }
+        }
+        return Report(output: output.name, kind: "file", files: 1, bytes: entry.storedBytes)
+    }
+
+    /// Runs `work`, which a signal ends.
+    private func finishing<T: Sendable>(
+        _ output: Output, _ signals: StopSignals, _ work: @escaping @Sendable () async throws -> T
+    ) async throws -> T {
+        try signals.get(
+            await signals.interrupting(work).mapError { error in
+                guard error is CancellationError else { return error }
+                return StopSignals.Interruption(
+                    message: "Stopped. \(output.name) is not whole; run the same command again.")
+            })
+    }
+
+    private func show(_ report: Report, at output: Output) throws {
+        if json { return try Terminal.printJSON(report) }
+        let playlist = report.playlist.map { " in \(report.files) files; play \(output.name)/\($0)" } ?? ""
+        try output.print("\(output.name)  \(ByteCount(report.bytes))\(playlist)")
     }
 }

@@ -2,12 +2,26 @@ import ArgumentParser
 import Foundation
 import Reprise
 
-/// Where `fetch` and `export` write a media file.
+/// Where `fetch` and `export` write.
 struct Output: Sendable {
     private let path: String
     private let isForced: Bool
     /// The directory of the cache, whose own files are no outputs.
     private let cacheDirectory: String
+
+    /// Whether it is written from beginning to end as it is: standard output, a pipe, a device.
+    var isInPlace: Bool {
+        if path == "-" || OutputFile.descriptor(ledToBy: path) != nil { return true }
+        var status = stat()
+        guard stat(path, &status) == 0 else { return false }
+        return status.st_mode & S_IFMT != S_IFREG && status.st_mode & S_IFMT != S_IFDIR
+    }
+
+    /// The extension of the name, in lower case; empty without one, and for the name of a folder (`film.mp4/`).
+    var nameExtension: String { path.hasSuffix("/") ? "" : (path as NSString).pathExtension.lowercased() }
+
+    /// The name in messages, without its extension.
+    var nameWithoutExtension: String { (path as NSString).deletingPathExtension.printable }
 
     init(_ path: String, force: Bool, cache: CacheOptions) {
         self.path = path
@@ -30,17 +44,35 @@ struct Output: Sendable {
             throw StopSignals.Interruption(
                 message: "Stopped while it waited for a reader of \(name); nothing was done.")
         }
-        signals.watch(file)
+        signals.watch { file.discard() }
         return file
+    }
+
+    /// Prepares the folder.
+    func openFolder(_ signals: StopSignals) throws -> OutputFolder {
+        try refuseCacheFiles()
+        let folder = try OutputFolder(path: path, existing: isForced ? .replaced : .kept)
+        signals.watch { folder.discard() }
+        return folder
+    }
+
+    /// Makes a hidden folder beside the output, for files that are needed while it is written.
+    func openWorkingFolder(_ signals: StopSignals) throws -> OutputFolder {
+        let folder = try OutputFolder(beside: path)
+        signals.watch { folder.discard() }
+        return folder
+    }
+
+    private func refuseCacheFiles() throws {
+        guard OutputFile.isOfCache(path, in: cacheDirectory) else { return }
+        throw Failure.Reason(
+            code: ExitCode(73), name: "outputUnavailable",
+            message: "\(name) is a file of the cache itself. Name a file elsewhere.")
     }
 
     private func make() async throws -> OutputFile {
         if path == "-" { return OutputFile(descriptor: STDOUT_FILENO, name: name) }
-        if OutputFile.isOfCache(path, in: cacheDirectory) {
-            throw Failure.Reason(
-                code: ExitCode(73), name: "outputUnavailable",
-                message: "\(name) is a file of the cache itself. Name a file elsewhere.")
-        }
+        try refuseCacheFiles()
         return try await onThread { [path, isForced] in
             try OutputFile(path: path, existing: isForced ? .replaced : .kept) {
                 Terminal.error("reprise: waiting for a reader of \(path.printable)")
@@ -58,7 +90,9 @@ struct Output: Sendable {
 struct OutputOptions: ParsableArguments {
     @Flag(
         name: .shortAndLong,
-        help: "Replace the file that --output names, if it is there, even if it may not be written.")
+        help:
+            "Replace what --output names, if it is there, even if it may not be written; a folder only if an export wrote it."
+    )
     var force = false
 }
 

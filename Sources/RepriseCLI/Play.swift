@@ -101,7 +101,7 @@ struct Play: AsyncParsableCommand {
 
     private func play(_ url: ResourceURL, with player: Player, at address: String) async throws -> Int32 {
         let target = "\(address)/\(url.scheme.rawValue)/\(url.authority)\(url.target)"
-        let process = try PlayerProcess(player.path, arguments: player.options + playerOptions + [target])
+        let process = try RunningProgram(player.path, arguments: player.options + playerOptions + [target])
         let code = await process.wait()
         try Task.checkCancellation()
         return code

@@ -29,8 +29,8 @@ final class StopSignals: Sendable {
     private struct State {
         var received: Int32?
         var cancellations: [@Sendable () -> Void] = []
-        /// What must not stay behind, however the process ends.
-        var output: OutputFile?
+        /// Remove what must not stay behind, however the process ends.
+        var discards: [@Sendable () -> Void] = []
     }
 
     private let state = Mutex(State())
@@ -75,12 +75,12 @@ final class StopSignals: Sendable {
     var received: Int32? { state.withLock { $0.received } }
 
     private func receive(_ number: Int32) {
-        let (isFirst, cancellations, output) = state.withLock { state in
+        let (isFirst, cancellations, discards) = state.withLock { state in
             defer { state.received = state.received ?? number }
-            return (state.received == nil, state.cancellations, state.output)
+            return (state.received == nil, state.cancellations, state.discards)
         }
         guard isFirst else {
-            output?.discard()
+            for discard in discards { discard() }
             Self.end(by: number)
         }
         for cancel in cancellations { cancel() }
@@ -95,8 +95,8 @@ final class StopSignals: Sendable {
         return await task.result
     }
 
-    /// Sees to it that `output` is discarded should a second signal come.
-    func watch(_ output: OutputFile) { state.withLock { $0.output = output } }
+    /// Calls `discard`, which removes an unfinished output, should a second signal come.
+    func watch(_ discard: @escaping @Sendable () -> Void) { state.withLock { $0.discards.append(discard) } }
 
     /// Returns when the first signal comes.
     func wait() async {

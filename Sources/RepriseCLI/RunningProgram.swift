@@ -5,20 +5,27 @@ import Primitives
 /// A program that this process started and waits for.
 ///
 /// It has the terminal as this process has it, so that its keys work, and the signals of a new process.
-final class PlayerProcess: Sendable {
+final class RunningProgram: Sendable {
     private let identifier: pid_t
     /// Whether it has ended; the system may give its identifier to another process after that.
     private let hasEnded = Mutex(false)
 
-    /// Starts the program at `path`.
+    /// Starts the program at `path`; what it says on standard error goes to the file at `errors`, if there is one.
     ///
     /// Throws a reason with code 126 if the system cannot.
-    init(_ path: String, arguments: [String]) throws {
+    init(_ path: String, arguments: [String], errors: String? = nil) throws {
         #if canImport(Darwin)
             var attributes: posix_spawnattr_t?
+            var actions: posix_spawn_file_actions_t?
         #else
             var attributes = posix_spawnattr_t()
+            var actions = posix_spawn_file_actions_t()
         #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let errors {
+            posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        }
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         var (none, all) = (sigset_t(), sigset_t())
@@ -30,10 +37,10 @@ final class PlayerProcess: Sendable {
         let words = ([path] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var identifier = pid_t()
-        let result = posix_spawn(&identifier, path, nil, &attributes, words, environ)
+        let result = posix_spawn(&identifier, path, &actions, &attributes, words, environ)
         guard result == 0 else {
             throw Failure.Reason(
-                code: ExitCode(126), name: "playerFailed",
+                code: ExitCode(126), name: "programFailed",
                 message: "\(path) cannot be started: \(String(cString: strerror(result))).")
         }
         self.identifier = identifier

@@ -1,0 +1,40 @@
+/// A kind of media file that ffmpeg can write a stream into without encoding it again.
+struct MediaContainer: Sendable {
+    /// ffmpeg's name of the format.
+    let format: String
+    /// Whether it takes sound alone.
+    let isSound: Bool
+    /// What subtitles become in it; `nil` if it takes none.
+    let subtitles: String?
+
+    private init(_ format: String, isSound: Bool = false, subtitles: String? = nil) {
+        (self.format, self.isSound, self.subtitles) = (format, isSound, subtitles)
+    }
+
+    private static let known: [String: MediaContainer] = [
+        "mp4": MediaContainer("mp4", subtitles: "mov_text"), "m4v": MediaContainer("mp4", subtitles: "mov_text"),
+        "mov": MediaContainer("mov", subtitles: "mov_text"), "mkv": MediaContainer("matroska", subtitles: "subrip"),
+        "webm": MediaContainer("webm", subtitles: "webvtt"), "ts": MediaContainer("mpegts"),
+        "m4a": MediaContainer("ipod", isSound: true), "m4b": MediaContainer("ipod", isSound: true),
+        "mka": MediaContainer("matroska", isSound: true), "mp3": MediaContainer("mp3", isSound: true),
+        "aac": MediaContainer("adts", isSound: true), "ac3": MediaContainer("ac3", isSound: true),
+        "flac": MediaContainer("flac", isSound: true), "ogg": MediaContainer("ogg", isSound: true),
+        "oga": MediaContainer("ogg", isSound: true), "opus": MediaContainer("opus", isSound: true),
+    ]
+
+    /// The container that files with this extension, in lower case, are; `nil` for other extensions.
+    init?(extension ending: String) {
+        guard let known = Self.known[ending] else { return nil }
+        self = known
+    }
+
+    /// ffmpeg's arguments that copy the stream at `playlist` into the file at `path`.
+    func arguments(from playlist: String, to path: String, withSubtitles: Bool) -> [String] {
+        let pictures = isSound ? [] : ["-map", "0:v?"]
+        let texts = withSubtitles ? subtitles.map { ["-map", "0:s?", "-c:s", $0] } ?? [] : []
+        // Files and the keys beside them, and nothing of the network.
+        return ["-nostdin", "-v", "error", "-protocol_whitelist", "file,crypto,data", "-allowed_extensions", "ALL"]
+            + ["-i", "file:\(playlist)"] + pictures + ["-map", "0:a?", "-c", "copy"] + texts
+            + ["-f", format, "-y", "file:\(path)"]
+    }
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+import Foundation
+import Primitives
+import Reprise
+import RepriseStreams
+
+/// Writes a stored stream: as a folder, or through ffmpeg as one file.
+struct StreamWriter: Sendable {
+    let export: StreamExport
+    let output: Output
+    let signals: StopSignals
+
+    /// Writes the folder.
+    func writeFolder() async throws {
+        let folder = try output.openFolder(signals)
+        try await write(into: folder)
+        do { try folder.finish() } catch {
+            folder.discard()
+            throw error
+        }
+    }
+
+    /// Writes one file, from a folder that goes when it is done; returns its size in bytes.
+    func writeFile(as container: MediaContainer, withSubtitles: Bool, ffmpeg: String) async throws -> Int64 {
+        let file = try await output.open(signals)
+        do {
+            guard let temporary = file.temporaryPath else {
+                throw Failure.Reason(
+                    code: ExitCode(73), name: "outputUnavailable",
+                    message: "\(output.name) is no place for a media file of a stream. Name a regular file.")
+            }
+            let folder = try output.openWorkingFolder(signals)
+            defer { folder.discard() }
+            try await write(into: folder)
+            let playlist = "\(folder.temporaryPath)/\(export.playlistName)"
+            let arguments = container.arguments(from: playlist, to: temporary, withSubtitles: withSubtitles)
+            try await run(ffmpeg, arguments, log: "\(folder.temporaryPath)/ffmpeg.log")
+            var status = stat()
+            let size = stat(temporary, &status) == 0 ? Int64(status.st_size) : 0
+            try file.finish()
+            return size
+        } catch {
+            file.discard()
+            throw error
+        }
+    }
+
+    private func write(into folder: OutputFolder) async throws {
+        let bar = ExportBar(total: export.byteCount)
+        defer { bar.end() }
+        try await export.write(into: folder) { bar.show($0) }
+    }
+
+    /// Most lines of ffmpeg's that are shown.
+    private static let shownLines = 8
+
+    private func run(_ ffmpeg: String, _ arguments: [String], log: String) async throws {
+        if Terminal.isInteractive { Terminal.error("reprise: ffmpeg writes \(output.name)") }
+        let code = try await RunningProgram(ffmpeg, arguments: arguments, errors: log).wait()
+        try Task.checkCancellation()
+        guard code != 0 else { return }
+        let text = FileManager.default.contents(atPath: log).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let lines = text.split(whereSeparator: \.isNewline).suffix(Self.shownLines).map { "  \(String($0).printable)" }
+        throw Failure.Reason(
+            code: ExitCode(1), name: "ffmpegFailed",
+            message: ([
+                "ffmpeg cannot write \(output.name) (exit code \(code)). Another container such as .mkv may take "
+                    + "the stream, and a name without extension writes it as a folder."
+            ] + lines).joined(separator: "\n"))
+    }
+}
+
+/// A bar on a terminal, nothing elsewhere.
+private final class ExportBar: Sendable {
+    private let total: Int64
+    private let isShown: Bool
+    private let percent = Mutex(-1)
+
+    init(total: Int64) {
+        self.total = total
+        isShown = Terminal.isInteractive && total > 0
+    }
+
+    func show(_ bytes: Int64) {
+        guard isShown else { return }
+        let now = Int(Double(bytes) / Double(total) * 100)
+        let isNew = percent.withLock { percent in
+            defer { percent = now }
+            return percent != now
+        }
+        guard isNew else { return }
+        Terminal.replaceLine(
+            "[\(Bar.progress(Double(bytes) / Double(total), width: 40))]  \(ByteCount(bytes))/\(ByteCount(total))")
+    }
+
+    func end() {
+        if isShown { Terminal.replaceLine("") }
+    }
+}

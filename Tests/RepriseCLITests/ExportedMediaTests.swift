@@ -1,0 +1,83 @@
+import Foundation
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+/// Streams made by ffmpeg, exported, and decoded again without a network.
+@Suite(
+    .limit(minutes: 5),
+    .enabled(if: StreamMedia.ffmpeg != nil, "ffmpeg is not installed; scripts/bootstrap test installs it"))
+struct ExportedMediaTests {
+    /// ffmpeg could not decode it.
+    private struct Failure: Error { let path: String, outcome: ChildProcess.Outcome }
+
+    /// Decodes all that `path` has to its end; returns a line with the checksum of each frame.
+    private func frames(_ path: String) async throws -> [String] {
+        let outcome = try await ChildProcess.run(
+            try #require(StreamMedia.ffmpeg),
+            // Behind the last segment of DASH ffmpeg asks for one more, and calls it an error that there is none.
+            ["-v", "error", "-nostdin"] + (path.hasSuffix(".mpd") ? [] : ["-xerror"]) + [
+                "-protocol_whitelist", "file,crypto,data",
+            ]
+                + (path.hasSuffix(".mp4") ? [] : ["-allowed_extensions", "ALL"])
+                + ["-i", path, "-map", "0:v?", "-map", "0:a?", "-f", "framemd5", "-"])
+        guard outcome.exit == .status(0) else { throw Failure(path: path, outcome: outcome) }
+        return outcome.output.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
+    }
+
+    @Test(
+        "the folder and the file decode to the same frames as the stream",
+        arguments: [
+            StreamMedia.encrypted, .fragments, .byteRanges, .variants, .dashTemplate, .dashBase,
+        ])
+    func decodes(media: StreamMedia) async throws {
+        // ffmpeg's own description ends before this last bit of sound.
+        let files = try await media.make().filter { $0.key != "chunk-stream1-00007.m4s" }
+        try await Site.run { site async throws in
+            let source = site.directory.path(of: "source")
+            try FileManager.default.createDirectory(atPath: source, withIntermediateDirectories: false)
+            for (name, bytes) in files {
+                try Data(bytes).write(to: URL(fileURLWithPath: "\(source)/\(name)"))
+                site.origin.set(
+                    TestOrigin.Resource(.bytes(bytes), mediaType: StreamMedia.type(of: name), etag: "\"\(name)\""),
+                    at: "/show/\(name)")
+            }
+            let url = site.origin.url("/show/\(media.index)")
+            let cache = site.directory.path(of: "cache")
+            let pin = try await Command.run(
+                ["pin", "--download", "--subtitles", "all", "--cache-dir", cache, url])
+            #expect(pin.exit == .status(0), "\(pin)")
+            await site.origin.stop()
+
+            let folder = site.directory.path(of: "folder")
+            let export = try await Command.run(["export", "--cache-dir", cache, url, "-o", folder])
+            #expect(export.exit == .status(0), "\(export)")
+            let expected = try await frames("\(source)/\(media == .variants ? "v0.m3u8" : media.index)")
+            let exported = try await frames("\(folder)/\(media.index)")
+            if media == .variants {
+                // The source's best variant is without its sound.
+                #expect(exported.filter { $0.hasPrefix("0,") } == expected, "\(media)")
+                #expect(exported.contains { $0.hasPrefix("1,") })
+            } else {
+                #expect(exported == expected, "\(media)")
+            }
+            #expect(expected.count { $0.hasPrefix("0,") } == 60, "six seconds of ten pictures")
+
+            let file = site.directory.path(of: "film.mp4")
+            let single = try await Command.run(["export", "--cache-dir", cache, url, "-o", file])
+            #expect(single.exit == .status(0), "\(single)")
+            // Without their times, which begin at zero here.
+            let sums = { (lines: [String]) in
+                lines.map { line in line.split(separator: ",").map { $0.filter { $0 != " " } } }
+                    .map { ($0.first ?? "") + ($0.last ?? "") }.sorted()
+            }
+            // The list of variants has the sound twice: as a variant, too.
+            let wanted = media == .variants ? exported.filter { !$0.hasPrefix("2,") } : exported
+            let difference = sums(try await frames(file)).difference(from: sums(wanted))
+            #expect(difference.insertions.isEmpty, "\(media)")
+            // Where ffmpeg meets the end of DASH, it leaves out the sound behind the last picture.
+            #expect(difference.removals.count <= (media == .dashTemplate ? 3 : 0), "\(media)")
+        }
+    }
+}
