@@ -148,8 +148,8 @@ struct HLSExporter {
             switch link.kind {
             case .segment, .image: break
             case .map where track.usedLinks.contains(index), .key where track.usedLinks.contains(index): break
-            // Parts, hints, reports and advertisements help only with an origin; other keys belong to rights systems, and
-            // keys and maps may have no segments.
+            // Parts, hints, reports and advertisements help only with an origin; other keys belong to rights systems,
+            // and keys and maps may have no segments.
             default:
                 removed.insert(list.line(of: link))
                 continue

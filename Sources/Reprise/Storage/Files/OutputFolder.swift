@@ -120,10 +120,13 @@ package final class OutputFolder: Sendable {
     private func replace() throws(OutputFile.Failure) {
         let old = "\(OutputFile.directory(of: destination))/\(Self.randomName())"
         guard rename(destination, old) == 0 else { throw OutputFile.failure(name, code: errno) }
-        guard rename(temporaryPath, destination) == 0 else {
-            let code = errno
+        do throws(OutputFile.Failure) {
+            // Under this name other programs put nothing more into it.
+            try Self.check(old, named: name, existing: existing)
+            guard rename(temporaryPath, destination) == 0 else { throw OutputFile.failure(name, code: errno) }
+        } catch {
             _ = rename(old, destination)
-            throw OutputFile.failure(name, code: code)
+            throw error
         }
         FolderMark.remove(old)
     }
