@@ -1,3 +1,5 @@
+import ByteRanges
+
 extension MediaCache {
     /// Sets how long the stored bytes of `resource`, present and future, are kept; only a flag changes, no bytes move.
     ///
@@ -8,31 +10,57 @@ extension MediaCache {
     /// that ends. A download that cannot be stored, because it is larger than the limit or must not be stored, ends
     /// before its bytes are fetched.
     ///
-    /// Throws ``RepriseError``: `storageFull` when pinned entries and downloads would exceed the limit by themselves;
-    /// the retention then stays as it was.
+    /// `first` returns when the beginning is stored, and throws as ``MediaResource/preload(_:)`` does.
+    ///
+    /// Throws ``RepriseError``: `storageFull` when what is kept would exceed the limit by itself; the retention then
+    /// stays as it was. `invalidArgument` for the first bytes, seconds or segments if they are none.
     public func retain(_ resource: MediaResource, as retention: Retention) async throws {
         try await retain(resource, as: retention, selection: StreamSelection())
     }
 
-    /// As ``retain(_:as:)-(MediaResource,_)``; of a stream, `selection` is downloaded.
-    func retain(_ resource: MediaResource, as retention: Retention, selection: StreamSelection) async throws {
+    /// As ``retain(_:as:)-(MediaResource,_)``; of a stream, `selection` is downloaded. `arrived` is told the length of
+    /// each piece that is fetched of a beginning.
+    package func retain(
+        _ resource: MediaResource, as retention: Retention, selection: StreamSelection,
+        arrived: @escaping @Sendable (Int) -> Void = { _ in }
+    ) async throws {
         let store = try writableStore()
-        await store.recorder.flush()
-        let before = try await self.retention(of: resource)
-        try await store.recorder.retain(
-            retention, of: resource, selection: retention == .download ? selection : nil)
-        let reason = try await withTaskExecutorPreference(DiskExecutor.shared) {
-            guard retention != .cached else { return nil as String? }
-            return try store.index.retainedUsage().allocated > store.quota.limit ? store.noRoomReason : nil
+        var parts: [CacheKey: ByteRangeSet?] = [:]
+        if case .first(let amount) = retention {
+            guard !amount.isNothing else {
+                throw RepriseError(.invalidArgument, "A beginning that is kept has at least one byte.")
+            }
+            parts = try await resource.preload(amount, arrived: arrived)
+            for (key, ranges) in parts { try await checkStored(ranges, of: key, for: resource, in: store) }
         }
-        if let reason {
-            try await store.recorder.retain(before, of: resource)
-            throw RepriseError(.storageFull, reason)
+        await store.recorder.flush()
+        let retained = Index.Retained(
+            key: resource.key, url: resource.url, retention: retention,
+            selection: retention == .download ? selection : nil, parts: parts)
+        try await store.recorder.retain(retained, networkPolicy: resource.networkPolicy) { usage in
+            guard retention == .cached || usage.allocated <= store.quota.limit else {
+                throw RepriseError(.storageFull, store.noRoomReason)
+            }
         }
         if retention == .download {
             downloads.start(resource.key, request: resource.originRequest, selection: selection)
         } else {
             downloads.cancel(resource.key)
+        }
+    }
+
+    /// Throws `storageFull` unless `ranges` of an entry are stored, all of it for `nil`: where there is too little room,
+    /// the first bytes of a long beginning are evicted for its last ones.
+    private func checkStored(
+        _ ranges: ByteRangeSet?, of key: CacheKey, for resource: MediaResource, in store: Store
+    ) async throws {
+        let stored = try await engine.resource(key).stored(for: resource.originRequest)
+        let length = stored?.information.completeLength ?? .max
+        let whole = ByteRangeSet(0..<length)
+        let wanted = ranges?.intersection(whole) ?? whole
+        let missing = wanted.subtracting(stored?.storedRanges ?? [])
+        guard missing.isEmpty else {
+            throw RepriseError(.storageFull, store.noRoomReason(for: missing.byteCount))
         }
     }
 

@@ -1,3 +1,5 @@
+import ByteRanges
+
 extension MediaResource {
     /// Stores `amount`, and returns when it is on disk.
     ///
@@ -16,7 +18,12 @@ extension MediaResource {
     }
 
     /// As ``preload(_:)``; `arrived` is told the length of each piece that the origin sent.
-    package func preload(_ amount: PreloadAmount, arrived: @escaping @Sendable (Int) -> Void) async throws {
+    ///
+    /// Returns which bytes of which files are stored then.
+    @discardableResult
+    package func preload(
+        _ amount: PreloadAmount, arrived: @escaping @Sendable (Int) -> Void
+    ) async throws -> [CacheKey: ByteRangeSet?] {
         try await PreloadRun(key: key, request: originRequest, amount: amount, engine: engine, arrived: arrived).fetch()
     }
 }

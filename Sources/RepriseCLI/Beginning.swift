@@ -4,7 +4,7 @@ import Reprise
 /// How much of a file or a stream `fetch --first` stores: seconds, such as `10s`, or bytes, such as `5MB`.
 struct Beginning: ExpressibleByArgument, Sendable {
     private let text: String
-    private let amount: PreloadAmount
+    let amount: PreloadAmount
 
     init?(argument: String) {
         text = argument
@@ -40,5 +40,18 @@ struct Beginning: ExpressibleByArgument, Sendable {
         if meter.isJSON { return try Terminal.printJSON(meter.report("done")) }
         let fetched = count() == 0 ? "all of it was stored" : "\(ByteCount(count())) fetched"
         try Terminal.print("\(name)  first \(text): \(fetched)")
+    }
+}
+
+extension PreloadAmount {
+    /// As `--first` takes it, as far as it does.
+    var text: String {
+        switch self {
+        case .bytes(let count): "\(ByteCount(count))"
+        case .seconds(let seconds): "\(ByteCount.fixed(seconds, digits: seconds == seconds.rounded() ? 0 : 2))s"
+        case .segments(let count): count == 1 ? "segment" : "\(count) segments"
+        case .range(let range): "bytes \(range.lowerBound)-\(range.upperBound - 1)"
+        case .all: "and all other bytes"
+        }
     }
 }

@@ -132,6 +132,8 @@ struct EntryReport: Encodable {
     let allocatedBytes: Int64
     let kept: String?
     let keptUntil: Double?
+    /// How much of the beginning is kept.
+    let keptFirst: String?
     let completeLength: Int64?
     let complete: Bool
     let mediaType: String?
@@ -156,6 +158,7 @@ struct EntryReport: Encodable {
         storedBytes = entry.storedBytes
         allocatedBytes = entry.allocatedBytes
         (kept, keptUntil) = (entry.retention.word, entry.retention.end?.timeIntervalSince1970)
+        keptFirst = entry.retention.beginning
         completeLength = entry.information.completeLength
         complete = entry.isComplete
         mediaType = entry.information.mediaType
@@ -173,6 +176,7 @@ struct EntryReport: Encodable {
         storedBytes = stored.storedBytes
         allocatedBytes = title.allocatedBytes
         (kept, keptUntil) = (title.retention.word, title.retention.end?.timeIntervalSince1970)
+        keptFirst = title.retention.beginning
         let isFile = !title.isStream && stored.outline == nil
         completeLength = isFile ? entry?.information.completeLength : nil
         complete = stored.isComplete
@@ -190,6 +194,7 @@ struct EntryReport: Encodable {
         url = entry.url.description
         key = entry.key.text
         (kept, keptUntil) = (entry.retention.word, entry.retention.end?.timeIntervalSince1970)
+        keptFirst = entry.retention.beginning
         (storedBytes, allocatedBytes, complete, plays) = (0, 0, false, 0)
         (completeLength, mediaType, etag, lastModified, lastUsed) = (nil, nil, nil, nil, nil)
     }
@@ -197,7 +202,11 @@ struct EntryReport: Encodable {
 
 extension Retention {
     /// How `list` shows it; `nil` for what may be evicted.
-    var mark: String? { word.map { word in word + (end.map { " until \(TimeSpan.date($0))" } ?? "") } }
+    var mark: String? {
+        word.map { word in
+            word + (beginning.map { " \($0) kept" } ?? "") + (end.map { " until \(TimeSpan.date($0))" } ?? "")
+        }
+    }
 
     /// Its name in JSON; `nil` for what may be evicted.
     var word: String? {
@@ -205,8 +214,12 @@ extension Retention {
         case .cached: nil
         case .pinned: isCurrent ? "pinned" : nil
         case .download: "download"
+        case .first: "first"
         }
     }
+
+    /// How much of the beginning is kept, as `--first` takes it; `nil` for other retentions.
+    var beginning: String? { if case .first(let amount) = self { amount.text } else { nil } }
 
     /// When it ends; `nil` if it does not end by itself.
     var end: Date? { if case .pinned(let until) = self, isCurrent { until } else { nil } }

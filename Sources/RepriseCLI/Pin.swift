@@ -12,13 +12,15 @@ struct Pin: AsyncParsableCommand {
         discussion: """
             Without --download nothing is fetched: what players and fetch store of a URL is kept. With the URL of a
             stream's outermost playlist, that is all its files. With --download, a stream's playlists, segments and keys
-            are fetched, of the variant and the languages that the options name. What is kept counts against the limit like the rest. When
-            it fails, a URL is kept as it was before, and the others follow all the same. The proxy must not be running
-            on the same directory.
+            are fetched, of the variant and the languages that the options name. With --first, the beginning is fetched
+            and kept, and the rest goes when room is needed. What is kept counts against the limit like the rest. When it
+            fails, a URL is kept as it was before, and the others follow all the same. The proxy must not be running on
+            the same directory.
 
             Examples:
               reprise pin https://example.com/film.mp4
               reprise pin https://example.com/film.mp4 --for 30d
+              reprise pin --first 10s https://example.com/film.mp4 https://example.com/show.m3u8
               reprise pin --download https://example.com/film.mp4
               reprise pin --download --while 02:00-06:00 https://example.com/film.mp4
               reprise pin --download --quality 1080p --audio en,de --subtitles all https://example.com/film.m3u8
@@ -33,6 +35,10 @@ struct Pin: AsyncParsableCommand {
     var time: TimeSpan?
     @Flag(help: "Fetch what is missing, now and, if that is broken off, whenever the cache is opened.")
     var download = false
+    @Option(
+        help: ArgumentHelp(
+            "Fetch and keep the beginning only: seconds such as 10s, or bytes such as 5MB.", valueName: "amount"))
+    var first: Beginning?
     @OptionGroup var stream: StreamOptions
     @OptionGroup var pace: DownloadOptions
 
@@ -45,6 +51,14 @@ struct Pin: AsyncParsableCommand {
             throw ValidationError("--quality, --codec, --audio and --subtitles choose what --download fetches.")
         }
         if pace.isGiven, !download { throw ValidationError("--rate and --while go with --download.") }
+        if let first {
+            guard !download, time == nil else {
+                throw ValidationError("--first keeps a beginning until it is released: leave --download and --for out.")
+            }
+            guard !first.isNothing else {
+                throw ValidationError("--first takes more than nothing, such as 10s or 5MB.")
+            }
+        }
         if download, time != nil { throw ValidationError("A download is kept until it is released: leave --for out.") }
     }
 
@@ -81,7 +95,7 @@ struct Pin: AsyncParsableCommand {
     private func pinAll(in store: MediaCache) async throws -> Outcome {
         var outcome = Outcome()
         let until = time.map { Date() + $0.duration / .seconds(1) }
-        let retention: Retention = download ? .download : .pinned(until: until)
+        let retention = download ? Retention.download : first.map { .first($0.amount) } ?? .pinned(until: until)
         let keys = try urls.map { try store.resource(for: $0).key }
         store.learnFiles(of: keys, in: try StoredFiles(try cache.inspector()))
         for url in urls {
@@ -105,12 +119,12 @@ struct Pin: AsyncParsableCommand {
         let resource = try store.resource(for: url)
         let before = try await store.retention(of: resource)
         do {
-            // A download is kept until it is released: a pin without an end asks for less.
-            if before == .download, retention == .pinned(until: nil) {
+            // A download is kept until it is released: a pin without an end asks for less, and so does a beginning.
+            if before == .download, retention == .pinned(until: nil) || first != nil {
                 return try await Self.report(
                     resource, url: URLText.redacted(url), retention: .download, in: store, isOld: true)
             }
-            try await retain(resource, in: store, as: retention)
+            try await retain(resource, url: url, in: store, as: retention)
             if download { try await Self.end(of: resource, url: url, in: store) }
         } catch is CancellationError where download {
             throw StopSignals.StoppedTransfer(
@@ -122,14 +136,25 @@ struct Pin: AsyncParsableCommand {
             throw error
         }
         let report = try await Self.report(resource, url: URLText.redacted(url), retention: retention, in: store)
-        guard before == .download, !download else { return report }
+        guard before == .download, !download, first == nil else { return report }
         return report + "\nIt was a download and is a pin now: what is missing is no longer fetched."
     }
 
-    private func retain(_ resource: MediaResource, in store: MediaCache, as retention: Retention) async throws {
+    private func retain(
+        _ resource: MediaResource, url: String, in store: MediaCache, as retention: Retention
+    ) async throws {
         do {
             if download {
                 try await store.downloads.add(resource, selection: try stream.selection())
+            } else if first != nil {
+                let meter = FetchMeter(url: url, isJSON: false)
+                let before = store.statistics.bytesFetched
+                try await meter.showing {
+                    meter.begin(total: nil, stored: 0)
+                    try await store.retain(resource, as: retention, selection: StreamSelection()) { _ in
+                        meter.note(bytes: store.statistics.bytesFetched - before, fromStore: 0)
+                    }
+                }
             } else {
                 try await store.retain(resource, as: retention)
             }
@@ -152,6 +177,9 @@ struct Pin: AsyncParsableCommand {
                     + "fetch stores of it will be kept. To fetch it: reprise pin --download URL"
             }
             return "Pinned\(limit): \(url), \(ByteCount(bytes)) stored"
+        }
+        if let beginning = retention.beginning, !isOld {
+            return "First \(beginning) kept: \(url), \(ByteCount(bytes)) stored"
         }
         return "\(isOld ? "Kept as a download already" : "Downloaded"): \(url), \(ByteCount(bytes)) stored"
     }

@@ -21,11 +21,11 @@ extension FetchSchedule {
         case ends
     }
 
-    /// Extents with at least `bytes` stored bytes, least useful first; never one that is leased, that a reader is about
-    /// to read, or that a fetch is about to write.
-    func extents(freeing bytes: Int64, leased: [Range<Int64>]) -> [Range<Int64>] {
+    /// Extents with at least `bytes` stored bytes, least useful first; never one that is leased, of which a part is kept,
+    /// that a reader is about to read, or that a fetch is about to write.
+    func extents(freeing bytes: Int64, leased: [Range<Int64>], kept: ByteRangeSet = []) -> [Range<Int64>] {
         let needed =
-            leased + readers.values.map { $0.consumed..<$0.delivered + Self.readerWindow }
+            leased + Array(kept) + readers.values.map { $0.consumed..<$0.delivered + Self.readerWindow }
             + fetches.values.map { max(0, $0.cursor - 1)..<$0.cursor + Self.extent + 1 }
         let behind = readers.values.map(\.consumed).min() ?? .max
         var candidates: [(rank: Rank, extent: Range<Int64>, stored: Int64)] = []

@@ -1,15 +1,16 @@
+import ByteRanges
 import Primitives
 
-/// Evicts parts of a generation that is in use.
+/// Evicts parts of a generation.
 extension LiveGeneration {
-    /// Frees about `count` bytes: first their records, then their blocks.
+    /// Frees about `count` bytes, none of those `kept`: first their records, then their blocks.
     ///
     /// Must not be called concurrently; the evictor ensures that.
-    func shrink(by count: Int64) async {
+    func shrink(by count: Int64, keeping kept: ByteRangeSet? = nil) async {
         // Keep stored bytes whose blocks cannot be freed.
         guard !store.cannotPunch.withLock({ $0 }), let openFile = try? bytes.file.open() else { return }
         defer { withExtendedLifetime(openFile) {} }
-        let victims = takeExtents(freeing: count)
+        let victims = takeExtents(freeing: count, kept: kept ?? [])
         guard !victims.isEmpty else { return }
         defer { bytes.endPunching(victims) }
         var freed = Usage(stored: bytes.remove(victims))

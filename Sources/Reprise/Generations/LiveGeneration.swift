@@ -383,11 +383,11 @@ final class LiveGeneration: Sendable {
         engine.reporter.tell(.storeBypassed(key, reason: reason))
     }
 
-    /// Takes the extents out that are best evicted to free about `count` bytes; nothing reads or writes there until
-    /// ``StoredBytes/endPunching(_:)``.
-    func takeExtents(freeing count: Int64) -> [Range<Int64>] {
+    /// Takes the extents out that are best evicted to free about `count` bytes, none of which a part is `kept`; nothing
+    /// reads or writes there until ``StoredBytes/endPunching(_:)``.
+    func takeExtents(freeing count: Int64, kept: ByteRangeSet) -> [Range<Int64>] {
         state.withLock { state in
-            let victims = state.schedule.extents(freeing: count, leased: bytes.file.leases.ranges)
+            let victims = state.schedule.extents(freeing: count, leased: bytes.file.leases.ranges, kept: kept)
             // Leases are taken and holes found under the same lock, so nothing reads or writes there now.
             state.schedule.evict(victims)
             bytes.beginPunching(victims)

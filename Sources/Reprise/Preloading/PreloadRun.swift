@@ -23,19 +23,32 @@ struct PreloadRun: Sendable {
         (self.amount, self.engine, self.arrived) = (amount, engine, arrived)
     }
 
+    /// What is stored then: which bytes of which files; `nil` for all of one.
+    typealias Parts = [CacheKey: ByteRangeSet?]
+
     /// Fetches what is missing; throws as soon as it turns out that it cannot be stored.
-    func fetch() async throws {
-        guard !amount.isNothing else { return }
-        if case .range(let range) = amount { return try await store(.bounded(range), of: stream.first) }
+    @discardableResult
+    func fetch() async throws -> Parts {
+        guard !amount.isNothing else { return [:] }
+        if case .range(let range) = amount {
+            return [stream.key: try await store(.bounded(range), of: stream.first)]
+        }
         try await engine.authorizer?.prepare(stream.request)
         let read = try await stream.first.open(firstCount.map { .bounded(0..<$0) })
         defer { read.cancel() }
         if stream.textLimit(read.information) != nil { return try await fetchStream(from: read) }
+        return [stream.key: try await fetchFile(from: read)]
+    }
+
+    private func fetchFile(from read: MediaRead) async throws -> ByteRangeSet? {
         switch amount {
-        case .seconds(let seconds): try await store(seconds: seconds, of: stream.first, from: read)
+        case .seconds(let seconds): return try await store(seconds: seconds, of: stream.first, from: read)
         case .segments(let count):
-            try await store(seconds: Double(count) * PreloadAmount.secondsPerSegment, of: stream.first, from: read)
-        case .bytes, .range, .all: try await drain(read, of: stream.first)
+            return try await store(
+                seconds: Double(count) * PreloadAmount.secondsPerSegment, of: stream.first, from: read)
+        case .bytes, .range, .all:
+            try await drain(read, of: stream.first)
+            return firstCount.map { ByteRangeSet(0..<$0) }
         }
     }
 
@@ -51,29 +64,39 @@ struct PreloadRun: Sendable {
     // MARK: - Streams
 
     /// Stores the beginning of a stream, of whose first file `read` is a read; all of the file if it is no playlist.
-    private func fetchStream(from read: MediaRead) async throws {
+    private func fetchStream(from read: MediaRead) async throws -> Parts {
         guard let planner = engine.configuration.streamPlanner,
             let document = stream.document(try await firstFile(from: read), from: stream.request.url)
-        else { return }
+        else { return [stream.key: nil] }
         var playlists: [CacheKey] = []
         let parts = try await planner.beginning(of: document, amount: amount) { url in
             let (key, text) = try await stream.playlist(at: url, arrived: arrived)
             playlists.append(key)
             return text
         }
-        guard let parts else { return }
+        guard let parts else { return [stream.key: nil] }
         try stream.assignRole(namesPlaylists: !playlists.isEmpty)
         let members = parts.map { stream.member(at: $0.file.url, role: .endedSegment) }
         // Those that are stored already may belong to no title, or to another one.
         engine.store?.recorder.note([stream.key] + playlists + members.map(\.key), in: stream.title)
+        var stored: Parts = Dictionary(([stream.key] + playlists).map { ($0, nil) }) { one, _ in one }
         // One after the other: the first ones are needed first.
         for (part, member) in zip(parts, members) {
-            do { try await store(part.extent, of: member) } catch let error as RepriseError
+            do {
+                let ranges = try await store(part.extent, of: member)
+                // Segments may be ranges of one file.
+                if let before = stored[member.key] {
+                    stored[member.key] = .some(before.flatMap { before in ranges.map { before.union($0) } })
+                } else {
+                    stored[member.key] = .some(ranges)
+                }
+            } catch let error as RepriseError
                 where error.code == .notStored && part.file.isKey
             {
                 // The origin forbids storing the key: the player asks for it.
             }
         }
+        return stored
     }
 
     /// The whole first file: most playlists are as short as `read`, and a second read would ask the origin again.
@@ -86,23 +109,25 @@ struct PreloadRun: Sendable {
         return FileDownload.Fetched(information: read.information, bytes: bytes)
     }
 
-    private func store(_ extent: StreamPart.Extent, of file: FileDownload) async throws {
+    private func store(_ extent: StreamPart.Extent, of file: FileDownload) async throws -> ByteRangeSet? {
         switch extent {
-        case .whole: try await store(nil, of: file)
-        case .range(let range): try await store(.bounded(range), of: file)
+        case .whole: return try await store(nil, of: file)
+        case .range(let range): return try await store(.bounded(range), of: file)
         case .seconds(let seconds):
             let read = try await file.open(.bounded(0..<Self.firstBytes))
             defer { read.cancel() }
-            try await store(seconds: seconds, of: file, from: read)
+            return try await store(seconds: seconds, of: file, from: read)
         }
     }
 
     // MARK: - Bytes
 
-    private func store(_ range: RangeSpec?, of file: FileDownload) async throws {
+    @discardableResult
+    private func store(_ range: RangeSpec?, of file: FileDownload) async throws -> ByteRangeSet? {
         let read = try await file.open(range)
         defer { read.cancel() }
         try await drain(read, of: file)
+        return if case .bounded(let bytes)? = range { ByteRangeSet(bytes) } else { nil }
     }
 
     private func drain(_ read: MediaRead, of file: FileDownload) async throws {
@@ -112,7 +137,7 @@ struct PreloadRun: Sendable {
     }
 
     /// Stores what the first seconds need; `first` is a read of the first bytes.
-    private func store(seconds: Double, of file: FileDownload, from first: MediaRead) async throws {
+    private func store(seconds: Double, of file: FileDownload, from first: MediaRead) async throws -> ByteRangeSet {
         let start = try await WindowReader.start(of: file, first: first, seconds: seconds, arrived: arrived)
         if start.basis != .exact {
             engine.reporter.tell(.preloadEstimated(file.key, reason: start.basis.reason(in: start.format)))
@@ -120,5 +145,6 @@ struct PreloadRun: Sendable {
         for span in start.ranges { try await store(.bounded(span), of: file) }
         // Many players look there for the duration, or for tags.
         if let tail = start.tail, !tail.isEmpty { try await store(.bounded(tail), of: file) }
+        return ByteRangeSet(Array(start.ranges) + [start.tail].compactMap { $0 }.filter { !$0.isEmpty })
     }
 }

@@ -103,6 +103,18 @@ final class LiveResource: Sendable {
         }
     }
 
+    /// As ``stored(for:)``, but `nil` where that waits for a lookup under way, or the response varies.
+    func storedAtOnce(for request: OriginRequest) async -> LiveGeneration? {
+        switch machine.withLock({ $0.find(for: request) }) {
+        case .found(let generation): return generation
+        case .load(let lookup):
+            _ = await withTaskExecutorPreference(DiskExecutor.shared) { await load() }
+            finish(lookup, with: .success(.changed))
+            return liveGeneration
+        case .moved, .variant, .follow: return nil
+        }
+    }
+
     // MARK: - What a lookup brings
 
     /// Loads what the index has; false if it knows nothing of the resource.

@@ -23,8 +23,13 @@ extension Engine {
     func hands(_ store: Store) -> Evictor.EvictionTarget {
         Evictor.EvictionTarget(
             remove: { candidates in
-                guard let outcome = try? await self.remove(candidates, force: false, in: store) else {
+                let whole = candidates.filter { $0.kept == nil }
+                guard let outcome = try? await self.remove(whole, force: false, in: store) else {
                     return Evictor.Outcome(inUse: candidates)
+                }
+                var inUse = outcome.inUse
+                for candidate in candidates where candidate.kept != nil {
+                    if await !self.trim(candidate, in: store) { inUse.append(candidate) }
                 }
                 for (candidate, usage) in outcome.removed {
                     if let key = candidate.key { self.reporter.tell(.evicted(key, bytes: usage.stored)) }
@@ -32,12 +37,30 @@ extension Engine {
                 if let error = LeftFile.error(outcome.left) {
                     self.reporter.tell(.storeBypassed(nil, reason: error.explanation))
                 }
-                return Evictor.Outcome(inUse: outcome.inUse, left: outcome.left)
+                return Evictor.Outcome(inUse: inUse, left: outcome.left)
             },
             shrink: { candidate, bytes in
                 guard let key = candidate.key else { return }
-                await self.liveResource(key)?.liveGeneration?.shrink(by: bytes)
+                await self.liveResource(key)?.liveGeneration?.shrink(by: bytes, keeping: candidate.kept)
             })
+    }
+
+    /// Leaves of an entry what is kept of it; false if more stays, because it is in use or cannot be freed.
+    private func trim(_ candidate: Index.Candidate, in store: Store) async -> Bool {
+        guard let key = candidate.key, let url = candidate.url, let kept = candidate.kept,
+            let generation = await (try? resource(key))?.storedAtOnce(for: OriginRequest(url: url))
+        else { return false }
+        await generation.shrink(by: .max, keeping: kept)
+        guard generation.isIdle, !store.cannotPunch.withLock({ $0 }) else { return false }
+        do throws(RepriseError) {
+            try await store.recorder.change { index async throws(RepriseError) in
+                try await index.markTrimmed(candidate.name)
+            }
+            return true
+        } catch {
+            reporter.tell(.storeBypassed(key, reason: error.explanation))
+            return false
+        }
     }
 
     /// Removes the entries stored under `keys` and their variants, in use or not.

@@ -185,14 +185,14 @@ actor Recorder {
         }
     }
 
-    /// Records the retention of `resource`, and what of a stream is downloaded.
+    /// Records how long a resource stays; `mayRetain` says whether so much may be retained in all, and records nothing
+    /// by an error.
     func retain(
-        _ retention: Retention, of resource: MediaResource, selection: StreamSelection? = nil
+        _ retained: Index.Retained, networkPolicy: NetworkPolicy,
+        mayRetain: @escaping @Sendable (Usage) throws -> Void
     ) async throws(RepriseError) {
-        let retained = Index.Retained(
-            key: resource.key, url: resource.url, retention: retention, selection: selection)
-        try await perform { [policy = resource.networkPolicy] index async throws(RepriseError) in
-            try await index.retain(retained, networkPolicy: policy)
+        try await perform { index async throws(RepriseError) in
+            try await index.retain(retained, networkPolicy: networkPolicy, mayRetain: mayRetain)
         }
     }
 

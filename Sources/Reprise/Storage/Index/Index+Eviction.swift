@@ -1,14 +1,19 @@
+import ByteRanges
 import GRDB
 
-/// Which entries may be evicted: those that nothing retains.
+/// Which entries may be evicted: those that nothing retains as a whole.
 extension Index {
     /// An entry as eviction sees it.
     struct Candidate: Sendable {
         let name: String
         /// `nil` if the record cannot be read; the entry is then unusable.
         let key: CacheKey?
+        /// Where it is.
+        var url: ResourceURL?
         /// Bytes on disk that its removal should free.
         var allocated: Int64 = 0
+        /// The parts that stay; `nil` if it may go as a whole.
+        var kept: ByteRangeSet?
     }
 
     /// Bytes on disk of entries of live streams that may be evicted.
@@ -38,9 +43,11 @@ extension Index {
                     WHERE retained = 0 AND live >= ? AND lastUsed < ? ORDER BY \(policy.order) LIMIT ? OFFSET ?
                     """, arguments: [onlyLive ? 1 : 0, date ?? .infinity, limit, offset]
             ) { row in
-                Candidate(
-                    name: row.name, key: row.generation.flatMap { codec.decode($0) }?.key,
-                    allocated: row.generation?.usage.allocated ?? 0)
+                let record = row.generation.flatMap { codec.decode($0) }
+                let kept = try keptParts(of: row.name, in: database)
+                return Candidate(
+                    name: row.name, key: record?.key, url: record?.url,
+                    allocated: max(0, (row.generation?.usage.allocated ?? 0) - (kept?.byteCount ?? 0)), kept: kept)
             }
         }
     }

@@ -10,30 +10,42 @@ extension Index {
         WHERE member.keyHash = entry.keyHash
         """
 
-    /// SQL for whether `entry` is retained.
-    static let isHeld = "EXISTS (SELECT 1 FROM retention WHERE retention.keyHash IN (\(holders)))"
+    /// SQL for whether all of `entry` is retained.
+    static let isHeld = """
+        (EXISTS (SELECT 1 FROM retention WHERE kind <> 3 AND retention.keyHash IN (\(holders)))
+         OR EXISTS (SELECT 1 FROM part WHERE part.keyHash = entry.keyHash AND ranges IS NULL))
+        """
 
-    /// SQL for the name whose retention keeps `entry` longest.
+    /// SQL for the name whose retention keeps `entry` longest; last one that keeps a part of it.
     static let holder = """
         (SELECT held.keyHash FROM retention AS held WHERE held.keyHash IN (\(holders))
-         ORDER BY held.until IS NOT NULL, held.until DESC LIMIT 1)
+            AND (kind <> 3 OR EXISTS (SELECT 1 FROM part WHERE part.keyHash = entry.keyHash AND holder = held.keyHash))
+         ORDER BY kind = 3, held.until IS NOT NULL, held.until DESC LIMIT 1)
         """
 
     /// Sets or removes the retention of a key; a download uses networks as `networkPolicy` says, and comes last.
+    ///
+    /// `mayRetain` is told how much is retained then; by an error it stays as it was.
     func retain(
-        _ retained: Retained, networkPolicy: NetworkPolicy = .any
+        _ retained: Retained, networkPolicy: NetworkPolicy = .any,
+        mayRetain: @escaping @Sendable (Usage) throws -> Void = { _ in }
     ) async throws(RepriseError) {
         let name = name(of: retained.key)
         try await write { database in
             try RetentionRow(retained, name: name, codec: codec).save(in: database)
             if retained.retention == .download { try beginDownload(name, networkPolicy: networkPolicy, in: database) }
+            for (key, ranges) in retained.parts {
+                try PartRow.save(ranges, of: self.name(of: key), for: name, in: database)
+            }
             try database.execute(
                 sql: """
                     UPDATE entry SET retained = \(Self.isHeld) WHERE keyHash = ?1
                     OR keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
+                    OR keyHash IN (SELECT keyHash FROM part WHERE holder = ?1)
                     OR keyHash IN (SELECT member.keyHash FROM member JOIN title ON title.id = member.title
                         WHERE title.keyHash = ?1)
                     """, arguments: [name])
+            try mayRetain(try Self.retainedUsage(in: database))
         }
     }
 
@@ -42,14 +54,37 @@ extension Index {
         let name = name(of: key)
         return try read { database in
             try Row.fetchOne(
-                database, sql: "SELECT kind, until FROM retention WHERE keyHash = ?", arguments: [name]
+                database, sql: "SELECT kind, until, amount FROM retention WHERE keyHash = ?", arguments: [name]
             ).map { Retention($0) } ?? .cached
         }
     }
 
     /// Marks entries as evictable that are no longer retained.
     static func releaseUnheld(in database: Database) throws {
-        try database.execute(sql: "UPDATE entry SET retained = 0 WHERE retained = 1 AND NOT \(isHeld)")
+        try database.execute(
+            sql: """
+                UPDATE entry SET retained = 0 WHERE retained = 1 AND NOT \(isHeld)
+                OR retained = 2 AND NOT EXISTS (SELECT 1 FROM part WHERE part.keyHash = entry.keyHash)
+                """)
+    }
+
+    /// Records that of an entry nothing is left but the parts that stay, so that eviction passes over it until more is
+    /// stored.
+    func markTrimmed(_ name: String) async throws(RepriseError) {
+        try await write { database in
+            try database.execute(
+                sql: """
+                    UPDATE entry SET retained = 2 WHERE keyHash = ?1 AND retained = 0
+                    AND EXISTS (SELECT 1 FROM part WHERE keyHash = ?1)
+                    """, arguments: [name])
+        }
+    }
+
+    /// The parts of an entry that stay; `nil` if none do.
+    func keptParts(of name: String, in database: Database) throws -> ByteRangeSet? {
+        let rows = try PartRow.all(database, sql: "SELECT ranges FROM part WHERE keyHash = ?", arguments: [name])
+        guard !rows.isEmpty else { return nil }
+        return rows.reduce(into: ByteRangeSet()) { $0.formUnion($1.ranges ?? ByteRangeSet(0..<Usage.most)) }
     }
 
     /// Ends retentions that expired before `date`; false if there was none.
@@ -73,6 +108,8 @@ extension Index {
         let retention: Retention
         /// What of a stream is downloaded.
         var selection: StreamSelection?
+        /// Where the beginning is kept, which bytes of which files that is; `nil` for all of one.
+        var parts: [CacheKey: ByteRangeSet?] = [:]
     }
 
     /// All retained keys.
@@ -81,7 +118,7 @@ extension Index {
     }
 
     private func holds(in database: Database) throws -> [Retained] {
-        try RetentionRow.compactMap(database, sql: "SELECT keyHash, kind, until, target FROM retention") { row in
+        try RetentionRow.compactMap(database, sql: "SELECT keyHash, kind, until, target, amount FROM retention") { row in
             guard let target = codec.decodeTarget(row.target, name: row.name), let url = try? ResourceURL(target.url)
             else { return nil }
             return Retained(key: CacheKey(target.key), url: url, retention: row.retention)
@@ -114,17 +151,23 @@ extension Index {
         }
     }
 
-    /// Disk usage of all retained entries.
-    func retainedUsage() throws(RepriseError) -> Usage {
-        try read { database in
-            try Row.fetchOne(
-                database,
-                sql: """
-                    SELECT CAST(MIN(TOTAL(allocated), \(Usage.most)) AS INTEGER) AS allocated,
-                        CAST(MIN(TOTAL(stored), \(Usage.most)) AS INTEGER) AS stored FROM generation
+    /// Disk usage of all retained entries and parts.
+    func retainedUsage() throws(RepriseError) -> Usage { try read { try Self.retainedUsage(in: $0) } }
+
+    private static func retainedUsage(in database: Database) throws -> Usage {
+        try Row.fetchOne(
+            database,
+            sql: """
+                SELECT CAST(MIN(TOTAL(allocated), \(Usage.most)) AS INTEGER) AS allocated,
+                    CAST(MIN(TOTAL(stored), \(Usage.most)) AS INTEGER) AS stored
+                FROM (
+                    SELECT allocated, stored FROM generation
                     WHERE keyHash IN (SELECT keyHash FROM entry WHERE retained = 1)
-                    """
-            ).map { Usage($0) } ?? Usage()
-        }
+                    UNION ALL
+                    SELECT MIN(allocated, MAX(bytes)), MIN(stored, MAX(bytes)) FROM part
+                    JOIN entry ON entry.keyHash = part.keyHash AND retained <> 1
+                    JOIN generation ON generation.id = entry.generation GROUP BY part.keyHash)
+                """
+        ).map { Usage($0) } ?? Usage()
     }
 }

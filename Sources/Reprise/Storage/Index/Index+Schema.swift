@@ -10,7 +10,7 @@ extension Index {
     /// and not a newer format.
     ///
     /// A newer format is refused; an older one is migrated (``migrator(for:_:)``).
-    static let formatVersion = 6
+    static let formatVersion = 7
 
     /// "RP" and the format version.
     private static func applicationID(of format: Int) -> Int { 0x5250_0000 + format }
@@ -77,6 +77,22 @@ extension Index {
                         WHERE other.kind = 2 AND other.keyHash <= retention.keyHash) WHERE kind = 2;
                     """)
             try setFormat(6, in: database)
+            reached(.migrating)
+        }
+        migrator.registerMigration("format 7") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE retention ADD COLUMN amount TEXT;
+                    CREATE TABLE part (
+                        keyHash TEXT NOT NULL, holder TEXT NOT NULL, bytes INTEGER NOT NULL, ranges BLOB,
+                        PRIMARY KEY (keyHash, holder)) WITHOUT ROWID;
+                    CREATE INDEX partByHolder ON part (holder);
+                    CREATE TRIGGER retentionRemoved AFTER DELETE ON retention BEGIN
+                        DELETE FROM part WHERE holder = old.keyHash; END;
+                    CREATE TRIGGER retentionChanged AFTER UPDATE OF kind ON retention BEGIN
+                        DELETE FROM part WHERE holder = new.keyHash; END;
+                    """)
+            try setFormat(7, in: database)
             reached(.migrating)
         }
         return migrator
@@ -147,7 +163,8 @@ extension Index {
         "SELECT keyHash, generation, lastUsed, retained, live, plays FROM entry LIMIT 0",
         "SELECT id, keyHash, record, salt, allocated, stored FROM generation LIMIT 0",
         "SELECT generation, block, chunks FROM chunk LIMIT 0",
-        "SELECT keyHash, kind, until, target, position, paused, policy FROM retention LIMIT 0",
+        "SELECT keyHash, kind, until, target, position, paused, policy, amount FROM retention LIMIT 0",
+        "SELECT keyHash, holder, bytes, ranges FROM part LIMIT 0",
         "SELECT keyHash, signpost, record FROM selection LIMIT 0", "SELECT name, value FROM total LIMIT 0",
         "SELECT allocated, stored FROM usage LIMIT 0",
         "SELECT name, value FROM state LIMIT 0", "SELECT id, keyHash, tag, named, record FROM title LIMIT 0",

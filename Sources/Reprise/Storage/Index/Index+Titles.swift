@@ -121,7 +121,7 @@ extension Index {
             try TitleSummaryRow.compactMap(
                 database,
                 sql: """
-                    SELECT title.id, title.keyHash, title.record, retention.kind, retention.until,
+                    SELECT title.id, title.keyHash, title.record, retention.kind, retention.until, retention.amount,
                         COUNT(entry.keyHash) AS files, MAX(entry.lastUsed) AS lastUsed,
                         \(Self.sum("stored")) AS stored, \(Self.sum("allocated")) AS allocated,
                         \(Self.sum("CASE WHEN \(Self.isShared) THEN 0 ELSE allocated END")) AS own,

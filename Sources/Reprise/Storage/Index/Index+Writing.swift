@@ -67,7 +67,7 @@ extension Index {
             var removal = Removal()
             for name in names {
                 // It may have been retained after it was chosen for eviction.
-                if !force, try isHeld(name, in: database) {
+                if !force, try isHeld(name, in: database) || keptParts(of: name, in: database) != nil {
                     removal.kept.insert(name)
                     continue
                 }
@@ -136,9 +136,9 @@ extension Index {
             arguments: [name, record.id, Double(record.responseTime), record.role?.isLive == true ? 1 : 0])
         for title in record.titles { try add([record.key], to: title, in: database) }
         try addToNamedTitle(name, in: database)
+        // Of a trimmed entry there may be more now than the parts that stay.
         try database.execute(
-            sql: "UPDATE entry SET retained = 1 WHERE keyHash = ? AND retained = 0 AND \(Self.isHeld)",
-            arguments: [name])
+            sql: "UPDATE entry SET retained = \(Self.isHeld) WHERE keyHash = ? AND retained <> 1", arguments: [name])
         for (block, chunks) in generation.blocks {
             if chunks.isEmpty {
                 try database.execute(

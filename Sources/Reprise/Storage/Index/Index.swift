@@ -53,7 +53,7 @@ struct Index: Sendable {
                 database,
                 sql: """
                     SELECT generation.id, generation.record, salt, allocated, stored, entry.keyHash, lastUsed, plays,
-                        kind, until
+                        kind, until, amount
                     FROM entry JOIN generation ON generation.id = entry.generation
                     LEFT JOIN retention ON retention.keyHash = \(Self.holder)
                     \(isUntitled ? "WHERE NOT EXISTS (SELECT 1 FROM member WHERE keyHash = entry.keyHash)" : "")

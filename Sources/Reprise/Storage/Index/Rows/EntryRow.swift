@@ -22,6 +22,6 @@ struct EntryRow: IndexRow {
 }
 
 extension Retention {
-    /// The columns `kind` and `until`.
-    init(_ row: Row) { self.init(kind: row.value("kind"), until: row.value("until")) }
+    /// The columns `kind`, `until` and `amount`.
+    init(_ row: Row) { self.init(kind: row.value("kind"), until: row.value("until"), amount: row.value("amount")) }
 }

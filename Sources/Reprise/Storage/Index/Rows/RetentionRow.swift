@@ -31,9 +31,10 @@ struct RetentionRow: IndexRow {
         }
         try database.execute(
             sql: """
-                INSERT INTO retention (keyHash, kind, until, target) VALUES (?, ?, ?, ?)
+                INSERT INTO retention (keyHash, kind, until, target, amount) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT (keyHash) DO UPDATE SET kind = excluded.kind, until = excluded.until,
-                    target = excluded.target, position = IIF(kind = excluded.kind, position, NULL)
-                """, arguments: [name, kind, retention.until, target])
+                    target = excluded.target, amount = excluded.amount,
+                    position = IIF(kind = excluded.kind, position, NULL)
+                """, arguments: [name, kind, retention.until, target, retention.amount])
     }
 }

@@ -1,0 +1,161 @@
+import ByteRanges
+import HTTPTypes
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@testable import Reprise
+
+/// Beginnings that stay while the rest of their files is evicted.
+@Suite(.limit(minutes: 2)) struct KeptBeginningTests {
+    private static let length: Int64 = 8 << 20
+    private static let beginning: Int64 = 1 << 20
+
+    private static func film(_ number: Int, _ bench: Bench) throws -> MediaResource {
+        bench.publish("/\(number)", length: length, seed: UInt64(number))
+        return try bench.cache.resource(for: bench.origin.url("/\(number)"))
+    }
+
+    /// Whether the kept bytes of film `number` are read without the origin, and are the right ones.
+    private static func expectBeginning(
+        _ number: Int, _ bench: Bench, in cache: MediaCache, _ sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let requests = bench.origin.snapshot.requestCount
+        let bytes = try await cache.resource(for: bench.origin.url("/\(number)")).read(0..<beginning).collect()
+        #expect(bytes == TestPattern.bytes(in: 0..<beginning, seed: UInt64(number)), sourceLocation: sourceLocation)
+        #expect(bench.origin.snapshot.requestCount == requests, sourceLocation: sourceLocation)
+    }
+
+    @Test("the beginnings of a whole library stay while its tails go, also after a restart")
+    func library() async throws {
+        try await Bench.run(configure: { $0.limit = 24 << 20 }) { bench async throws in
+            for number in 1...6 {
+                let film = try Self.film(number, bench)
+                try await bench.cache.retain(film, as: .first(.bytes(Self.beginning)))
+                #expect(try await bench.cache.retention(of: film) == .first(.bytes(Self.beginning)))
+                _ = try await film.read().drain()
+                await bench.cache.becomeIdle()
+            }
+            #expect(bench.cache.storedBytes <= 24 << 20)
+            #expect(try await bench.cache.entries().count == 6)
+            for number in 1...6 { try await Self.expectBeginning(number, bench, in: bench.cache) }
+            try await bench.reopened(configure: { $0.limit = 24 << 20 }) { cache async throws in
+                let another = try cache.resource(for: bench.origin.url("/1"))
+                #expect(try await cache.retention(of: another) == .first(.bytes(Self.beginning)))
+                for number in 1...2 {
+                    _ = try await cache.resource(for: bench.origin.url("/\(number)")).read().drain()
+                    await cache.becomeIdle()
+                }
+                for number in 1...6 { try await Self.expectBeginning(number, bench, in: cache) }
+            }
+        }
+    }
+
+    @Test("a trimmed entry that is played again gives its tail back a second time")
+    func playedAgain() async throws {
+        try await Bench.run(configure: { $0.limit = 12 << 20 }) { bench async throws in
+            let kept = try Self.film(1, bench)
+            let other = try Self.film(2, bench)
+            try await bench.cache.retain(kept, as: .first(.bytes(Self.beginning)))
+            for _ in 0..<3 {
+                for film in [kept, other] {
+                    #expect(try await film.read().drain() == Self.length)
+                    await bench.cache.becomeIdle()
+                }
+                let stored = await kept.storedProgress().ranges
+                #expect(stored.contains(0..<Self.beginning) && stored.byteCount < Self.length)
+                try await Self.expectBeginning(1, bench, in: bench.cache)
+            }
+        }
+    }
+
+    @Test func aReleasedBeginningIsEvictedWithTheRest() async throws {
+        try await Bench.run(configure: { $0.limit = 12 << 20 }) { bench async throws in
+            let film = try Self.film(1, bench)
+            try await bench.cache.retain(film, as: .first(.bytes(Self.beginning)))
+            for number in 2...3 {
+                _ = try await Self.film(number, bench).read().drain()
+                await bench.cache.becomeIdle()
+            }
+            #expect(try await bench.cache.entries().contains { $0.key == film.key })
+            try await bench.cache.retain(film, as: .cached)
+            for number in 2...3 {
+                _ = try await Self.film(number, bench).read().drain()
+                await bench.cache.becomeIdle()
+            }
+            #expect(try await !bench.cache.entries().contains { $0.key == film.key })
+        }
+    }
+
+    @Test("a beginning that was removed is not fetched again")
+    func removal() async throws {
+        try await Bench.run { bench async throws in
+            let film = try Self.film(1, bench)
+            try await bench.cache.retain(film, as: .first(.bytes(Self.beginning)))
+            #expect(try await bench.cache.remove(film.key) == Self.beginning)
+            #expect(try await bench.cache.retention(of: film) == .cached)
+            let requests = bench.origin.snapshot.requestCount
+            try await bench.reopened { cache async throws in
+                #expect(try await cache.entries().isEmpty)
+                #expect(try await cache.awaitedEntries().isEmpty)
+            }
+            #expect(bench.origin.snapshot.requestCount == requests)
+        }
+    }
+
+    @Test("beginnings that exceed the limit are refused, and what was kept before stays so")
+    func tooMuch() async throws {
+        try await Bench.run(configure: { $0.limit = 9 << 20 }) { bench async throws in
+            let first = try Self.film(1, bench)
+            try await bench.cache.retain(first, as: .first(.bytes(6 << 20)))
+            let second = try Self.film(2, bench)
+            let error = await #expect(throws: RepriseError.self) {
+                try await bench.cache.retain(second, as: .first(.bytes(6 << 20)))
+            }
+            #expect(error?.code == .storageFull)
+            #expect(try await bench.cache.retention(of: first) == .first(.bytes(6 << 20)))
+            #expect(try await bench.cache.retention(of: second) == .cached)
+        }
+    }
+
+    @Test(arguments: [PreloadAmount.bytes(0), .seconds(0), .seconds(.nan), .segments(-1), .range(5..<5)])
+    func nothingIsNoBeginning(_ amount: PreloadAmount) async throws {
+        try await Bench.run { bench async throws in
+            let film = try Self.film(1, bench)
+            let error = await #expect(throws: RepriseError.self) {
+                try await bench.cache.retain(film, as: .first(amount))
+            }
+            #expect(error?.code == .invalidArgument)
+            #expect(bench.origin.snapshot.requestCount == 0)
+        }
+    }
+
+    @Test("a pin of the whole file keeps its tail, too; the beginning stays when the pin is replaced")
+    func pinnedWhole() async throws {
+        try await Bench.run(configure: { $0.limit = 12 << 20 }) { bench async throws in
+            let film = try Self.film(1, bench)
+            try await bench.cache.retain(film, as: .first(.bytes(Self.beginning)))
+            _ = try await film.read().drain()
+            try await bench.cache.retain(film, as: .pinned)
+            _ = try await Self.film(2, bench).read().drain()
+            await bench.cache.becomeIdle()
+            #expect(await film.storedProgress().ranges == ByteRangeSet(0..<Self.length))
+            try await bench.cache.retain(film, as: .first(.bytes(Self.beginning)))
+            _ = try await Self.film(2, bench).read().drain()
+            await bench.cache.becomeIdle()
+            #expect(await film.storedProgress().ranges.byteCount < Self.length)
+            try await Self.expectBeginning(1, bench, in: bench.cache)
+        }
+    }
+
+    @Test("amounts are recorded and read as they were", arguments: [
+        PreloadAmount.bytes(7), .seconds(2.5), .segments(3), .range(5..<9), .all,
+    ])
+    func recorded(_ amount: PreloadAmount) {
+        #expect(PreloadAmount(recorded: amount.recorded) == amount)
+    }
+
+    @Test(arguments: ["", "bytes", "bytes x", "range 9 5", "range 1", "all 1", "weeks 3", "seconds 1 2"])
+    func aDamagedAmountIsNone(_ text: String) { #expect(PreloadAmount(recorded: text) == nil) }
+}
