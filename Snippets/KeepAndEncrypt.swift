@@ -13,6 +13,7 @@ let cache = try await MediaCache.open(directory: "media-cache", origin: origin, 
 let film = try cache.resource(for: "https://example.com/film.mp4")
 try await cache.retain(film, as: .download)  // fetched until it is complete, also after a restart
 try await cache.retain(film, as: .pinned)  // stored bytes are kept
+try await cache.retain(film, as: .first(.seconds(10)))  // the beginning is fetched and kept, the rest may be evicted
 try await cache.retain(film, as: .cached)  // may be evicted
 print("\(cache.allocatedBytes.media) bytes on disk")
 await cache.close()

@@ -18,8 +18,9 @@ extension MediaCache {
         try await retain(resource, as: retention, selection: StreamSelection())
     }
 
-    /// As ``retain(_:as:)-(MediaResource,_)``; of a stream, `selection` is downloaded. `arrived` is told the length of
-    /// each piece that is fetched of a beginning.
+    /// As ``retain(_:as:)-(MediaResource,_)``, with what is downloaded of a stream.
+    ///
+    /// `arrived` is told the length of each piece that is fetched of a beginning.
     package func retain(
         _ resource: MediaResource, as retention: Retention, selection: StreamSelection,
         arrived: @escaping @Sendable (Int) -> Void = { _ in }
@@ -49,8 +50,9 @@ extension MediaCache {
         }
     }
 
-    /// Throws `storageFull` unless `ranges` of an entry are stored, all of it for `nil`: where there is too little room,
-    /// the first bytes of a long beginning are evicted for its last ones.
+    /// Throws `storageFull` unless `ranges` of an entry are stored, all of it for `nil`.
+    ///
+    /// Where there is too little room, the first bytes of a long beginning are evicted for its last ones.
     private func checkStored(
         _ ranges: ByteRangeSet?, of key: CacheKey, for resource: MediaResource, in store: Store
     ) async throws {

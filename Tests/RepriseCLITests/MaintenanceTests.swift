@@ -36,6 +36,34 @@ import Testing
         }
     }
 
+    @Test("pin --first fetches the beginning, keeps it, and list says so")
+    func aBeginningIsKept() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 300_000)
+            let url = site.origin.url("/a.mp4")
+            let pin = try await Command.run("pin", site.directory, ["--first", "100kB", url])
+            #expect(pin.exit == .status(0) && pin.output.hasPrefix("First 100 kB kept: \(url), "), "\(pin)")
+            let list = try await Command.run("list", site.directory)
+            #expect(list.output.contains("[first 100 kB kept]"), "\(list)")
+            let entry = try #require(
+                try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"])).first)
+            #expect(entry.kept == "first" && entry.keptFirst == "100 kB" && entry.storedBytes >= 100_000)
+            let prune = try await Command.run("prune", site.directory, ["--to", "1B"])
+            #expect(prune.exit == .status(0), "\(prune)")
+            let show = try #require(
+                try Command.json(Entry.self, try await Command.run("show", site.directory, ["--json", url])).first)
+            #expect((show.spans?.first?.last ?? 0) >= 100_000, "\(show)")
+            let unpin = try await Command.run("unpin", site.directory, [url])
+            #expect(unpin.exit == .status(0), "\(unpin)")
+            for arguments in [["--for", "3d"], ["--download"]] {
+                let outcome = try await Command.run("pin", site.directory, ["--first", "1MB", url] + arguments)
+                #expect(outcome.exit == .status(64) && outcome.errors.contains("--first"), "\(outcome)")
+            }
+            let nothing = try await Command.run("pin", site.directory, ["--first", "0s", url])
+            #expect(nothing.exit == .status(64), "\(nothing)")
+        }
+    }
+
     /// A damaged index keeps so many bytes; `nil` for one that is removed.
     @Test(arguments: [2000, 0, nil] as [Int?]) func aDamagedIndexIsFoundAndTold(bytes: Int?) async throws {
         for json in [false, true] {

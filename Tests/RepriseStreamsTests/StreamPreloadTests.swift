@@ -207,6 +207,35 @@ import Testing
         }
     }
 
+    @Test("the beginning of a stream stays: its lists and first segments, of the others nothing")
+    func kept() async throws {
+        try await Bench.run(configure: {
+            $0.downloadsStreams = true
+            $0.limit = 9 << 20
+        }) { bench async throws in
+            for number in 1...5 { bench.publish("/a\(number).ts", length: 1 << 20, seed: UInt64(number)) }
+            for name in ["/x", "/y"] { bench.publish(name, length: 4 << 20) }
+            Self.publish(Self.media((1...5).map { "a\($0).ts" }), at: "/a.m3u8", bench)
+            let stream = try bench.cache.resource(for: bench.origin.url("/a.m3u8"))
+            try await bench.cache.retain(stream, as: .first(.seconds(6)))
+            for number in 3...5 { _ = try await bench.bytes("/a\(number).ts") }
+            await bench.cache.becomeIdle()
+            for name in ["/x", "/y"] {
+                _ = try await bench.bytes(name)
+                await bench.cache.becomeIdle()
+            }
+            let stored = Set(try await bench.cache.entries().filter(\.isComplete).map(\.url.lastPathComponent))
+            #expect(stored.isSuperset(of: ["a.m3u8", "a1.ts", "a2.ts"]))
+            #expect(stored.isDisjoint(with: ["a3.ts", "a4.ts", "a5.ts"]))
+            try await bench.cache.retain(stream, as: .cached)
+            for name in ["/x", "/y", "/x"] {
+                _ = try await bench.bytes(name)
+                await bench.cache.becomeIdle()
+            }
+            #expect(try await !bench.cache.entries().contains { $0.url.lastPathComponent == "a1.ts" })
+        }
+    }
+
     @Test("where playlists are not read, one is the file that it is")
     func plain() async throws {
         try await Bench.run { bench async throws in

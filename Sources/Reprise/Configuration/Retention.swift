@@ -14,8 +14,8 @@ public enum Retention: Sendable, Hashable {
     /// is needed.
     ///
     /// ``MediaCache/retain(_:as:)`` fetches what is missing of the beginning, as ``MediaResource/preload(_:)`` does;
-    /// later it is not fetched again. Room is made in steps of 2 MiB. A file system that cannot free a part of a file keeps
-    /// whole entries, and of responses that vary with the request nothing is kept.
+    /// later it is not fetched again. Room is made in steps of 2 MiB. Whole entries stay where the file system cannot
+    /// free a part of a file, and nothing is kept of responses that vary with the request.
     case first(PreloadAmount)
 
     /// Until released; the same as `.pinned(until: nil)`.

@@ -21,8 +21,10 @@ extension FetchSchedule {
         case ends
     }
 
-    /// Extents with at least `bytes` stored bytes, least useful first; never one that is leased, of which a part is kept,
-    /// that a reader is about to read, or that a fetch is about to write.
+    /// Extents with at least `bytes` stored bytes, least useful first.
+    ///
+    /// Never one that is leased, of which a part is kept, that a reader is about to read, or that a fetch is about to
+    /// write.
     func extents(freeing bytes: Int64, leased: [Range<Int64>], kept: ByteRangeSet = []) -> [Range<Int64>] {
         let needed =
             leased + Array(kept) + readers.values.map { $0.consumed..<$0.delivered + Self.readerWindow }

@@ -23,7 +23,7 @@ struct PreloadRun: Sendable {
         (self.amount, self.engine, self.arrived) = (amount, engine, arrived)
     }
 
-    /// What is stored then: which bytes of which files; `nil` for all of one.
+    /// Which bytes of which files are a beginning; `nil` for all of one.
     typealias Parts = [CacheKey: ByteRangeSet?]
 
     /// Fetches what is missing; throws as soon as it turns out that it cannot be stored.

@@ -60,6 +60,7 @@ struct Entry: Decodable {
     let complete: Bool
     let kept: String?
     let keptUntil: Double?
+    let keptFirst: String?
     let mediaType: String?
     let etag: String?
     let spans: [[Int64]]?

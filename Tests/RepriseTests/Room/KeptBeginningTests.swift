@@ -149,9 +149,9 @@ import Testing
         }
     }
 
-    @Test("amounts are recorded and read as they were", arguments: [
-        PreloadAmount.bytes(7), .seconds(2.5), .segments(3), .range(5..<9), .all,
-    ])
+    @Test(
+        "amounts are recorded and read as they were",
+        arguments: [PreloadAmount.bytes(7), .seconds(2.5), .segments(3), .range(5..<9), .all])
     func recorded(_ amount: PreloadAmount) {
         #expect(PreloadAmount(recorded: amount.recorded) == amount)
     }

@@ -93,9 +93,11 @@ struct FormatFixture {
 
 /// Directories of earlier formats keep everything.
 @Suite(.limit(minutes: 2)) struct FormatTests {
+    private static let formats = [2, 3, 4, 5, 6]
+
     @Test(
         "a directory of an earlier format is migrated with entries, bytes, pins and downloads",
-        arguments: [2, 3, 4, 5], [false, true])
+        arguments: Self.formats, [false, true])
     func formerFormats(format: Int, isSealed: Bool) async throws {
         let fixture = try FormatFixture(format, isSealed: isSealed)
         defer { fixture.remove() }
@@ -103,7 +105,7 @@ struct FormatFixture {
         try await fixture.expectEverything()
     }
 
-    @Test("an inspector reads an earlier format and changes nothing", arguments: [2, 3, 4, 5], [false, true])
+    @Test("an inspector reads an earlier format and changes nothing", arguments: Self.formats, [false, true])
     func inspection(format: Int, isSealed: Bool) async throws {
         let fixture = try FormatFixture(format, isSealed: isSealed)
         defer { fixture.remove() }
@@ -120,7 +122,7 @@ struct FormatFixture {
         try await fixture.expectEverything()
     }
 
-    @Test("another key changes nothing in a directory of an earlier format", arguments: [2, 3, 4, 5], [false, true])
+    @Test("another key changes nothing in a directory of an earlier format", arguments: Self.formats, [false, true])
     func otherKey(format: Int, isSealed: Bool) async throws {
         let fixture = try FormatFixture(format, isSealed: isSealed)
         defer { fixture.remove() }

@@ -118,7 +118,9 @@ extension Index {
     }
 
     private func holds(in database: Database) throws -> [Retained] {
-        try RetentionRow.compactMap(database, sql: "SELECT keyHash, kind, until, target, amount FROM retention") { row in
+        try RetentionRow.compactMap(
+            database, sql: "SELECT keyHash, kind, until, target, amount FROM retention"
+        ) { row in
             guard let target = codec.decodeTarget(row.target, name: row.name), let url = try? ResourceURL(target.url)
             else { return nil }
             return Retained(key: CacheKey(target.key), url: url, retention: row.retention)
