@@ -17,7 +17,11 @@ try await cover.export(to: URL(fileURLWithPath: "cover.jpg"))
 
 try await cache.retain(cover, as: .pinned)  // stays until it is released
 try await cache.setLimit(2_000_000_000)  // evicts what does not fit
+let playable = try await cache.entries(complete: true)  // what plays without the origin
 try await cache.remove(url)
+try await cache.remove(host: "old.example.com")
+try await cache.remove(tag: "podcasts")  // titles that were given this tag
 try await cache.removeAll()
+print(playable.count, "files were complete")
 await cache.close()
 await origin.shutdown()

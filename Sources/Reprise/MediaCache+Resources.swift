@@ -18,6 +18,29 @@ extension MediaCache {
         await (try? resource(for: url, partition: partition))?.isCached ?? false
     }
 
+    /// The stored entries that are complete, or those with holes, most recently used first.
+    ///
+    /// Complete files play without the origin. Waits for the disk. Throws ``RepriseError`` with code
+    /// `storageUnavailable`.
+    public func entries(complete: Bool) async throws -> [CacheEntry] {
+        try await entries().filter { $0.isComplete == complete }
+    }
+
+    /// Removes everything stored from `host`, of every partition, even while it is being read, including pinned entries
+    /// and downloads.
+    ///
+    /// The host is compared as a whole, without regard to case and port. Returns the bytes freed; 0 if there was
+    /// nothing. Throws ``RepriseError`` when the index cannot be read or written.
+    @discardableResult
+    public func remove(host: String) async throws -> Int64 {
+        guard let store = engine.store else { return 0 }
+        let host = host.lowercased()
+        let stored = try await entries().filter { $0.url.host == host }.map(\.key)
+        let held = try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.holds() }
+            .filter { $0.url.host == host }.map(\.key)
+        return try await remove(Array(Set(stored + held)))
+    }
+
     /// Removes every entry of every partition, also entries that are being read, pinned entries and downloads.
     ///
     /// Returns the bytes freed. Throws ``RepriseError`` when the index cannot be read or written.

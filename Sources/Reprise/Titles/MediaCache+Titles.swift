@@ -41,6 +41,16 @@ extension MediaCache {
         return freed
     }
 
+    /// Removes the titles tagged `tag`, as ``removeTitle(_:)`` does, including pinned ones and downloads.
+    ///
+    /// Returns the bytes of media freed; 0 if no title has the tag. Throws as ``removeTitle(_:)``.
+    @discardableResult
+    public func remove(tag: String) async throws -> Int64 {
+        let (freed, problem) = try await removedTitles(try await titles().filter { $0.tag == tag }.map(\.key))
+        if let problem { throw problem }
+        return freed
+    }
+
     /// As ``removeTitle(_:)`` for several, with the error that reports files which could not be removed.
     package func removedTitles(_ keys: [CacheKey]) async throws -> (freed: Int64, problem: RepriseError?) {
         guard let store = engine.store else { return (0, nil) }

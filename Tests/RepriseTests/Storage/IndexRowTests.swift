@@ -1,3 +1,4 @@
+import ByteRanges
 import Foundation
 import GRDB
 import TestLimits
@@ -67,7 +68,8 @@ import Testing
             try database.execute(
                 sql: """
                     CREATE TABLE chunk (generation, block, chunks, PRIMARY KEY (generation, block));
-                    CREATE TABLE retention (keyHash PRIMARY KEY, kind, until, target, position);
+                    CREATE TABLE retention (keyHash PRIMARY KEY, kind, until, target, position, amount);
+                    CREATE TABLE part (keyHash, holder, bytes, ranges, PRIMARY KEY (keyHash, holder));
                     CREATE TABLE total (name PRIMARY KEY, value);
                     """)
             for _ in 0..<2 { try ChunkRow(block: 3, chunks: [chunk]).save(for: 9, in: database) }
@@ -89,7 +91,12 @@ import Testing
             #expect(try save(.pinned(until: end)).map(\.retention) == [.pinned(until: end)])
             let target = try #require(try save(.download).first?.target)
             #expect(codec.decodeTarget(target, name: "a")?.url == url.description)
+            #expect(try save(.first(.seconds(2.5))).map(\.retention) == [.first(.seconds(2.5))])
             #expect(try save(.cached).isEmpty)
+
+            let spans: ByteRangeSet = [0..<7, 9..<1 << 40]
+            for ranges in [nil, spans] { try PartRow.save(ranges, of: "a", for: "b", in: database) }
+            #expect(try PartRow.all(database, sql: "SELECT * FROM part").map(\.ranges) == [spans])
         }
     }
 }

@@ -241,4 +241,50 @@ import Testing
             #expect(try await Self.names(bench.cache) == [])
         }
     }
+
+    @Test("a tag's titles go with their names, other titles and shared files stay")
+    func removalByTag() async throws {
+        try await Bench.run { bench async throws in
+            for name in ["/list", "/1", "/2", "/film"] { bench.publish(name, length: 1000) }
+            try await Self.play(["/list", "/1", "/2"], of: "/list", bench)
+            try await Self.play(["/film"], of: "/film", bench)
+            bench.cache.note([try Self.key("/2", bench)], in: try Self.reference("/film", bench))
+            let list = try bench.cache.resource(for: bench.origin.url("/list"))
+            try await bench.cache.nameTitle(of: list, name: nil, tag: "show")
+            try await bench.cache.retain(list, as: .pinned)
+            #expect(try await bench.cache.remove(tag: "other") == 0)
+            #expect(try await bench.cache.remove(tag: "show") == 2000)
+            #expect(try await Self.names(bench.cache) == ["2", "film"])
+            #expect(try await bench.cache.retention(of: list) == .cached)
+        }
+    }
+
+    @Test("a host's files go, in every partition, with pins of which nothing is stored")
+    func removalByHost() async throws {
+        try await Bench.run { bench async throws in
+            let other = bench.origin.url("/b").replacing("127.0.0.1", with: "localhost")
+            for name in ["/a", "/b"] { bench.publish(name, length: 1000) }
+            for partition in [nil, "anna"] {
+                _ = try await bench.cache.resource(for: bench.origin.url("/a"), partition: partition).read().drain()
+            }
+            _ = try await bench.cache.resource(for: other).read().drain()
+            let awaited = try bench.cache.resource(for: bench.origin.url("/later"))
+            try await bench.cache.retain(awaited, as: .pinned)
+            #expect(try await bench.cache.remove(host: "127.0.0.1") == 2000)
+            #expect(try await bench.cache.entries().map(\.url.description) == [other])
+            #expect(try await bench.cache.awaitedEntries().isEmpty)
+            #expect(try await bench.cache.remove(host: "LOCALHOST") == 1000)
+        }
+    }
+
+    @Test func completeEntriesAreThoseWithoutHoles() async throws {
+        try await Bench.run { bench async throws in
+            for name in ["/a", "/b"] { bench.publish(name, length: 1000) }
+            _ = try await bench.bytes("/a")
+            _ = try await bench.bytes("/b", .bounded(0..<10))
+            await bench.cache.becomeIdle()
+            #expect(try await bench.cache.entries(complete: true).map(\.url.lastPathComponent) == ["a"])
+            #expect(try await bench.cache.entries(complete: false).map(\.url.lastPathComponent) == ["b"])
+        }
+    }
 }
