@@ -35,10 +35,7 @@ extension MediaCache {
     public func remove(host: String) async throws -> Int64 {
         guard let store = engine.store else { return 0 }
         let host = host.lowercased()
-        let stored = try await entries().filter { $0.url.host == host }.map(\.key)
-        let held = try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.holds() }
-            .filter { $0.url.host == host }.map(\.key)
-        return try await remove(Array(Set(stored + held)))
+        return try await remove(Array(Set(try await recorded(in: store).filter { $0.url.host == host }.map(\.key))))
     }
 
     /// Removes every entry of every partition, also entries that are being read, pinned entries and downloads.
@@ -58,15 +55,18 @@ extension MediaCache {
 
     private func removeAll(_ isMeant: (CacheKey) -> Bool) async throws -> Int64 {
         guard let store = engine.store else { return 0 }
-        let stored = try await entries().map(\.key)
-        let held = try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.holds().map(\.key) }
-        let keys = Set(stored + held + engine.liveKeys).filter(isMeant)
-        for key in keys { downloads.cancel(key) }
-        return try await remove(Array(keys))
+        let keys = Set(try await recorded(in: store).map(\.key) + engine.liveKeys)
+        return try await remove(Array(keys.filter(isMeant)))
     }
 
-    /// Removes every entry that has not been used for longer than `age`, except those in use, pinned ones and
-    /// downloads.
+    /// The stored entries, and retentions of which nothing is stored yet.
+    private func recorded(in store: Store) async throws -> [(key: CacheKey, url: ResourceURL)] {
+        let held = try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.holds() }
+        return try await entries().map { ($0.key, $0.url) } + held.map { ($0.key, $0.url) }
+    }
+
+    /// Removes every entry that has not been used for longer than `age`, except those in use, pinned ones, downloads
+    /// and those of which the beginning is kept.
     ///
     /// Returns the bytes freed. Throws ``RepriseError`` when the index cannot be read or written, or a file cannot be
     /// removed.

@@ -26,7 +26,7 @@ extension MediaCache {
         arrived: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws {
         let store = try writableStore()
-        var parts: [CacheKey: ByteRangeSet?] = [:]
+        var parts: [CacheKey: ByteRangeSet] = [:]
         if case .first(let amount) = retention {
             guard !amount.isNothing else {
                 throw RepriseError(.invalidArgument, "A beginning that is kept has at least one byte.")
@@ -40,7 +40,7 @@ extension MediaCache {
             selection: retention == .download ? selection : nil, parts: parts)
         try await store.recorder.retain(retained, networkPolicy: resource.networkPolicy) { usage in
             guard retention == .cached || usage.allocated <= store.quota.limit else {
-                throw RepriseError(.storageFull, store.noRoomReason)
+                throw RepriseError(.storageFull, store.noRoomReason(retained: usage))
             }
         }
         if retention == .download {
@@ -50,17 +50,15 @@ extension MediaCache {
         }
     }
 
-    /// Throws `storageFull` unless `ranges` of an entry are stored, all of it for `nil`.
+    /// Throws `storageFull` unless `ranges` of an entry are stored, as far as it has them.
     ///
     /// Where there is too little room, the first bytes of a long beginning are evicted for its last ones.
     private func checkStored(
-        _ ranges: ByteRangeSet?, of key: CacheKey, for resource: MediaResource, in store: Store
+        _ ranges: ByteRangeSet, of key: CacheKey, for resource: MediaResource, in store: Store
     ) async throws {
         let stored = try await engine.resource(key).stored(for: resource.originRequest)
-        let length = stored?.information.completeLength ?? .max
-        let whole = ByteRangeSet(0..<length)
-        let wanted = ranges?.intersection(whole) ?? whole
-        let missing = wanted.subtracting(stored?.storedRanges ?? [])
+        let file = ByteRangeSet(0..<(stored?.information.completeLength ?? Usage.most))
+        let missing = ranges.intersection(file).subtracting(stored?.storedRanges ?? [])
         guard missing.isEmpty else {
             throw RepriseError(.storageFull, store.noRoomReason(for: missing.byteCount))
         }

@@ -23,7 +23,7 @@ extension MediaResource {
     @discardableResult
     package func preload(
         _ amount: PreloadAmount, arrived: @escaping @Sendable (Int) -> Void
-    ) async throws -> [CacheKey: ByteRangeSet?] {
+    ) async throws -> [CacheKey: ByteRangeSet] {
         try await PreloadRun(key: key, request: originRequest, amount: amount, engine: engine, arrived: arrived).fetch()
     }
 }

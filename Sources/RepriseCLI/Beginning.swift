@@ -22,12 +22,28 @@ struct Beginning: ExpressibleByArgument, Sendable {
 
     /// Stores it, and says how much of it was fetched.
     func fetch(_ resource: MediaResource, in cache: MediaCache, name: String, meter: FetchMeter) async throws {
+        let count = try await metered(resource, in: cache, name: name, meter: meter) { arrived in
+            try await resource.preload(amount, arrived: arrived)
+        }
+        try meter.checkOutput()
+        if meter.isJSON { return try Terminal.printJSON(meter.report("done")) }
+        let fetched = count == 0 ? "all of it was stored" : "\(ByteCount(count)) fetched"
+        try Terminal.print("\(name)  first \(text): \(fetched)")
+    }
+
+    /// Runs `store`, which calls its argument for each piece that arrives, while `meter` shows that.
+    ///
+    /// Returns the number of bytes that were fetched.
+    func metered(
+        _ resource: MediaResource, in cache: MediaCache, name: String, meter: FetchMeter,
+        store: (@escaping @Sendable (Int) -> Void) async throws -> Void
+    ) async throws -> Int64 {
         let before = cache.statistics.bytesFetched
         let count: @Sendable () -> Int64 = { cache.statistics.bytesFetched - before }
         do {
             try await meter.showing {
                 meter.begin(total: nil, stored: 0)
-                try await resource.preload(amount) { _ in meter.note(bytes: count(), fromStore: 0) }
+                try await store { _ in meter.note(bytes: count(), fromStore: 0) }
                 meter.note(bytes: count(), fromStore: 0)
             }
         } catch {
@@ -36,10 +52,7 @@ struct Beginning: ExpressibleByArgument, Sendable {
             throw StopSignals.StoppedTransfer(
                 key: resource.key, name: name, advice: "Run the same command again to go on.")
         }
-        try meter.checkOutput()
-        if meter.isJSON { return try Terminal.printJSON(meter.report("done")) }
-        let fetched = count() == 0 ? "all of it was stored" : "\(ByteCount(count())) fetched"
-        try Terminal.print("\(name)  first \(text): \(fetched)")
+        return count()
     }
 }
 
@@ -51,7 +64,7 @@ extension PreloadAmount {
         case .seconds(let seconds): "\(ByteCount.fixed(seconds, digits: seconds == seconds.rounded() ? 0 : 2))s"
         case .segments(let count): count == 1 ? "segment" : "\(count) segments"
         case .range(let range): "bytes \(range.lowerBound)-\(range.upperBound - 1)"
-        case .all: "and all other bytes"
+        case .all: "to last byte"
         }
     }
 }

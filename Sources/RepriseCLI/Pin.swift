@@ -143,18 +143,16 @@ struct Pin: AsyncParsableCommand {
     private func retain(
         _ resource: MediaResource, url: String, in store: MediaCache, as retention: Retention
     ) async throws {
+        if let first {
+            let meter = FetchMeter(url: url, isJSON: false)
+            _ = try await first.metered(resource, in: store, name: URLText.name(of: url), meter: meter) { arrived in
+                try await store.retain(resource, as: retention, selection: StreamSelection(), arrived: arrived)
+            }
+            return
+        }
         do {
             if download {
                 try await store.downloads.add(resource, selection: try stream.selection())
-            } else if first != nil {
-                let meter = FetchMeter(url: url, isJSON: false)
-                let before = store.statistics.bytesFetched
-                try await meter.showing {
-                    meter.begin(total: nil, stored: 0)
-                    try await store.retain(resource, as: retention, selection: StreamSelection()) { _ in
-                        meter.note(bytes: store.statistics.bytesFetched - before, fromStore: 0)
-                    }
-                }
             } else {
                 try await store.retain(resource, as: retention)
             }

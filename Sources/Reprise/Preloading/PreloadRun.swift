@@ -23,12 +23,11 @@ struct PreloadRun: Sendable {
         (self.amount, self.engine, self.arrived) = (amount, engine, arrived)
     }
 
-    /// Which bytes of which files are a beginning; `nil` for all of one.
-    typealias Parts = [CacheKey: ByteRangeSet?]
-
     /// Fetches what is missing; throws as soon as it turns out that it cannot be stored.
+    ///
+    /// Returns which bytes of which files that is; of a file that belongs to it as a whole, ``ByteRangeSet/whole``.
     @discardableResult
-    func fetch() async throws -> Parts {
+    func fetch() async throws -> [CacheKey: ByteRangeSet] {
         guard !amount.isNothing else { return [:] }
         if case .range(let range) = amount {
             return [stream.key: try await store(.bounded(range), of: stream.first)]
@@ -40,7 +39,7 @@ struct PreloadRun: Sendable {
         return [stream.key: try await fetchFile(from: read)]
     }
 
-    private func fetchFile(from read: MediaRead) async throws -> ByteRangeSet? {
+    private func fetchFile(from read: MediaRead) async throws -> ByteRangeSet {
         switch amount {
         case .seconds(let seconds): return try await store(seconds: seconds, of: stream.first, from: read)
         case .segments(let count):
@@ -48,7 +47,7 @@ struct PreloadRun: Sendable {
                 seconds: Double(count) * PreloadAmount.secondsPerSegment, of: stream.first, from: read)
         case .bytes, .range, .all:
             try await drain(read, of: stream.first)
-            return firstCount.map { ByteRangeSet(0..<$0) }
+            return firstCount.map { ByteRangeSet(0..<$0) } ?? .whole
         }
     }
 
@@ -64,32 +63,27 @@ struct PreloadRun: Sendable {
     // MARK: - Streams
 
     /// Stores the beginning of a stream, of whose first file `read` is a read; all of the file if it is no playlist.
-    private func fetchStream(from read: MediaRead) async throws -> Parts {
+    private func fetchStream(from read: MediaRead) async throws -> [CacheKey: ByteRangeSet] {
         guard let planner = engine.configuration.streamPlanner,
             let document = stream.document(try await firstFile(from: read), from: stream.request.url)
-        else { return [stream.key: nil] }
+        else { return [stream.key: .whole] }
         var playlists: [CacheKey] = []
         let parts = try await planner.beginning(of: document, amount: amount) { url in
             let (key, text) = try await stream.playlist(at: url, arrived: arrived)
             playlists.append(key)
             return text
         }
-        guard let parts else { return [stream.key: nil] }
+        guard let parts else { return [stream.key: .whole] }
         try stream.assignRole(namesPlaylists: !playlists.isEmpty)
         let members = parts.map { stream.member(at: $0.file.url, role: .endedSegment) }
         // Those that are stored already may belong to no title, or to another one.
         engine.store?.recorder.note([stream.key] + playlists + members.map(\.key), in: stream.title)
-        var stored: Parts = Dictionary(([stream.key] + playlists).map { ($0, nil) }) { one, _ in one }
+        var stored = Dictionary(([stream.key] + playlists).map { ($0, ByteRangeSet.whole) }) { one, _ in one }
         // One after the other: the first ones are needed first.
         for (part, member) in zip(parts, members) {
             do {
-                let ranges = try await store(part.extent, of: member)
                 // Segments may be ranges of one file.
-                if let before = stored[member.key] {
-                    stored[member.key] = .some(before.flatMap { before in ranges.map { before.union($0) } })
-                } else {
-                    stored[member.key] = .some(ranges)
-                }
+                stored[member.key, default: []].formUnion(try await store(part.extent, of: member))
             } catch let error as RepriseError
                 where error.code == .notStored && part.file.isKey
             {
@@ -109,7 +103,7 @@ struct PreloadRun: Sendable {
         return FileDownload.Fetched(information: read.information, bytes: bytes)
     }
 
-    private func store(_ extent: StreamPart.Extent, of file: FileDownload) async throws -> ByteRangeSet? {
+    private func store(_ extent: StreamPart.Extent, of file: FileDownload) async throws -> ByteRangeSet {
         switch extent {
         case .whole: return try await store(nil, of: file)
         case .range(let range): return try await store(.bounded(range), of: file)
@@ -123,11 +117,11 @@ struct PreloadRun: Sendable {
     // MARK: - Bytes
 
     @discardableResult
-    private func store(_ range: RangeSpec?, of file: FileDownload) async throws -> ByteRangeSet? {
+    private func store(_ range: RangeSpec?, of file: FileDownload) async throws -> ByteRangeSet {
         let read = try await file.open(range)
         defer { read.cancel() }
         try await drain(read, of: file)
-        return if case .bounded(let bytes)? = range { ByteRangeSet(bytes) } else { nil }
+        return if case .bounded(let bytes)? = range { ByteRangeSet(bytes) } else { .whole }
     }
 
     private func drain(_ read: MediaRead, of file: FileDownload) async throws {
@@ -147,4 +141,9 @@ struct PreloadRun: Sendable {
         if let tail = start.tail, !tail.isEmpty { try await store(.bounded(tail), of: file) }
         return ByteRangeSet(Array(start.ranges) + [start.tail].compactMap { $0 }.filter { !$0.isEmpty })
     }
+}
+
+extension ByteRangeSet {
+    /// All bytes of a file, however long it is.
+    static let whole = ByteRangeSet(0..<Usage.most)
 }

@@ -96,9 +96,7 @@ final class LiveResource: Sendable {
             case .variant(let vary):
                 return try await Variants(of: self).resource(by: vary, for: request).stored(for: request)
             case .follow(let lookup): _ = try await lookup.wait(request)
-            case .load(let lookup):
-                _ = await withTaskExecutorPreference(DiskExecutor.shared) { await load() }
-                finish(lookup, with: .success(.changed))
+            case .load(let lookup): await load(for: lookup)
             }
         }
     }
@@ -108,11 +106,15 @@ final class LiveResource: Sendable {
         switch machine.withLock({ $0.find(for: request) }) {
         case .found(let generation): return generation
         case .load(let lookup):
-            _ = await withTaskExecutorPreference(DiskExecutor.shared) { await load() }
-            finish(lookup, with: .success(.changed))
+            await load(for: lookup)
             return liveGeneration
         case .moved, .variant, .follow: return nil
         }
+    }
+
+    private func load(for lookup: Lookup) async {
+        _ = await withTaskExecutorPreference(DiskExecutor.shared) { await load() }
+        finish(lookup, with: .success(.changed))
     }
 
     // MARK: - What a lookup brings

@@ -83,6 +83,7 @@ extension Engine {
         removed: [(candidate: Index.Candidate, usage: Usage)], inUse: [Index.Candidate], left: [LeftFile]
     ) {
         if let problem = store.problem { throw problem }
+        guard !candidates.isEmpty else { return ([], [], []) }
         // Before they leave the table: a new live resource would load entries that are about to be removed.
         let keys = candidates.compactMap(\.key)
         for key in keys { removals.close(key) }

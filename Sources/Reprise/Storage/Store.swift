@@ -193,9 +193,12 @@ final class Store: Sendable {
     }
 
     /// Says that the limit leaves no room, and names the pins if they are the cause, or that the directory is gone.
-    var noRoomReason: String {
+    private var noRoomReason: String { noRoomReason(retained: (try? index.retainedUsage()) ?? Usage()) }
+
+    /// The same, where `retained` is what pins and downloads occupy.
+    func noRoomReason(retained: Usage) -> String {
         if let reason = lossReason { return reason }
-        let held = (try? index.retainedUsage())?.allocated ?? 0
+        let held = retained.allocated
         guard held > quota.limit / 2 else { return "The limit of \(quota.limit) bytes leaves no room." }
         return
             "Pinned entries and downloads occupy \(held) of the limit of \(quota.limit) bytes: release some, or raise "

@@ -119,6 +119,23 @@ import Testing
         }
     }
 
+    @Test("a beginning that is kept after its entry was chosen to go stays, file and record")
+    func keptAfterTheChoice() async throws {
+        try await Bench.run { bench async throws in
+            let film = try Self.film(1, bench)
+            _ = try await film.read().drain()
+            await bench.cache.becomeIdle()
+            _ = try await bench.cache.entries()
+            let (engine, store) = (bench.cache.engine, try #require(bench.cache.engine.store))
+            let chosen = try store.index.candidates(by: .leastRecentlyUsed, limit: 1, offset: 0)
+            #expect(chosen.map(\.key) == [film.key])
+            try await bench.cache.retain(film, as: .first(.bytes(Self.beginning)))
+            #expect(try store.index.held(chosen.map(\.name)) == Set(chosen.map(\.name)))
+            #expect(try await engine.remove(chosen, force: false, in: store).removed.isEmpty)
+            try await Self.expectBeginning(1, bench, in: bench.cache)
+        }
+    }
+
     @Test(arguments: [PreloadAmount.bytes(0), .seconds(0), .seconds(.nan), .segments(-1), .range(5..<5)])
     func nothingIsNoBeginning(_ amount: PreloadAmount) async throws {
         try await Bench.run { bench async throws in

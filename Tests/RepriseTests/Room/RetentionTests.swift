@@ -184,6 +184,9 @@ import Testing
                     try await cache.retain(resource, as: .pinned(until: nil))
                 }
                 #expect(error?.code == .storageFull)
+                // The pin that is refused is the reason.
+                let start = "Pinned entries and downloads occupy 401408 of the limit of 100000 bytes"
+                #expect(error?.message.hasPrefix(start) == true, "\(String(describing: error))")
                 #expect(try await cache.entries().first?.retention == .cached)
             }
         }

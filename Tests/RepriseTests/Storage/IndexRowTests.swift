@@ -95,8 +95,10 @@ import Testing
             #expect(try save(.cached).isEmpty)
 
             let spans: ByteRangeSet = [0..<7, 9..<1 << 40]
-            for ranges in [nil, spans] { try PartRow.save(ranges, of: "a", for: "b", in: database) }
+            for ranges in [.whole, spans] { try PartRow.save(ranges, of: "a", for: "b", in: database) }
             #expect(try PartRow.all(database, sql: "SELECT * FROM part").map(\.ranges) == [spans])
+            let damaged = "SELECT x'0102' AS ranges UNION ALL SELECT 7 UNION ALL SELECT NULL"
+            #expect(try PartRow.all(database, sql: damaged).map(\.ranges) == [[], [], []])
         }
     }
 }

@@ -13,7 +13,7 @@ extension Index {
     /// SQL for whether all of `entry` is retained.
     static let isHeld = """
         (EXISTS (SELECT 1 FROM retention WHERE kind <> 3 AND retention.keyHash IN (\(holders)))
-         OR EXISTS (SELECT 1 FROM part WHERE part.keyHash = entry.keyHash AND ranges IS NULL))
+         OR EXISTS (SELECT 1 FROM part WHERE part.keyHash = entry.keyHash AND bytes >= \(Usage.most)))
         """
 
     /// SQL for the name whose retention keeps `entry` longest; last one that keeps a part of it.
@@ -84,7 +84,7 @@ extension Index {
     func keptParts(of name: String, in database: Database) throws -> ByteRangeSet? {
         let rows = try PartRow.all(database, sql: "SELECT ranges FROM part WHERE keyHash = ?", arguments: [name])
         guard !rows.isEmpty else { return nil }
-        return rows.reduce(into: ByteRangeSet()) { $0.formUnion($1.ranges ?? ByteRangeSet(0..<Usage.most)) }
+        return rows.reduce(into: ByteRangeSet()) { $0.formUnion($1.ranges) }
     }
 
     /// Ends retentions that expired before `date`; false if there was none.
@@ -108,8 +108,8 @@ extension Index {
         let retention: Retention
         /// What of a stream is downloaded.
         var selection: StreamSelection?
-        /// Where the beginning is kept, which bytes of which files that is; `nil` for all of one.
-        var parts: [CacheKey: ByteRangeSet?] = [:]
+        /// Where the beginning is kept, which bytes of which files that is.
+        var parts: [CacheKey: ByteRangeSet] = [:]
     }
 
     /// All retained keys.

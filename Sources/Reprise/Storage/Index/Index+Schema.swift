@@ -84,7 +84,7 @@ extension Index {
                 sql: """
                     ALTER TABLE retention ADD COLUMN amount TEXT;
                     CREATE TABLE part (
-                        keyHash TEXT NOT NULL, holder TEXT NOT NULL, bytes INTEGER NOT NULL, ranges BLOB,
+                        keyHash TEXT NOT NULL, holder TEXT NOT NULL, bytes INTEGER NOT NULL, ranges BLOB NOT NULL,
                         PRIMARY KEY (keyHash, holder)) WITHOUT ROWID;
                     CREATE INDEX partByHolder ON part (holder);
                     CREATE TRIGGER retentionRemoved AFTER DELETE ON retention BEGIN

@@ -67,7 +67,7 @@ extension Index {
             var removal = Removal()
             for name in names {
                 // It may have been retained after it was chosen for eviction.
-                if !force, try isHeld(name, in: database) || keptParts(of: name, in: database) != nil {
+                if !force, try isHeld(name, in: database) {
                     removal.kept.insert(name)
                     continue
                 }
@@ -97,10 +97,15 @@ extension Index {
     }
 
     private func isHeld(_ name: String, in database: Database) throws -> Bool {
-        try Bool.fetchOne(database, sql: "SELECT retained FROM entry WHERE keyHash = ?", arguments: [name]) ?? false
+        try Bool.fetchOne(
+            database,
+            sql: """
+                SELECT retained OR EXISTS (SELECT 1 FROM part WHERE part.keyHash = entry.keyHash)
+                FROM entry WHERE keyHash = ?
+                """, arguments: [name]) ?? false
     }
 
-    /// Those of `names` that are retained.
+    /// Those of `names` that are retained, or of which parts are.
     func held(_ names: [String]) throws(RepriseError) -> Set<String> {
         try read { database in Set(try names.filter { try isHeld($0, in: database) }) }
     }
@@ -138,7 +143,10 @@ extension Index {
         try addToNamedTitle(name, in: database)
         // Of a trimmed entry there may be more now than the parts that stay.
         try database.execute(
-            sql: "UPDATE entry SET retained = \(Self.isHeld) WHERE keyHash = ? AND retained <> 1", arguments: [name])
+            sql: """
+                UPDATE entry SET retained = \(Self.isHeld)
+                WHERE keyHash = ? AND (retained = 2 OR retained = 0 AND \(Self.isHeld))
+                """, arguments: [name])
         for (block, chunks) in generation.blocks {
             if chunks.isEmpty {
                 try database.execute(

@@ -4,14 +4,11 @@ import GRDB
 
 /// A row of `part`: which bytes of an entry stay, because the beginning of a file or a stream is kept.
 struct PartRow: IndexRow {
-    /// `nil` for all.
-    let ranges: ByteRangeSet?
+    /// Those that can be read: of a damaged row, the entry stays without its bytes.
+    let ranges: ByteRangeSet
 
-    init?(_ row: Row) {
-        guard let packed: Data = row.value("ranges") else {
-            ranges = nil
-            return
-        }
+    init(_ row: Row) {
+        let packed: Data = row.value("ranges") ?? Data()
         let numbers = packed.withUnsafeBytes { bytes in
             stride(from: 0, to: bytes.count - bytes.count % 8, by: 8).map {
                 Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: $0, as: Int64.self))
@@ -25,16 +22,14 @@ struct PartRow: IndexRow {
     }
 
     /// Adds a row: `ranges` of the entry `name` stay because of the retention of `holder`.
-    static func save(_ ranges: ByteRangeSet?, of name: String, for holder: String, in database: Database) throws {
-        let packed = ranges.map { ranges in
-            ranges.reduce(into: Data()) { data, range in
-                for number in [range.lowerBound, range.upperBound] {
-                    withUnsafeBytes(of: number.littleEndian) { data.append(contentsOf: $0) }
-                }
+    static func save(_ ranges: ByteRangeSet, of name: String, for holder: String, in database: Database) throws {
+        let packed = ranges.reduce(into: Data()) { data, range in
+            for number in [range.lowerBound, range.upperBound] {
+                withUnsafeBytes(of: number.littleEndian) { data.append(contentsOf: $0) }
             }
         }
         try database.execute(
             sql: "INSERT OR REPLACE INTO part (keyHash, holder, bytes, ranges) VALUES (?, ?, ?, ?)",
-            arguments: [name, holder, ranges?.byteCount ?? Usage.most, packed])
+            arguments: [name, holder, ranges.byteCount, packed])
     }
 }
