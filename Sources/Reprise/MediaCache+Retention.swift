@@ -31,8 +31,9 @@ extension MediaCache {
             guard !amount.isNothing else {
                 throw RepriseError(.invalidArgument, "A beginning that is kept has at least one byte.")
             }
-            parts = try await resource.preload(amount, arrived: arrived)
-            for (key, ranges) in parts { try await checkStored(ranges, of: key, for: resource, in: store) }
+            for (key, ranges) in try await resource.preload(amount, arrived: arrived) {
+                parts[try await variant(key, with: ranges, for: resource, in: store)] = ranges
+            }
         }
         await store.recorder.flush()
         let retained = Index.Retained(
@@ -50,18 +51,20 @@ extension MediaCache {
         }
     }
 
-    /// Throws `storageFull` unless `ranges` of an entry are stored, as far as it has them.
+    /// The key of the stored response to `resource`, a variant's where responses vary; throws `storageFull` unless
+    /// `ranges` of it are stored, as far as it has them.
     ///
     /// Where there is too little room, the first bytes of a long beginning are evicted for its last ones.
-    private func checkStored(
-        _ ranges: ByteRangeSet, of key: CacheKey, for resource: MediaResource, in store: Store
-    ) async throws {
+    private func variant(
+        _ key: CacheKey, with ranges: ByteRangeSet, for resource: MediaResource, in store: Store
+    ) async throws -> CacheKey {
         let stored = try await engine.resource(key).stored(for: resource.originRequest)
         let file = ByteRangeSet(0..<(stored?.information.completeLength ?? Usage.most))
         let missing = ranges.intersection(file).subtracting(stored?.storedRanges ?? [])
-        guard missing.isEmpty else {
-            throw RepriseError(.storageFull, store.noRoomReason(for: missing.byteCount))
+        guard let stored, missing.isEmpty else {
+            throw RepriseError(.storageFull, store.noRoomReason(for: 1))
         }
+        return stored.key
     }
 
     /// The retention of `resource`.

@@ -47,12 +47,24 @@ struct Beginning: ExpressibleByArgument, Sendable {
                 meter.note(bytes: count(), fromStore: 0)
             }
         } catch {
-            guard error is CancellationError || Task.isCancelled else { throw error }
+            guard error is CancellationError || Task.isCancelled else { throw Self.failure(error, of: name) }
             if meter.isJSON { try Terminal.printJSON(meter.report("interrupted")) }
             throw StopSignals.StoppedTransfer(
                 key: resource.key, name: name, advice: "Run the same command again to go on.")
         }
         return count()
+    }
+
+    /// With the file's name, and as what `fetch` and `pin` of whole files fail with.
+    private static func failure(_ error: any Error, of name: String) -> any Error {
+        guard let error = error as? RepriseError else { return error }
+        switch error.code {
+        case .notStored:
+            return Failure.Reason.notStored("\(name) cannot be stored: \(StorageObstacle.forbidden.advice)")
+        case .storageFull:
+            return Failure.Reason.notStored("The beginning of \(name) cannot be kept. \(error.explanation)")
+        default: return error
+        }
     }
 }
 

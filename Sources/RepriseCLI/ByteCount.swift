@@ -39,6 +39,8 @@ struct ByteCount: ExpressibleByArgument, Sendable, Equatable, CustomStringConver
 
     /// `value` with so many digits after the point, without Foundation's locale.
     static func fixed(_ value: Double, digits: Int) -> String {
+        // Beyond that, digits behind the point mean nothing, and an integer has no room for them.
+        let value = value.isNaN ? 0 : min(max(value, -9e15), 9e15)
         guard digits > 0 else { return String(Int64(value.rounded())) }
         let scale = digits == 1 ? 10.0 : 100.0
         let scaled = Int64((value * scale).rounded())

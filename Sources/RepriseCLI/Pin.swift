@@ -136,6 +136,9 @@ struct Pin: AsyncParsableCommand {
             throw error
         }
         let report = try await Self.report(resource, url: URLText.redacted(url), retention: retention, in: store)
+        if first != nil, case .pinned = before {
+            return report + "\nIt was pinned as a whole: the rest may go now when room is needed."
+        }
         guard before == .download, !download, first == nil else { return report }
         return report + "\nIt was a download and is a pin now: what is missing is no longer fetched."
     }

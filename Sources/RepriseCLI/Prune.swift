@@ -51,7 +51,8 @@ struct Prune: AsyncParsableCommand {
             try Terminal.print(report)
             if let problem { throw problem }
             if let to, left > to.bytes {
-                Terminal.error("reprise: What is left is pinned or a download. See: reprise list")
+                Terminal.error(
+                    "reprise: What is left is pinned, a download, or a beginning that is kept. See: reprise list")
             }
         }
     }

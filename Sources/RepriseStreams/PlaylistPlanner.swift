@@ -19,6 +19,8 @@ package struct PlaylistPlanner: StreamPlanner {
             || PlaylistFormat.isVague(type) && !url.namesMedia
     }
 
+    package func beginsPlaylist(_ bytes: [UInt8]) -> Bool { PlaylistFormat(of: bytes) != nil }
+
     package func files(
         of first: StreamDocument, selection: StreamSelection, load: (ResourceURL) async throws -> StreamDocument
     ) async throws -> [StreamFile]? {

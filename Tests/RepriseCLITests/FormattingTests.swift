@@ -19,6 +19,12 @@ import Testing
         #expect(ByteCount(argument: text) == nil)
     }
 
+    @Test("no number is too large, or none, to be shown", arguments: [1e308, -.infinity, .nan, 1e15])
+    func fixedDigits(_ value: Double) {
+        for digits in 0...2 { #expect(!ByteCount.fixed(value, digits: digits).isEmpty) }
+        #expect(ByteCount.fixed(1e15, digits: 0) == "1000000000000000")
+    }
+
     @Test(
         "three significant digits",
         arguments: [

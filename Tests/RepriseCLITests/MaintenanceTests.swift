@@ -61,6 +61,19 @@ import Testing
             }
             let nothing = try await Command.run("pin", site.directory, ["--first", "0s", url])
             #expect(nothing.exit == .status(64), "\(nothing)")
+            _ = try await Command.run("pin", site.directory, [url])
+            let less = try await Command.run("pin", site.directory, ["--first", "1kB", url])
+            #expect(less.exit == .status(0) && less.output.contains("It was pinned as a whole"), "\(less)")
+            site.origin.set(
+                TestOrigin.Resource(
+                    .pattern(seed: 1, length: 1000), mediaType: "video/mp4",
+                    personality: TestOrigin.Personality { $0.fields[.cacheControl] = "no-store" }), at: "/secret.mp4")
+            for command in ["pin", "fetch"] {
+                let refused = try await Command.run(
+                    command, site.directory, ["--first", "10B", site.origin.url("/secret.mp4")])
+                #expect(
+                    refused.exit == .status(74) && refused.errors.contains("secret.mp4 cannot be stored"), "\(refused)")
+            }
         }
     }
 

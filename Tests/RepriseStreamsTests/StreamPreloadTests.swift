@@ -236,6 +236,18 @@ import Testing
         }
     }
 
+    @Test("a file whose type says nothing is a file, not read as a whole for its text")
+    func vagueType() async throws {
+        try await Self.run { bench async throws in
+            bench.publish("/huge", length: 3_000_000, type: "application/octet-stream")
+            #expect(try await Self.preload(.bytes(1000), of: "/huge", bench) == ["/huge 0-999", "/huge 1000-65535"])
+            #expect(try await Self.preload(.bytes(100_000), of: "/huge", bench) == ["/huge 65536-99999"])
+            Self.publish(Self.media(["a1.ts", "a2.ts"]), at: "/list", bench, type: "application/octet-stream")
+            #expect(
+                try await Self.preload(.segments(1), of: "/list", bench).filter { $0.contains(".ts") } == ["/a1.ts"])
+        }
+    }
+
     @Test("where playlists are not read, one is the file that it is")
     func plain() async throws {
         try await Bench.run { bench async throws in

@@ -15,7 +15,7 @@ public enum Retention: Sendable, Hashable {
     ///
     /// ``MediaCache/retain(_:as:)`` fetches what is missing of the beginning, as ``MediaResource/preload(_:)`` does;
     /// later it is not fetched again. Room is made in steps of 2 MiB. Whole entries stay where the file system cannot
-    /// free a part of a file, and nothing is kept of responses that vary with the request.
+    /// free a part of a file. Of responses that vary with the request, the one that the resource selects is kept.
     case first(PreloadAmount)
 
     /// Until released; the same as `.pinned(until: nil)`.

@@ -6,6 +6,9 @@ package protocol StreamPlanner: Sendable {
     /// Whether a file with this metadata may be a playlist.
     func mayBePlaylist(_ information: ContentInformation, at url: ResourceURL) -> Bool
 
+    /// Whether a file that begins with `bytes` is a playlist.
+    func beginsPlaylist(_ bytes: [UInt8]) -> Bool
+
     /// The files of the stream that begins with `first`, without playlists, in the order in which they play; `nil` if
     /// that is no playlist.
     ///

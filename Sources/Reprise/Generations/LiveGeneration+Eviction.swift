@@ -27,6 +27,8 @@ extension LiveGeneration {
             }
         }
         bytes.noteEvicted(freed)
+        // The blocks were still charged when the record was written.
+        if freed.allocated > 0 { store.recorder.note(self, bytes: 0) }
         engine.reporter.tell(.evicted(key, bytes: freed.stored))
         engine.progress.changed(key)
     }

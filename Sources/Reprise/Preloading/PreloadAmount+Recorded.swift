@@ -16,7 +16,9 @@ extension PreloadAmount {
         switch (words.first, words.count) {
         case ("all", 1): self = .all
         case ("bytes", 2): if let count = Int64(words[1]) { self = .bytes(count) } else { return nil }
-        case ("seconds", 2): if let seconds = Double(words[1]) { self = .seconds(seconds) } else { return nil }
+        case ("seconds", 2):
+            guard let seconds = Double(words[1]), seconds.isFinite else { return nil }
+            self = .seconds(seconds)
         case ("segments", 2): if let count = Int(words[1]) { self = .segments(count) } else { return nil }
         case ("range", 3):
             guard let lower = Int64(words[1]), let upper = Int64(words[2]), lower <= upper else { return nil }

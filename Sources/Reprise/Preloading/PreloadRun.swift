@@ -29,44 +29,73 @@ struct PreloadRun: Sendable {
     @discardableResult
     func fetch() async throws -> [CacheKey: ByteRangeSet] {
         guard !amount.isNothing else { return [:] }
-        if case .range(let range) = amount {
-            return [stream.key: try await store(.bounded(range), of: stream.first)]
-        }
+        if case .range = amount { return [stream.key: try await store(extent, of: stream.first)] }
         try await engine.authorizer?.prepare(stream.request)
-        let read = try await stream.first.open(firstCount.map { .bounded(0..<$0) })
+        guard let read = try await openFirst() else { return [:] }
         defer { read.cancel() }
-        if stream.textLimit(read.information) != nil { return try await fetchStream(from: read) }
+        if let planner = engine.configuration.streamPlanner, let limit = stream.textLimit(read.information) {
+            if let document = try await playlist(from: read, upTo: limit, planner: planner) {
+                return try await fetchStream(of: document, planner: planner)
+            }
+            // It was read for its text, and is media after all.
+            return [stream.key: try await rest()]
+        }
         return [stream.key: try await fetchFile(from: read)]
     }
 
+    /// The first read; `nil` for an empty file, of which there is nothing to store.
+    private func openFirst() async throws -> MediaRead? {
+        do { return try await stream.first.open(firstCount.map { .bounded(0..<$0) }) } catch let error as RepriseError
+            where error.code == .rangeNotSatisfiable
+        {
+            // A range from byte 0 lies outside of an empty file only (RFC 9110 §14.1.2).
+            return nil
+        }
+    }
+
     private func fetchFile(from read: MediaRead) async throws -> ByteRangeSet {
+        if case .seconds(let seconds) = extent {
+            return try await store(seconds: seconds, of: stream.first, from: read)
+        }
+        try await drain(read, of: stream.first)
+        return try await rest()
+    }
+
+    /// What is missing once the first read has ended.
+    private func rest() async throws -> ByteRangeSet {
+        switch extent {
+        case .seconds: try await store(extent, of: stream.first)
+        case .range(let range): ByteRangeSet(range)
+        case .whole: .whole
+        }
+    }
+
+    /// What of a file is stored.
+    private var extent: StreamPart.Extent {
         switch amount {
-        case .seconds(let seconds): return try await store(seconds: seconds, of: stream.first, from: read)
-        case .segments(let count):
-            return try await store(
-                seconds: Double(count) * PreloadAmount.secondsPerSegment, of: stream.first, from: read)
-        case .bytes, .range, .all:
-            try await drain(read, of: stream.first)
-            return firstCount.map { ByteRangeSet(0..<$0) } ?? .whole
+        case .bytes(let count): .range(0..<count)
+        case .seconds(let seconds): .seconds(seconds)
+        case .segments(let count): .seconds(Double(count) * PreloadAmount.secondsPerSegment)
+        case .range(let range): .range(range)
+        case .all: .whole
         }
     }
 
     /// How many bytes are read first; `nil` for all.
     private var firstCount: Int64? {
-        switch amount {
-        case .bytes(let count): count
-        case .seconds, .segments: Self.firstBytes
-        case .range, .all: nil
+        switch extent {
+        case .range(let range): range.upperBound
+        case .seconds: Self.firstBytes
+        case .whole: nil
         }
     }
 
     // MARK: - Streams
 
-    /// Stores the beginning of a stream, of whose first file `read` is a read; all of the file if it is no playlist.
-    private func fetchStream(from read: MediaRead) async throws -> [CacheKey: ByteRangeSet] {
-        guard let planner = engine.configuration.streamPlanner,
-            let document = stream.document(try await firstFile(from: read), from: stream.request.url)
-        else { return [stream.key: .whole] }
+    /// Stores the beginning of the stream whose outermost playlist is `document`.
+    private func fetchStream(
+        of document: StreamDocument, planner: any StreamPlanner
+    ) async throws -> [CacheKey: ByteRangeSet] {
         var playlists: [CacheKey] = []
         let parts = try await planner.beginning(of: document, amount: amount) { url in
             let (key, text) = try await stream.playlist(at: url, arrived: arrived)
@@ -93,14 +122,30 @@ struct PreloadRun: Sendable {
         return stored
     }
 
-    /// The whole first file: most playlists are as short as `read`, and a second read would ask the origin again.
-    private func firstFile(from read: MediaRead) async throws -> FileDownload.Fetched {
-        let bytes = try await stream.first.bytes(
-            of: read, upTo: stream.textLimit(read.information), arrived: arrived)
-        if let count = firstCount, let bytes, bytes.count == count, read.information.completeLength != count {
-            return try await stream.first.fetch(returningUpTo: stream.textLimit, arrived: arrived)
+    /// The whole playlist that `read` begins; `nil` if that is none.
+    ///
+    /// Most are as short as `read`, and a second read would ask the origin again.
+    private func playlist(
+        from read: MediaRead, upTo limit: Int64, planner: any StreamPlanner
+    ) async throws -> StreamDocument? {
+        let bytes = try await stream.first.bytes(of: read, upTo: limit, arrived: arrived)
+        guard let bytes else { return nil }
+        var fetched = FileDownload.Fetched(information: read.information, bytes: bytes)
+        let isCut = firstCount == Int64(bytes.count) && read.information.completeLength != firstCount
+        if isCut {
+            guard planner.beginsPlaylist(try await head(bytes)) else { return nil }
+            fetched = try await stream.first.fetch(returningUpTo: stream.textLimit, arrived: arrived)
         }
-        return FileDownload.Fetched(information: read.information, bytes: bytes)
+        guard planner.beginsPlaylist(fetched.bytes ?? []) else { return nil }
+        return stream.document(fetched, from: stream.request.url)
+    }
+
+    /// Enough of the beginning to recognize a playlist, where `bytes` is what an amount of few bytes brought.
+    private func head(_ bytes: [UInt8]) async throws -> [UInt8] {
+        guard bytes.count < Self.firstBytes else { return bytes }
+        let read = try await stream.first.open(.bounded(0..<Self.firstBytes))
+        defer { read.cancel() }
+        return try await stream.first.bytes(of: read, upTo: Self.firstBytes, arrived: arrived) ?? bytes
     }
 
     private func store(_ extent: StreamPart.Extent, of file: FileDownload) async throws -> ByteRangeSet {

@@ -52,6 +52,8 @@ extension Engine {
         else { return false }
         await generation.shrink(by: .max, keeping: kept)
         guard generation.isIdle, !store.cannotPunch.withLock({ $0 }) else { return false }
+        // Records count as more than the parts that stay.
+        await store.recorder.flush()
         do throws(RepriseError) {
             try await store.recorder.change { index async throws(RepriseError) in
                 try await index.markTrimmed(candidate.name)

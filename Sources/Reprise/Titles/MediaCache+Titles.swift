@@ -64,8 +64,8 @@ extension MediaCache {
     /// Removes the files of titles tagged `tag`, the least recently used title first.
     ///
     /// Goes on until those titles occupy at most `size` bytes and none is left that was not used for `age`, or the task
-    /// is canceled. Pinned titles and downloads stay, and so do names and tags. Returns the bytes freed on disk, and
-    /// the error that reports files which could not be removed.
+    /// is canceled. Pinned titles and downloads stay, files that are pinned by themselves, names and tags. Returns the
+    /// bytes freed on disk, and the error that reports files which could not be removed.
     package func prunedTitles(
         tagged tag: String, toSize size: Int64?, olderThan age: Duration?
     ) async throws -> (freed: Int64, problem: RepriseError?) {
@@ -85,8 +85,13 @@ extension MediaCache {
         return (max(0, before - store.quota.usage.allocated), nil)
     }
 
+    /// The files that belong to no other title, and that nothing retains.
     private func ownFiles(of title: Title, in store: Store) async throws -> [CacheKey] {
-        try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.ownFiles(of: title.key) }
+        try await withTaskExecutorPreference(DiskExecutor.shared) {
+            let files = try store.index.ownFiles(of: title.key)
+            let held = try store.index.held(files.map { store.index.name(of: $0) })
+            return files.filter { !held.contains(store.index.name(of: $0)) }
+        }
     }
 
     /// Records that the files under `keys` belong to `title`, as far as they are stored.

@@ -114,6 +114,7 @@ import Testing
                 try await bench.cache.retain(second, as: .first(.bytes(6 << 20)))
             }
             #expect(error?.code == .storageFull)
+            #expect(error?.message.contains("disk") == false, "\(String(describing: error))")
             #expect(try await bench.cache.retention(of: first) == .first(.bytes(6 << 20)))
             #expect(try await bench.cache.retention(of: second) == .cached)
         }
@@ -133,6 +134,71 @@ import Testing
             #expect(try store.index.held(chosen.map(\.name)) == Set(chosen.map(\.name)))
             #expect(try await engine.remove(chosen, force: false, in: store).removed.isEmpty)
             try await Self.expectBeginning(1, bench, in: bench.cache)
+        }
+    }
+
+    @Test("what was freed of a file is freed for the next process, too", arguments: [false, true])
+    func accounting(isKept: Bool) async throws {
+        try await Bench.run { bench async throws in
+            let film = try Self.film(1, bench)
+            _ = try await film.read().drain()
+            await bench.cache.becomeIdle()
+            if isKept {
+                try await bench.cache.retain(film, as: .first(.bytes(Self.beginning)))
+                await bench.cache.prune(toSize: 1)
+            } else {
+                let generation = try #require(
+                    await bench.cache.engine.resource(film.key).stored(for: film.originRequest))
+                await generation.shrink(by: 6 << 20)
+            }
+            let left = bench.cache.allocatedBytes.media
+            #expect(left > 0 && left <= 2 << 20)
+            try await bench.reopened { cache async throws in
+                #expect(cache.allocatedBytes.media == left)
+                #expect(try await cache.entries().map(\.allocatedBytes) == [left])
+            }
+        }
+    }
+
+    @Test("of responses that vary, the one that was asked for keeps its beginning (RFC 9111 §4.1)")
+    func variants() async throws {
+        try await Bench.run(configure: { $0.limit = 12 << 20 }) { bench async throws in
+            bench.publish("/1", length: Self.length, seed: 1) { $0.fields = [.vary: "Accept-Language"] }
+            let film = try bench.cache.resource(for: bench.origin.url("/1"))
+            try await bench.cache.retain(film, as: .first(.bytes(Self.beginning)))
+            for _ in 0..<2 {
+                _ = try await film.read().drain()
+                await bench.cache.becomeIdle()
+                _ = try await Self.film(2, bench).read().drain()
+                await bench.cache.becomeIdle()
+            }
+            let stored = await film.storedProgress().ranges
+            #expect(stored.contains(0..<Self.beginning) && stored.byteCount < Self.length)
+            try await Self.expectBeginning(1, bench, in: bench.cache)
+        }
+    }
+
+    @Test("room is counted in extents, so that small beginnings do not fill the cache unseen")
+    func extents() async throws {
+        try await Bench.run(configure: { $0.limit = 9 << 20 }) { bench async throws in
+            for number in 1...3 {
+                let film = try Self.film(number, bench)
+                _ = try await film.read().drain()
+                await bench.cache.becomeIdle()
+                try await bench.cache.retain(film, as: .first(.bytes(100_000)))
+            }
+            let store = try #require(bench.cache.engine.store)
+            // Each lies in one extent, of which a player may have stored all.
+            #expect(try store.index.retainedUsage().allocated <= 3 * FetchSchedule.extent)
+            #expect(try store.index.retainedUsage().allocated > 3 * 100_000)
+        }
+    }
+
+    @Test func anEmptyFileIsItsBeginning() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/empty", length: 0)
+            let file = try bench.cache.resource(for: bench.origin.url("/empty"))
+            for amount in [PreloadAmount.seconds(5), .bytes(10), .segments(1)] { try await file.preload(amount) }
         }
     }
 
@@ -173,6 +239,8 @@ import Testing
         #expect(PreloadAmount(recorded: amount.recorded) == amount)
     }
 
-    @Test(arguments: ["", "bytes", "bytes x", "range 9 5", "range 1", "all 1", "weeks 3", "seconds 1 2"])
+    @Test(arguments: [
+        "", "bytes", "bytes x", "range 9 5", "range 1", "all 1", "weeks 3", "seconds 1 2", "seconds inf", "seconds nan",
+    ])
     func aDamagedAmountIsNone(_ text: String) { #expect(PreloadAmount(recorded: text) == nil) }
 }

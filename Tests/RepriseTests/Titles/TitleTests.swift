@@ -259,6 +259,21 @@ import Testing
         }
     }
 
+    @Test("pruning a tag leaves files that are pinned by themselves")
+    func pruningKeepsPins() async throws {
+        try await Bench.run { bench async throws in
+            for name in ["/list", "/1", "/2"] { bench.publish(name, length: 1000) }
+            try await Self.play(["/list", "/1", "/2"], of: "/list", bench)
+            let list = try bench.cache.resource(for: bench.origin.url("/list"))
+            try await bench.cache.nameTitle(of: list, name: nil, tag: "show")
+            let pinned = try bench.cache.resource(for: bench.origin.url("/1"))
+            try await bench.cache.retain(pinned, as: .pinned)
+            _ = try await bench.cache.prunedTitles(tagged: "show", toSize: 0, olderThan: nil)
+            #expect(try await Self.names(bench.cache) == ["1"])
+            #expect(try await bench.cache.retention(of: pinned) == .pinned)
+        }
+    }
+
     @Test("a host's files go, in every partition, with pins of which nothing is stored")
     func removalByHost() async throws {
         try await Bench.run { bench async throws in

@@ -47,7 +47,8 @@ extension Index {
                 let kept = try keptParts(of: row.name, in: database)
                 return Candidate(
                     name: row.name, key: record?.key, url: record?.url,
-                    allocated: max(0, (row.generation?.usage.allocated ?? 0) - (kept?.byteCount ?? 0)), kept: kept)
+                    allocated: max(0, (row.generation?.usage.allocated ?? 0) - (kept?.extents.byteCount ?? 0)),
+                    kept: kept)
             }
         }
     }

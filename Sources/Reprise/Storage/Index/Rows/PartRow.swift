@@ -30,6 +30,16 @@ struct PartRow: IndexRow {
         }
         try database.execute(
             sql: "INSERT OR REPLACE INTO part (keyHash, holder, bytes, ranges) VALUES (?, ?, ?, ?)",
-            arguments: [name, holder, ranges.byteCount, packed])
+            arguments: [name, holder, ranges.extents.byteCount, packed])
+    }
+}
+
+extension ByteRangeSet {
+    /// The extents in which its bytes lie: what stays on disk because of them.
+    var extents: ByteRangeSet {
+        reduce(into: []) { extents, range in
+            let size = FetchSchedule.extent
+            extents.insert(range.lowerBound / size * size..<(range.upperBound + size - 1) / size * size)
+        }
     }
 }
