@@ -4,7 +4,7 @@ import Foundation
 /// A client on a plain socket: sends exactly what it is given, reads exactly as much as requested, and leaves at any
 /// time.
 ///
-/// Blocking calls run on a separate queue. One caller at a time.
+/// Blocking calls run on a separate queue, and end after five minutes in which nothing comes. One caller at a time.
 public final class RawClient: Sendable {
     /// A response's head.
     public struct Head: Sendable {
@@ -34,6 +34,8 @@ public final class RawClient: Sendable {
         if var size = receiveBufferSize {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
         }
+        var silence = timeval(tv_sec: 300, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &silence, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(UInt16(port).bigEndian)

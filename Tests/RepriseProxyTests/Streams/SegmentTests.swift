@@ -192,6 +192,8 @@ import Testing
                 let client = try RawClient(port: server.port)
                 try await client.get("/http/origin.example/1.ts", ["Connection: close"])
                 let reply = Task { try await client.head() }
+                // Its two seconds have begun. The clock stood still so far: others that sleep would move it on.
+                while origin.requests.count == asked { await breathe() }
                 let driver = Task {
                     // Delays are drawn at random; the clock goes on as long as there is one.
                     while !Task.isCancelled {
