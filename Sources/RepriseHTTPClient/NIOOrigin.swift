@@ -67,7 +67,9 @@ public final class NIOOrigin: Origin {
             let sent = follower.request
             let response = try await exchange(sent)
             guard try follower.follows(response.head) else {
-                return OriginResponse(head: response.head, url: sent.url, body: response.body)
+                var final = OriginResponse(head: response.head, url: sent.url, body: response.body)
+                final.hasLeftHost = follower.hasLeftHost
+                return final
             }
             await response.body.discard(upTo: Redirect.discardLimit)
             try Task.checkCancellation()

@@ -75,7 +75,11 @@ public final class URLSessionOrigin: Origin {
             let transfer = try begin(sent)
             let head = try await transfer.start()
             let body = TransferBody(transfer)
-            guard try follower.follows(head) else { return OriginResponse(head: head, url: sent.url, body: body) }
+            guard try follower.follows(head) else {
+                var response = OriginResponse(head: head, url: sent.url, body: body)
+                response.hasLeftHost = follower.hasLeftHost
+                return response
+            }
             await body.discard(upTo: Int64(Redirect.discardLimit))
             try Task.checkCancellation()
         }

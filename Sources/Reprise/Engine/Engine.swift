@@ -192,9 +192,11 @@ final class Engine: Sendable {
     }
 
     /// Sends as ``send(_:range:ifRange:condition:interest:)`` does, without waiting for a turn.
+    ///
+    /// `authority` is the origin to which it counts, if that is not the one that is asked.
     func sendNow(
         _ request: OriginRequest, range: RangeSpec?, ifRange: String? = nil, condition: Validators? = nil,
-        interest: RequestInterest
+        interest: RequestInterest, countedTo authority: String? = nil
     ) async throws -> (response: OriginResponse, requestTime: Int64) {
         var request = request
         request.fields[.range] = range.map { RangeField($0).description }
@@ -206,7 +208,7 @@ final class Engine: Sendable {
         }
         request.fields[.acceptEncoding] = "identity"
         guard request.source != nil || !configuration.reuse.isOffline else { throw Self.notStored(request.url) }
-        let authority = request.url.authority
+        let authority = authority ?? request.url.authority
         guard let demand = interest.demand else { throw CancellationError() }
         let requestTime = Int64(configuration.clock.now())
         // Nothing that the network has to do with.
@@ -217,13 +219,14 @@ final class Engine: Sendable {
         defer { precedence.answered(number, at: authority) }
         let start = configuration.clock.elapsed()
         var response = try await sendAuthorized(&request)
-        if response.url.scheme != request.url.scheme || response.url.authority != request.url.authority {
-            // After a redirect: the cookies of another server would be taken for those of the one that was asked.
-            response.head.headerFields[.setCookie] = nil
-        }
+        response.asked = request
+        response.dropForeignCookies(askedAt: request.url)
         timings.noteFirstByte(configuration.clock.elapsed() - start, from: authority)
         return (response, requestTime)
     }
+
+    /// `request` with what is known of its authorization, for a target that only the same request may use.
+    func authorized(_ request: OriginRequest) -> OriginRequest { authorizer?.apply(to: request).request ?? request }
 
     /// Sends `request`, once more with another authorization if it is refused; changes it to what was sent.
     private func sendAuthorized(_ request: inout OriginRequest) async throws -> OriginResponse {

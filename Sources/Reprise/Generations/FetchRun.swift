@@ -103,22 +103,20 @@ struct FetchRun: Sendable {
         let spec: RangeSpec? =
             record.rangesSupported == false ? nil : isRest ? .from(range.lowerBound) : .bounded(range)
         let ifRange = spec == nil ? nil : record.identity.validators.ifRangeValue
-        let (response, requestTime) = try await engine.sendNow(
-            request, range: spec, ifRange: ifRange, interest: interest)
+        let question = LiveGeneration.Question(
+            request: request, range: spec, ifRange: ifRange, storage: engine.storage(for: request), interest: interest)
+        let answer = try await generation.answer(to: question)
+        let response = answer.response
         // Canceled while the request was under way: what has arrived already is stored all the same.
         if !generation.attach(response.body, to: id) { response.body.cancel() }
-        let sent = FetchRequest(range: spec, sentIfRange: ifRange != nil)
-        let action = validate(
-            sent, against: record.identity, policy: engine.configuration.generationPolicy, response: response.head,
-            finalHost: response.url.authority, storage: engine.storage(for: request))
-        if case .fill(let placement) = action {
+        if case .fill(let placement) = answer.action {
             generation.learn(placement)
             // The newest response's fields stand for all parts that were joined (RFC 9111 §3.4).
-            generation.freshen(response.head.headerFields, requestTime: requestTime, by: request)
+            generation.freshen(response.head.headerFields, requestTime: answer.requestTime, by: request)
             generation.noteSuccess()
             return try await drain(FetchResponse(response: response, placement: placement), with: &writer)
         }
-        return try await decline(action, response: response, to: sent)
+        return try await decline(answer.action, response: response, to: question.sent)
     }
 
     /// Every response that does not continue this generation.

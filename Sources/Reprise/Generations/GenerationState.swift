@@ -13,6 +13,8 @@ struct GenerationState: Sendable {
     var running = RunningFetches()
     var disk = DiskHealth()
     var origin: OriginHealth
+    /// Where requests for missing bytes go while the play lasts.
+    private var target = KeptTarget()
     /// The request to send for each reader if the origin has to be asked.
     private var requests: [ReaderID: OriginRequest] = [:]
     private var parkedReaders: [ReaderID: CheckedContinuation<Void, Never>] = [:]
@@ -39,6 +41,28 @@ struct GenerationState: Sendable {
         response.information(completeLength: schedule.completeLength, rangesSupported: schedule.rangesSupported)
     }
 
+    // MARK: - The target of a redirect
+
+    /// Where requests for missing bytes go now; `nil` for the first URL.
+    func keptTarget(at moment: Moment) -> KeptTarget.Target? {
+        guard response.isPlayed(hasReaders: !schedule.readers.isEmpty, at: moment.elapsed) else { return nil }
+        return target.usable(at: moment.date)
+    }
+
+    /// The response brought bytes of this generation, or confirmed them.
+    mutating func noteTarget(_ response: OriginResponse) { target.found(response) }
+
+    /// The first URL has answered otherwise.
+    mutating func forgetTarget() { target.forget() }
+
+    /// The target has answered.
+    mutating func noteAnswer(of used: KeptTarget.Target, status: Int, continues: Bool) -> KeptTarget.Verdict {
+        target.answered(used, status: status, continues: continues)
+    }
+
+    /// What follows an error of a request to the target.
+    func verdict(on error: RepriseError) -> KeptTarget.Verdict { target.failed(error) }
+
     // MARK: - Readers
 
     /// Begins a read of `spec`; `nil` if this generation cannot serve it and a new response must.
@@ -48,6 +72,8 @@ struct GenerationState: Sendable {
         _ spec: RangeSpec?, for request: OriginRequest, joinDistance: Int64, policy: GenerationPolicy,
         at elapsed: Duration
     ) throws(RepriseError) -> OpenedReader? {
+        // A new play asks the first URL again.
+        if !response.isPlayed(hasReaders: !schedule.readers.isEmpty, at: elapsed) { target.forget() }
         let length = schedule.completeLength
         guard let extent = ReadExtent(spec, completeLength: length) else {
             throw ReadExtent.notSatisfiable(length ?? 0)

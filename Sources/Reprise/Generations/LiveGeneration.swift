@@ -143,7 +143,10 @@ final class LiveGeneration: Sendable {
         _ response: FetchResponse, spec: RangeSpec?, request: OriginRequest, interest: RequestInterest?
     ) -> OpenedReader? {
         let placement = response.placement
-        let (opened, fetch) = state.withLock { $0.adopt(placement, for: spec, of: request) }
+        let (opened, fetch) = state.withLock { state in
+            state.noteTarget(response.response)
+            return state.adopt(placement, for: spec, of: request)
+        }
         engine.reporter.count { $0.reads += opened == nil ? 0 : 1 }
         start(fetch, range: placement.start..<(placement.end ?? .max), response: response, interest: interest)
         return opened
@@ -253,6 +256,26 @@ final class LiveGeneration: Sendable {
             return state.running.attach(body, to: id)
         }
     }
+
+    /// Where requests for missing bytes go now; `nil` for the first URL.
+    var keptTarget: KeptTarget.Target? {
+        let moment = moment
+        return ask { $0.keptTarget(at: moment) }
+    }
+
+    /// The response brought bytes of this generation, or confirmed them: further requests go where it came from.
+    func noteTarget(_ response: OriginResponse) { state.withLock { $0.noteTarget(response) } }
+
+    /// Further requests go to the first URL.
+    func forgetTarget() { state.withLock { $0.forgetTarget() } }
+
+    /// The target has answered; says whether the first URL must be asked.
+    func noteAnswer(of target: KeptTarget.Target, status: Int, continues: Bool) -> KeptTarget.Verdict {
+        state.withLock { $0.noteAnswer(of: target, status: status, continues: continues) }
+    }
+
+    /// What follows an error of a request to the target.
+    func verdict(on error: RepriseError) -> KeptTarget.Verdict { ask { $0.verdict(on: error) } }
 
     func learn(_ placement: BodyPlacement) {
         state.withLock {

@@ -57,6 +57,13 @@ struct StoredResponse: Sendable {
         return elapsed - lastUsed < policy.playWindow && elapsed - confirmed < ReusePolicy.longestPlay
     }
 
+    /// Whether a play of it is going on: as ``isInPlay(at:)``, and also during a pause in which readers stay.
+    func isPlayed(hasReaders: Bool, at elapsed: Duration) -> Bool {
+        guard hasReaders else { return isInPlay(at: elapsed) }
+        guard !policy.isShared, let confirmed, staysInPlay else { return false }
+        return elapsed - confirmed < ReusePolicy.longestPlay
+    }
+
     /// Whether it is used throughout a play: media, and a playlist that has ended if its origin gives it no lifetime.
     private var staysInPlay: Bool { derived.staysInPlay }
 

@@ -8,11 +8,24 @@ public struct OriginResponse: Sendable {
     public var url: ResourceURL
     /// The body, pulled by the receiver.
     public var body: any OriginBody
+    /// Whether a redirect led to another host or port on the way, so that only harmless fields were sent from there
+    /// on; `nil` if the client does not say.
+    package var hasLeftHost: Bool?
+    /// The request that was answered, as it was sent before any redirect; `nil` unless the engine sent it.
+    var asked: OriginRequest?
 
     /// Creates a response.
     public init(head: HTTPResponse, url: ResourceURL, body: any OriginBody) {
         self.head = head
         self.url = url
         self.body = body
+    }
+}
+
+extension OriginResponse {
+    /// Drops cookies of another server than that of `url`, for whose they would be taken after a redirect.
+    mutating func dropForeignCookies(askedAt url: ResourceURL) {
+        guard self.url.scheme != url.scheme || self.url.authority != url.authority else { return }
+        head.headerFields[.setCookie] = nil
     }
 }

@@ -34,11 +34,14 @@ package enum Redirect {
                 "\(origin.authority) redirects from https to plain http at \(target.authority); ask for the http URL itself if that is wanted."
             )
         }
+        return sending(request, to: target, hasLeftHost: !keepsCredentials(from: origin, to: target))
+    }
+
+    /// `request` for `target`; with harmless fields only if the way there leads over another host or port.
+    static func sending(_ request: OriginRequest, to target: ResourceURL, hasLeftHost: Bool) -> OriginRequest {
         var next = request
         next.url = target
-        if !keepsCredentials(from: origin, to: target) {
-            next.fields = HTTPFields(request.fields.filter { isHarmless($0.name) })
-        }
+        if hasLeftHost { next.fields = HTTPFields(request.fields.filter { isHarmless($0.name) }) }
         return next
     }
 
@@ -68,7 +71,7 @@ package enum Redirect {
     }
 
     /// Credentials stay with their host and port; an upgrade from http to https at the default ports counts as staying.
-    private static func keepsCredentials(from origin: ResourceURL, to target: ResourceURL) -> Bool {
+    static func keepsCredentials(from origin: ResourceURL, to target: ResourceURL) -> Bool {
         origin.host == target.host
             && (origin.port == target.port || (origin.hasDefaultPort && target.hasDefaultPort))
     }

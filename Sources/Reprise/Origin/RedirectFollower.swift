@@ -4,6 +4,8 @@ package import HTTPTypes
 package struct RedirectFollower: Sendable {
     /// The request to send now.
     package private(set) var request: OriginRequest
+    /// Whether a redirect led to another host or port, so that only harmless fields are sent from there on.
+    package private(set) var hasLeftHost = false
     private let limit: Int
     private let authority: String
     private var redirects = 0
@@ -27,7 +29,9 @@ package struct RedirectFollower: Sendable {
             throw RepriseError(
                 .originRedirectRefused, "\(authority) redirects more than \(limit) times; it may go in a circle.")
         }
-        request = try Redirect.following(location, from: request)
+        let next = try Redirect.following(location, from: request)
+        hasLeftHost = hasLeftHost || !Redirect.keepsCredentials(from: request.url, to: next.url)
+        request = next
         return true
     }
 }

@@ -57,15 +57,17 @@ extension LiveResource {
         let record = generation.record
         let spec: RangeSpec = to.map { .bounded(from..<$0) } ?? .from(from)
         let ifRange = record.identity.validators.ifRangeValue
-        let (response, _) = try await engine.send(request, range: spec, ifRange: ifRange)
-        let sent = FetchRequest(range: spec, sentIfRange: ifRange != nil)
+        let interest = RequestInterest(request.demand)
+        await engine.waitForTurn(interest, at: request.url.authority)
         // Nothing of it is stored, so rules against storing don't end the read. A response that cannot be shown to
         // continue the representation does: a reader never gets bytes of two.
-        let action = HTTPSemantics.validate(
-            sent, against: record.identity, policy: engine.configuration.generationPolicy, response: response.head,
-            finalHost: response.url.authority, storage: StoragePolicy(honorsNoStore: false))
+        let answer = try await generation.answer(
+            to: LiveGeneration.Question(
+                request: request, range: spec, ifRange: ifRange, storage: StoragePolicy(honorsNoStore: false),
+                interest: interest))
+        let response = answer.response
         let placement: BodyPlacement
-        switch action {
+        switch answer.action {
         case .fill(let found): placement = found
         case .refusal: throw OriginQuestion.refused(try await OriginRefusal.collect(response), from: request.url)
         case .newGeneration(_, let reason), .generationChanged(let reason):

@@ -68,8 +68,8 @@ final class OriginConnection: ChannelInboundHandler {
     /// Logs a request and decides its answer.
     private func exchange(_ head: HTTPRequestHead) -> ResponseSender.Exchange {
         let admission = state.arrange { $0.admit(target: head.uri) }
-        let resource = admission.entry?.resource
-        let reader = resource.flatMap { try? ContentReader($0.content) }
+        var resource = admission.entry?.resource
+        var reader = resource.flatMap { try? ContentReader($0.content) }
         let request = state.update { [connection, length = reader?.length ?? 0] ledger in
             ledger.log { number in
                 HTTPRequestSummary(head, number: number, connection: connection, path: admission.path, length: length)
@@ -78,6 +78,11 @@ final class OriginConnection: ChannelInboundHandler {
         let attempt = admission.entry?.requests ?? 1
         // Outside the lock: the closure may call the origin.
         let personality = resource?.override?(request, attempt) ?? resource?.personality ?? TestOrigin.Personality()
+        if let representation = personality.representation {
+            resource?.content = representation.content
+            resource?.etag = representation.etag
+            reader = try? ContentReader(representation.content)
+        }
         let responder = Responder(
             request: request, isHTTP10: head.version == .http1_0, clientKeepsAlive: head.isKeepAlive,
             personality: personality, attempt: attempt, resource: resource, length: reader?.length,

@@ -27,6 +27,20 @@ extension TestOrigin {
             case wrong(Int64)
         }
 
+        /// A representation in place of the resource's.
+        public struct Representation: Sendable, Hashable {
+            /// The bytes.
+            public var content: Content
+            /// The value of ETag as sent; `nil` for none.
+            public var etag: String?
+
+            /// Creates a representation.
+            public init(content: Content, etag: String?) {
+                self.content = content
+                self.etag = etag
+            }
+        }
+
         // MARK: Ranges
 
         /// Answers a request with Range with 200 and the whole representation.
@@ -67,6 +81,8 @@ extension TestOrigin {
 
         // MARK: Answers instead of the resource
 
+        /// Answers with this representation; ``PathCounters`` count its bytes as those of the resource.
+        public var representation: Representation?
         /// Answers with this status instead of the resource.
         public var status: Int?
         /// Limits ``status`` to this many first requests that the resource receives; `nil` for all.

@@ -1,0 +1,72 @@
+import HTTPSemantics
+
+/// Asks the origin for missing bytes: at the URL that brought the bytes that are played, then at the first one.
+extension LiveGeneration {
+    /// A question about missing bytes.
+    struct Question: Sendable {
+        let request: OriginRequest
+        let range: RangeSpec?
+        let ifRange: String?
+        let storage: StoragePolicy
+        let interest: RequestInterest
+
+        var sent: FetchRequest { FetchRequest(range: range, sentIfRange: ifRange != nil) }
+    }
+
+    /// A response, and what it means for this generation.
+    struct Answer: Sendable {
+        let response: OriginResponse
+        let requestTime: Int64
+        let action: ResponseAction
+    }
+
+    /// Asks `question` when its turn has come: at most once where the play's redirect led, and at most once at the
+    /// first URL.
+    func answer(to question: Question) async throws -> Answer {
+        let (answer, isUnreachable) = try await answerOfTarget(to: question)
+        if let answer { return answer }
+        let (response, time) = try await engine.sendNow(
+            question.request, range: question.range, ifRange: question.ifRange, interest: question.interest)
+        let action = judge(response, to: question)
+        if case .fill = action {
+            noteTarget(response)
+        } else if isUnreachable {
+            // The first URL has answered, so it is not the network that is away.
+            forgetTarget()
+        }
+        return Answer(response: response, requestTime: time, action: action)
+    }
+
+    /// The answer of the URL that the play's redirect led to; without one, the first URL must be asked.
+    private func answerOfTarget(to question: Question) async throws -> (answer: Answer?, isUnreachable: Bool) {
+        let first = engine.authorized(question.request)
+        guard let target = keptTarget, let request = target.request(for: first) else { return (nil, false) }
+        do {
+            var (response, time) = try await engine.sendNow(
+                request, range: question.range, ifRange: question.ifRange, interest: question.interest,
+                countedTo: first.url.authority)
+            response.asked = first
+            response.hasLeftHost = target.hasLeftHost || response.hasLeftHost != false
+            response.dropForeignCookies(askedAt: first.url)
+            let action = judge(response, to: question)
+            var continues = false
+            if case .fill = action { continues = true }
+            let status = response.head.status.code
+            guard noteAnswer(of: target, status: status, continues: continues) == .stands else {
+                response.body.cancel()
+                return (nil, false)
+            }
+            if continues { noteTarget(response) }
+            return (Answer(response: response, requestTime: time, action: action), false)
+        } catch let error as RepriseError {
+            if verdict(on: error) == .stands { throw error }
+            return (nil, true)
+        }
+    }
+
+    private func judge(_ response: OriginResponse, to question: Question) -> ResponseAction {
+        validate(
+            question.sent, against: record.identity, policy: generationPolicy, response: response.head,
+            finalHost: response.url.authority, storage: question.storage)
+    }
+}
