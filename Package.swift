@@ -10,12 +10,14 @@ let strict: [SwiftSetting] = [
 ]
 
 let nio = ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOConcurrencyHelpers", "NIOTLS"].map { name in
-    Target.Dependency.product(name: name, package: "swift-nio", condition: .when(traits: ["Proxy"]))
+    Target.Dependency.product(name: name, package: "swift-nio", condition: .when(traits: ["Streams"]))
 }
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Proxy"]))
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Proxy"]))
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: .when(traits: ["Proxy"]))
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: .when(traits: ["Streams"]))
+// The proxy inside an app, without which HLS bypasses the cache.
+let appProxy = Target.Dependency.target(name: "RepriseProxy", condition: .when(traits: ["Streams"]))
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
 // Linux has no AVFoundation, so a stand-in takes its name for this package's own tests of the adapter. Packages that
@@ -53,9 +55,12 @@ let package = Package(
         .executable(name: "reprise", targets: ["RepriseCLI"]),
     ],
     traits: [
-        // Disable it in an app that only needs the engine: SwiftNIO, its TLS, the argument parser and swift-log are
-        // then neither resolved nor built.
-        .trait(name: "Proxy", description: "The loopback proxy, the NIO origin client, the test origin, the command."),
+        // `traits: []` is enough for an app that plays files only: SwiftNIO and swift-log are then neither resolved nor
+        // built. `traits: ["Streams"]` adds them, for HLS, without TLS of SwiftNIO's own and the argument parser.
+        .trait(name: "Streams", description: "The loopback proxy, through which apps play HLS; the test origin."),
+        .trait(
+            name: "Proxy", description: "The command, and the NIO origin client with TLS.",
+            enabledTraits: ["Streams"]),
         .default(enabledTraits: ["Proxy"]),
     ],
     dependencies: [
@@ -87,24 +92,23 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "RepriseAVPlayer",
-            dependencies: ["ByteRanges", "Reprise", "RepriseURLSession", "HTTPSemantics", "Primitives", httpTypes]
-                + avFoundation,
+            dependencies: [
+                "ByteRanges", "Reprise", "RepriseURLSession", "HTTPSemantics", "Primitives", httpTypes, appProxy,
+            ] + avFoundation,
             swiftSettings: strict),
         .target(
             name: "RepriseURLSession", dependencies: ["Reprise", "HTTPSemantics", "Primitives", httpTypes],
             swiftSettings: strict),
-        // Says what is missing where the traits are off.
-        .target(
-            name: "DefaultTraits",
-            dependencies: [.product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Proxy"]))],
-            swiftSettings: strict),
+        // These two say what is missing where the traits are off.
+        .target(name: "DefaultTraits", swiftSettings: strict),
+        .target(name: "StreamsTrait", swiftSettings: strict),
         .target(
             name: "RepriseHTTPClient",
             dependencies: ["DefaultTraits", "Reprise", "HTTPSemantics", "Primitives", httpTypes, nioSSL] + nio,
             swiftSettings: strict),
         .target(
             name: "RepriseProxy",
-            dependencies: ["DefaultTraits", "Reprise", "HTTPSemantics", "Primitives", "Playlists", httpTypes, logging]
+            dependencies: ["StreamsTrait", "Reprise", "HTTPSemantics", "Primitives", "Playlists", httpTypes, logging]
                 + nio,
             swiftSettings: strict),
         .target(
@@ -119,7 +123,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "RepriseTesting", dependencies: ["ByteRanges", "DefaultTraits", "Primitives", httpTypes] + nio,
+            name: "RepriseTesting", dependencies: ["ByteRanges", "StreamsTrait", "Primitives", httpTypes] + nio,
             swiftSettings: strict),
         .target(name: "TestLimits", path: "Tests/Limits", swiftSettings: strict),
         // Functions for starting programs in tests that are missing from Swift's overlays.
@@ -144,7 +148,7 @@ let package = Package(
             name: "ParserBenchmark",
             dependencies: [
                 "HTTPSemantics", "RepriseProxy",
-                .product(name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+                .product(name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["Streams"])),
             ] + nio,
             path: "Benchmarks/Parser", swiftSettings: strict),
         .executableTarget(
@@ -191,8 +195,8 @@ let package = Package(
         .testTarget(
             name: "RepriseAVPlayerTests",
             dependencies: [
-                "ByteRanges", "HTTPSemantics", "Primitives", "Reprise", "RepriseAVPlayer", "RepriseHTTPClient",
-                "RepriseTesting", "TestLimits", httpTypes,
+                "ByteRanges", "HTTPSemantics", "Playlists", "Primitives", "Reprise", "RepriseAVPlayer",
+                "RepriseHTTPClient", "RepriseProxy", "RepriseTesting", "TestLimits", httpTypes,
             ] + avFoundation + demo,
             resources: [.copy("Fixtures")],
             swiftSettings: strict + standInFlag),
@@ -206,6 +210,7 @@ let package = Package(
                 "ByteRanges", "HTTPSemantics", "Primitives", "Playlists", "Reprise", "RepriseHTTPClient",
                 "RepriseProxy", "RepriseStreams",
                 "RepriseTesting", "TestLimits", "TestSupport", httpTypes, logging,
+                .product(name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["Streams"])),
             ] + nio,
             resources: [.copy("Fixtures")],
             swiftSettings: strict),
