@@ -56,6 +56,12 @@ public struct ProxyConfiguration: Sendable {
     ///
     /// 50 ms by default; up to ten times that after 2 MiB of stored bytes, which keep a player busy in the meantime.
     public var gracePeriod = Duration.milliseconds(50)
+    /// Whether stored bytes go from their file to the client with `sendfile`; otherwise they are read first, in pieces
+    /// of 256 KiB.
+    ///
+    /// False by default on iOS, tvOS and visionOS, and true elsewhere: tvOS ends a process that calls `sendfile` in its
+    /// sandbox.
+    public var usesSendfile = ProxyConfiguration.mayUseSendfile
     /// The clocks; the system's by default.
     public var clock = CacheClock.system
     /// The logger for requests and failures.
@@ -68,6 +74,14 @@ public struct ProxyConfiguration: Sendable {
 
     /// The defaults.
     public init() {}
+
+    private static var mayUseSendfile: Bool {
+        #if os(iOS) || os(tvOS) || os(visionOS) || os(watchOS)
+            false
+        #else
+            true
+        #endif
+    }
 
     /// What request targets have before `/https/host/path`.
     var pathPrefix: String { token.map { "/\($0)" } ?? "" }

@@ -29,8 +29,12 @@ import Testing
         return client
     }
 
-    @Test func aFileThatIsCutOffWhileItIsSentEndsTheResponseAndStopsNothingElse() async throws {
-        try await ProxyBench.run(configureProxy: { $0.threads = 1 }) { proxy async throws in
+    @Test(arguments: [true, false])
+    func aFileThatIsCutOffWhileItIsSentEndsTheResponseAndStopsNothingElse(_ usesSendfile: Bool) async throws {
+        try await ProxyBench.run(configureProxy: {
+            $0.threads = 1
+            $0.usesSendfile = usesSendfile
+        }) { proxy async throws in
             proxy.bench.publish("/film.mp4", length: Self.length)
             _ = try await proxy.bench.bytes("/film.mp4")
             let client = try await Self.begin(proxy)
@@ -45,13 +49,17 @@ import Testing
         }
     }
 
-    @Test func aFilmWhoseExtentsAreEvictedWhileItIsSentIsWhole() async throws {
+    @Test(arguments: [true, false])
+    func aFilmWhoseExtentsAreEvictedWhileItIsSentIsWhole(_ usesSendfile: Bool) async throws {
         let clock = ShiftableClock()
-        try await ProxyBench.run(configure: {
-            $0.limit = 32 << 20
-            $0.minimumFree = 0
-            $0.clock = clock.cacheClock
-        }) { proxy async throws in
+        try await ProxyBench.run(
+            configureProxy: { $0.usesSendfile = usesSendfile },
+            configure: {
+                $0.limit = 32 << 20
+                $0.minimumFree = 0
+                $0.clock = clock.cacheClock
+            }
+        ) { proxy async throws in
             proxy.bench.publish("/film.mp4", length: Self.length)
             proxy.bench.publish("/other.mp4", length: 20 << 20, seed: 2)
             _ = try await proxy.bench.bytes("/film.mp4")
@@ -67,8 +75,9 @@ import Testing
         }
     }
 
-    @Test func aFilmThatIsRemovedWhileItIsSentIsWhole() async throws {
-        try await ProxyBench.run { proxy async throws in
+    @Test(arguments: [true, false])
+    func aFilmThatIsRemovedWhileItIsSentIsWhole(_ usesSendfile: Bool) async throws {
+        try await ProxyBench.run(configureProxy: { $0.usesSendfile = usesSendfile }) { proxy async throws in
             proxy.bench.publish("/film.mp4", length: Self.length)
             _ = try await proxy.bench.bytes("/film.mp4")
             let client = try await Self.begin(proxy)

@@ -123,6 +123,14 @@ public struct StoredRegion: Sendable {
             range.upperBound..<range.upperBound + min(count, end - range.upperBound), in: openFile)
     }
 
+    /// The region in pieces of at most `count` bytes, in order; each protects the whole region from eviction.
+    package func pieces(atMost count: Int64) -> [StoredRegion] {
+        stride(from: range.lowerBound, to: range.upperBound, by: Int(count)).map { start in
+            StoredRegion(
+                range: start..<min(start + count, range.upperBound), of: generation, openFile: openFile, lease: lease)
+        }
+    }
+
     /// Reports that the bytes could not be read through ``fileDescriptor``; they become a hole, and the next read
     /// fetches them.
     public func reportUnreadable() { generation.markUnreadable(range) }

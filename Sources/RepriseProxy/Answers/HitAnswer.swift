@@ -13,6 +13,8 @@ struct HitAnswer {
     /// Size of the first region: small, because many clients leave early.
     private static let firstRegion: Int64 = 512 << 10
     private static let largestRegion: Int64 = 4 << 20
+    /// Size of all regions if they are read into memory.
+    static let readRegion: Int64 = 256 << 10
 
     let request: MediaRequest
     let known: KnownResource
@@ -24,11 +26,14 @@ struct HitAnswer {
     /// The generation and range that the head announced.
     let generation: String
     let range: Range<Int64>
+    private let usesSendfile: Bool
 
     /// `nil` if the plan needs more than stored bytes in memory, or must not be followed without asking the origin.
     init?(_ request: MediaRequest, to known: KnownResource, by plan: RequestPlan, service: ProxyService) {
+        usesSendfile = service.configuration.usesSendfile
         guard case .send(let spec, let judged) = plan,
-            let hit = known.hits.hit(spec, atMost: Self.firstRegion, for: request.statedDirectives),
+            let hit = known.hits.hit(
+                spec, atMost: usesSendfile ? Self.firstRegion : Self.readRegion, for: request.statedDirectives),
             judged.map({ $0.generation == hit.information.generation }) != false, known.hasRole(hit.information),
             let lines = known.lines(
                 of: hit.information, for: request.head.audience, filter: service.bodyFilter)
@@ -58,9 +63,12 @@ struct HitAnswer {
         region = nil
     }
 
-    /// The region that follows `region`: twice as long, up to 4 MiB; `nil` if it was evicted or cannot be read.
+    /// The region that follows `region`; `nil` if it was evicted or cannot be read.
+    ///
+    /// For `sendfile` it is twice as long, up to 4 MiB.
     func following(_ region: StoredRegion) -> StoredRegion? {
-        region.following(min(2 * Int64(region.count), Self.largestRegion), upTo: range.upperBound)
+        let count = usesSendfile ? min(2 * Int64(region.count), Self.largestRegion) : Self.readRegion
+        return region.following(count, upTo: range.upperBound)
     }
 }
 
@@ -70,7 +78,7 @@ extension Range<Int64> {
 
 extension ByteBuffer {
     /// Reads the bytes of `region` into the buffer if that needs no disk access; returns false otherwise.
-    fileprivate mutating func writeResidentBytes(of region: StoredRegion) throws -> Bool {
+    mutating func writeResidentBytes(of region: StoredRegion) throws -> Bool {
         try writeWithUnsafeMutableBytes(minimumWritableBytes: region.count) { room in
             try region.readResident(into: UnsafeMutableRawBufferPointer(rebasing: room[..<region.count]))
                 ? region.count : 0

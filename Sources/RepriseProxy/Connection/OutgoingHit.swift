@@ -18,6 +18,7 @@ final class OutgoingHit {
     /// Passes a region to the kernel, from memory; bytes that have to come from the disk are first read on another
     /// thread.
     func send(_ region: StoredRegion) {
+        guard handler.service.configuration.usesSendfile else { return read(region) }
         guard !region.isResident else { return write(region) }
         let loop = context.eventLoop
         // The hit belongs to this loop; the task only waits for the disk.
@@ -29,6 +30,37 @@ final class OutgoingHit {
                 bound.value.context.flush()
             }
         }
+    }
+
+    /// Passes the bytes of a region to the kernel, read here if that needs no disk access.
+    private func read(_ region: StoredRegion) {
+        var buffer = context.channel.allocator.buffer(capacity: region.count)
+        do {
+            if try buffer.writeResidentBytes(of: region) { return write(buffer, of: region) }
+        } catch {
+            return handler.sendRest(of: hit, from: region.range.lowerBound, context: context)
+        }
+        let loop = context.eventLoop
+        let bound = NIOLoopBound(self, eventLoop: loop)
+        _ = handler.service.startTask { [service = handler.service] in
+            let buffer = try? await service.read(region)
+            loop.execute { bound.value.finishReading(region, buffer) }
+        }
+    }
+
+    private func finishReading(_ region: StoredRegion, _ buffer: ByteBuffer?) {
+        guard context.channel.isActive else { return }
+        // Bytes that cannot be read are a hole by now.
+        guard let buffer else { return handler.sendRest(of: hit, from: region.range.lowerBound, context: context) }
+        write(buffer, of: region)
+        context.flush()
+    }
+
+    private func write(_ buffer: ByteBuffer, of region: StoredRegion) {
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.whenSuccess { bound.value.handedOver(region) }
+        context.write(NIOAny(IOData.byteBuffer(buffer)), promise: promise)
     }
 
     private func write(_ region: StoredRegion) {

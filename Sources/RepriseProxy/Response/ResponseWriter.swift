@@ -39,6 +39,7 @@ struct ResponseWriter: Sendable {
 
     /// Returns when the kernel has accepted the region; until then its bytes are protected from eviction.
     private func write(_ region: StoredRegion, isChunked: Bool) async throws {
+        guard service.configuration.usesSendfile else { return try await writeRead(region, isChunked: isChunked) }
         // The event loop, which calls `sendfile`, must not wait for the disk.
         if !region.isResident { await service.warm(region) }
         let file = RegionFile(region)
@@ -51,6 +52,14 @@ struct ResponseWriter: Sendable {
             throw error
         }
         withExtendedLifetime(file) {}
+    }
+
+    /// Reads the region and writes it piece by piece.
+    private func writeRead(_ region: StoredRegion, isChunked: Bool) async throws {
+        for piece in region.pieces(atMost: HitAnswer.readRegion) {
+            let isLast = piece.range.upperBound == region.range.upperBound
+            try await write(.byteBuffer(service.read(piece)), isChunked: isChunked && isLast)
+        }
     }
 
     private func write(_ body: IOData, isChunked: Bool) async throws {
