@@ -12,8 +12,9 @@ extension MediaCache {
     ///
     /// `first` returns when the beginning is stored, and throws as ``MediaResource/preload(_:)`` does.
     ///
-    /// Throws ``RepriseError``: `storageFull` when what is kept would exceed the limit by itself; the retention then
-    /// stays as it was. `invalidArgument` for the first bytes, seconds or segments if they are none.
+    /// Throws ``RepriseError``: `storageFull` when what is kept would exceed the limit, or that of its tag
+    /// (``setLimit(_:forTag:)``), by itself; the retention then stays as it was.
+    /// `invalidArgument` for the first bytes, seconds or segments if they are none.
     public func retain(_ resource: MediaResource, as retention: Retention) async throws {
         try await retain(resource, as: retention, selection: StreamSelection())
     }
@@ -44,6 +45,7 @@ extension MediaCache {
                 throw RepriseError(.storageFull, store.noRoomReason(retained: usage))
             }
         }
+        if retention == .cached { await settleTags(try store.index.limitedTags(ofFile: resource.key)) }
         if retention == .download {
             downloads.start(resource.key, request: resource.originRequest, selection: selection)
         } else {

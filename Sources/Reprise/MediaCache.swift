@@ -257,6 +257,9 @@ public final class MediaCache: Sendable {
             await upkeep.stop()
             await preloads.stop()
             await downloads.stop()
+            // A short-lived process leaves tags within their limits, too; afterwards nothing can be evicted.
+            await engine.store?.recorder.flush()
+            await engine.store?.tagKeeper.stop()
             await engine.shutDown()
         }
     }

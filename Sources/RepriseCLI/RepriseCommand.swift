@@ -26,7 +26,7 @@ struct RepriseCommand: AsyncParsableCommand {
         subcommands: [
             Serve.self, Play.self, Fetch.self, List.self, Show.self, Export.self, Pin.self, Unpin.self,
             DownloadsCommand.self,
-            TitleCommand.self,
+            TitleCommand.self, Limit.self,
             Remove.self, Prune.self, Verify.self, Stats.self,
         ])
 

@@ -23,7 +23,8 @@ import Testing
     /// Each subcommand with arguments that let it do something, and those that end a cache last.
     private static func commands(_ url: String, output: String) -> [[String]] {
         [
-            ["fetch", url], ["list"], ["show", url], ["export", url, "--output", output], ["stats"], ["verify"],
+            ["fetch", url], ["list"], ["limit"], ["limit", "news", "1GB"], ["show", url],
+            ["export", url, "--output", output], ["stats"], ["verify"],
             ["pin", url], ["prune", "--to", "0"], ["unpin", url], ["remove", url],
         ]
     }

@@ -9,7 +9,8 @@ import Testing
     /// Commands that print what they were asked for, or what they did.
     private static func commands(_ url: String) -> [[String]] {
         [
-            ["fetch", url], ["fetch", "--json", url], ["list"], ["list", "--json"], ["show", url],
+            ["fetch", url], ["fetch", "--json", url], ["list"], ["list", "--json"], ["limit"],
+            ["limit", "news", "1GB"], ["limit", "--json"], ["show", url],
             ["show", "--json", url],
             ["stats"], ["stats", "--json"], ["verify"], ["verify", "--json"], ["pin", url], ["prune", "--to", "1GB"],
             ["remove", url],

@@ -14,7 +14,8 @@ import Testing
 @Suite(.limit(minutes: 3)) struct UnreadableDirectoryTests {
     private static let url = "http://127.0.0.1/film.mp4"
     private static let commands = [
-        ["list"], ["list", "--json"], ["stats"], ["show", url], ["export", url, "-o", "-"], ["verify"],
+        ["list"], ["list", "--json"], ["limit"], ["limit", "news", "1GB"], ["stats"], ["show", url],
+        ["export", url, "-o", "-"], ["verify"],
         ["prune", "--to", "0"], ["remove", url], ["remove", "--all"], ["pin", url], ["unpin", url], ["fetch", url],
     ]
 

@@ -112,7 +112,8 @@ import Testing
         let file = try directory.write(Array("no key".utf8), to: "key")
         let url = "http://127.0.0.1/a"
         let commands = [
-            ["fetch", url], ["list"], ["show", url], ["export", url, "-o", "-"], ["stats"], ["verify"], ["pin", url],
+            ["fetch", url], ["list"], ["limit"], ["limit", "news", "none"], ["show", url], ["export", url, "-o", "-"],
+            ["stats"], ["verify"], ["pin", url],
             ["prune", "--to", "0"], ["unpin", url], ["remove", url], ["serve", "--port", "0"],
         ]
         let keys = [

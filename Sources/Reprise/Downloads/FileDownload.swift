@@ -34,8 +34,10 @@ struct FileDownload: Sendable {
         {
             throw prevented(by: obstacle, length: length)
         }
+        try await checkTag(adding: 0)
         let read = try await open(nil, storesOnlyWhole: true)
         defer { read.cancel() }
+        try await checkTag(adding: try await missing(of: read))
         let bytes = try await bytes(of: read, upTo: limit(read.information), arrived: arrived)
         try Task.checkCancellation()
         if let store = engine.store, let generation = resource.liveGeneration(for: request), !Self.isWhole(generation) {
@@ -91,7 +93,26 @@ struct FileDownload: Sendable {
 
     private func check(_ read: MediaRead) throws {
         if read.isPastStore, let store = engine.store { throw bypassed(read, in: store) }
+        if isKept, let store = engine.store, store.tagKeeper.hasOverfull {
+            try store.index.checkRoom(for: 0, inTitleOf: titles.first?.key ?? key)
+        }
         try Task.checkCancellation()
+    }
+
+    /// Bytes of a read that are not stored yet; 0 where the length is not known.
+    private func missing(of read: MediaRead) async throws -> Int64 {
+        guard let length = read.information.completeLength else { return 0 }
+        return max(0, length - (try await stored().byteCount))
+    }
+
+    /// Throws ``RepriseError`` with code `storageFull` if `count` bytes more must not be kept, because of the limit of
+    /// the title's tag.
+    private func checkTag(adding count: Int64) async throws {
+        guard isKept, let store = engine.store else { return }
+        let title = titles.first?.key ?? key
+        guard try !store.index.limitedTags(ofFile: title).isEmpty else { return }
+        await store.recorder.flush()
+        try store.index.checkRoom(for: count, inTitleOf: title)
     }
 
     /// How many bytes are stored, and whether that is all; the origin is not asked.

@@ -40,6 +40,9 @@ public struct CacheInspector: Sendable {
     /// The titles of which something is stored or that were named, the most recently used first.
     public func titles() throws(RepriseError) -> [Title] { try index?.titles() ?? [] }
 
+    /// The tags of titles, and those that have a limit, in alphabetical order.
+    public func tags() throws(RepriseError) -> [TitleTag] { try index?.tags() ?? [] }
+
     /// A pinned or downloading entry of which nothing is stored yet.
     package struct AwaitedEntry: Sendable {
         package let key: CacheKey

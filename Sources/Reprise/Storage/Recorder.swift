@@ -45,6 +45,8 @@ actor Recorder {
     private let reached: (@Sendable (CrashPoint) -> Void)?
     /// Called after each transaction.
     private let onWritten: @Sendable () -> Void
+    /// Told the names of tags with a limit of which a batch may have stored more.
+    private let onGrowth: @Sendable (Set<String>) -> Void
     /// Whether the last batch failed, so that failures are reported once and not every second.
     private let hasFailed = Mutex(false)
     /// Whether the last batch could not be written.
@@ -58,7 +60,8 @@ actor Recorder {
     init(
         index: Index, reporter: Reporter, breaker: Breaker, clock: CacheClock, problem: RepriseError? = nil,
         delay: Duration = Recorder.batchDelay,
-        reached: (@Sendable (CrashPoint) -> Void)? = nil, onWritten: @escaping @Sendable () -> Void = {}
+        reached: (@Sendable (CrashPoint) -> Void)? = nil, onWritten: @escaping @Sendable () -> Void = {},
+        onGrowth: @escaping @Sendable (Set<String>) -> Void = { _ in }
     ) {
         self.index = index
         self.reporter = reporter
@@ -68,6 +71,7 @@ actor Recorder {
         self.delay = delay
         self.reached = reached
         self.onWritten = onWritten
+        self.onGrowth = onGrowth
     }
 
     /// Notes that `generation` has `bytes` more to record.
@@ -180,9 +184,10 @@ actor Recorder {
 
     /// Writes `generation`, which is not live.
     func write(_ generation: Index.Batch.Generation) async throws(RepriseError) {
-        try await perform { index async throws(RepriseError) in
+        let grown = try await perform { index async throws(RepriseError) in
             try await index.write(Index.Batch(generations: [generation]))
         }
+        onGrowth(grown)
     }
 
     /// Records how long a resource stays; `mayRetain` says whether so much may be retained in all, and records nothing
@@ -244,9 +249,10 @@ actor Recorder {
         batch.totals = counted.totals
         guard !batch.isEmpty else { return true }
         do {
-            try await index.write(batch) { [reached] in reached?(.recording) }
+            let grown = try await index.write(batch) { [reached] in reached?(.recording) }
             reached?(.recorded)
             onWritten()
+            onGrowth(grown)
             hasFailed.withLock { $0 = false }
             _ = breaker.noteIndex(isFailing: false)
             for part in batch.generations { taken.generations[part.record.id]?.markRecorded() }

@@ -9,6 +9,7 @@ final class Store: Sendable {
     let recorder: Recorder
     let quota: Quota
     let evictor: Evictor
+    let tagKeeper = TagKeeper()
     let fileSystem: any FileSystem
     let breaker: Breaker
     let openFiles: OpenFiles
@@ -79,7 +80,7 @@ final class Store: Sendable {
             reached: configuration.reached,
             onWritten: { [quota, fileSystem] in
                 quota.setIndexBytes(Self.indexCharge(directory, fileSystem: fileSystem))
-            })
+            }, onGrowth: { [tagKeeper] in tagKeeper.note($0) })
         evictor = Evictor(
             configuration.evictionPolicy, index: index, recorder: recorder, quota: quota,
             clock: configuration.clock)

@@ -1,6 +1,6 @@
 import Primitives
 
-/// Background work while a cache is open: cleanup once, then removal of old entries every hour.
+/// Background work while a cache is open: cleanup once, removal of old entries every hour, limits of tags.
 final class Upkeep: Sendable {
     private static let interval = Duration.seconds(3600)
 
@@ -19,6 +19,16 @@ final class Upkeep: Sendable {
             }
         }
         tasks.withLock { $0 = [reconciliation, aging] }
+        store.tagKeeper.start { [weak engine] tags in
+            guard let engine else { return }
+            await store.evictor.hold(tags, by: engine.hands(store))
+            for tag in tags {
+                let isOverfull = (try? store.index.keepsTooMuch(taggedAs: tag)) ?? false
+                store.tagKeeper.setOverfull(isOverfull, tag: tag)
+            }
+        }
+        // What an earlier process stored last was not looked at, and pins may have expired.
+        store.tagKeeper.note((try? store.index.limitedTags()) ?? [])
     }
 
     /// Returns when the cleanup after a crash is done.

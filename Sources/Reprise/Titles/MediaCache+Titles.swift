@@ -15,18 +15,23 @@ extension MediaCache {
     ///
     /// Nothing of it need be stored. Both are sealed in an encrypted cache. Throws ``RepriseError``:
     /// `invalidArgument` for a text that is empty, has line breaks or other control characters, or is longer than 1,024
-    /// bytes; `storageUnavailable` when nothing can be recorded.
+    /// bytes; `storageFull` when the limit of the tag is less than what is kept of it then; `storageUnavailable` when
+    /// nothing can be recorded.
     public func nameTitle(of resource: MediaResource, name: String?, tag: String? = nil) async throws {
-        for text in [name, tag].compactMap({ $0 }) {
-            guard !text.isEmpty, text.utf8.count <= 1024, !text.unicodeScalars.contains(where: \.isControl) else {
-                throw RepriseError(
-                    .invalidArgument, "A name or a tag has 1 to 1,024 bytes, and no line breaks or control characters.")
-            }
-        }
+        for text in [name, tag].compactMap({ $0 }) { try Self.check(text) }
         let store = try writableStore()
         await store.recorder.flush()
         try await store.recorder.name(
             TitleReference(key: resource.key, url: resource.url), name: name, tag: tag)
+        if let tag { await settleTags([store.index.name(ofTag: tag)]) }
+    }
+
+    /// Throws `invalidArgument` for what can be neither a name nor a tag.
+    static func check(_ text: String) throws(RepriseError) {
+        guard !text.isEmpty, text.utf8.count <= 1024, !text.unicodeScalars.contains(where: \.isControl) else {
+            throw RepriseError(
+                .invalidArgument, "A name or a tag has 1 to 1,024 bytes, and no line breaks or control characters.")
+        }
     }
 
     /// Removes the title that begins with `key`, its name, its retention, and those of its files that belong to no

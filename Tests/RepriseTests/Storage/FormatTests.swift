@@ -9,7 +9,8 @@ import Testing
 @testable import Reprise
 
 /// A copy of a cache directory of an earlier format, made by the command as it was then: a whole file, a part of one, a
-/// pinned file, a pinned URL of which nothing is stored, a download, and a response that varies.
+/// pinned file, a pinned URL of which nothing is stored, a download, and a response that varies; since format 7 the
+/// beginning of the last one is kept.
 struct FormatFixture {
     static let key = String(repeating: "5a", count: 32)
     private static let origin = "http://127.0.0.1:8123"
@@ -21,10 +22,11 @@ struct FormatFixture {
 
     let path: String
     let isSealed: Bool
+    private let format: Int
     private let directory: TemporaryDirectory
 
     init(_ format: Int, isSealed: Bool) throws {
-        self.isSealed = isSealed
+        (self.format, self.isSealed) = (format, isSealed)
         directory = try TemporaryDirectory()
         path = directory.path(of: "cache")
         let fixtures = try #require(Bundle.module.url(forResource: "Fixtures", withExtension: nil))
@@ -76,6 +78,8 @@ struct FormatFixture {
         #expect(kept[Self.url("download")] == .download, sourceLocation: sourceLocation)
         #expect(kept[Self.url("whole")] == .cached, sourceLocation: sourceLocation)
         #expect(
+            kept[Self.url("varies")] == (format < 7 ? .cached : .first(.bytes(1000))), sourceLocation: sourceLocation)
+        #expect(
             try await cache.awaitedEntries().map(\.url.description) == [Self.url("never")],
             sourceLocation: sourceLocation)
         #expect(try await cache.lifetimeStatistics().bytesFetched >= 99_000, sourceLocation: sourceLocation)
@@ -93,7 +97,7 @@ struct FormatFixture {
 
 /// Directories of earlier formats keep everything.
 @Suite(.limit(minutes: 2)) struct FormatTests {
-    private static let formats = [2, 3, 4, 5, 6]
+    private static let formats = [2, 3, 4, 5, 6, 7]
 
     @Test(
         "a directory of an earlier format is migrated with entries, bytes, pins and downloads",

@@ -42,14 +42,15 @@ extension Index {
                     LEFT JOIN generation ON generation.id = entry.generation
                     WHERE retained = 0 AND live >= ? AND lastUsed < ? ORDER BY \(policy.order) LIMIT ? OFFSET ?
                     """, arguments: [onlyLive ? 1 : 0, date ?? .infinity, limit, offset]
-            ) { row in
-                let record = row.generation.flatMap { codec.decode($0) }
-                let kept = try keptParts(of: row.name, in: database)
-                return Candidate(
-                    name: row.name, key: record?.key, url: record?.url,
-                    allocated: max(0, (row.generation?.usage.allocated ?? 0) - (kept?.extents.byteCount ?? 0)),
-                    kept: kept)
-            }
+            ) { try candidate($0, in: database) }
         }
+    }
+
+    func candidate(_ row: EntryRow, in database: Database) throws -> Candidate {
+        let record = row.generation.flatMap { codec.decode($0) }
+        let kept = try keptParts(of: row.name, in: database)
+        return Candidate(
+            name: row.name, key: record?.key, url: record?.url,
+            allocated: max(0, (row.generation?.usage.allocated ?? 0) - (kept?.extents.byteCount ?? 0)), kept: kept)
     }
 }

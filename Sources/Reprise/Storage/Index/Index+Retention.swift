@@ -25,7 +25,8 @@ extension Index {
 
     /// Sets or removes the retention of a key; a download uses networks as `networkPolicy` says, and comes last.
     ///
-    /// `mayRetain` is told how much is retained then; by an error it stays as it was.
+    /// `mayRetain` is told how much is retained then; by an error it stays as it was, and so it does where a tag would
+    /// exceed its limit.
     func retain(
         _ retained: Retained, networkPolicy: NetworkPolicy = .any,
         mayRetain: @escaping @Sendable (Usage) throws -> Void = { _ in }
@@ -46,6 +47,8 @@ extension Index {
                         WHERE title.keyHash = ?1)
                     """, arguments: [name])
             try mayRetain(try Self.retainedUsage(in: database))
+            guard retained.retention != .cached else { return }
+            for tag in try tags(ofFile: name, in: database) { try checkKept(tag, in: database) }
         }
     }
 
@@ -156,20 +159,22 @@ extension Index {
     /// Disk usage of all retained entries and parts.
     func retainedUsage() throws(RepriseError) -> Usage { try read { try Self.retainedUsage(in: $0) } }
 
-    private static func retainedUsage(in database: Database) throws -> Usage {
-        try Row.fetchOne(
+    /// Disk usage of retained entries and parts; with the name of a tag, only of files of titles with that tag.
+    static func retainedUsage(taggedAs tag: String? = nil, in database: Database) throws -> Usage {
+        let isMeant = tag == nil ? "" : "AND entry.keyHash IN (\(tagged))"
+        return try Row.fetchOne(
             database,
             sql: """
                 SELECT CAST(MIN(TOTAL(allocated), \(Usage.most)) AS INTEGER) AS allocated,
                     CAST(MIN(TOTAL(stored), \(Usage.most)) AS INTEGER) AS stored
                 FROM (
                     SELECT allocated, stored FROM generation
-                    WHERE keyHash IN (SELECT keyHash FROM entry WHERE retained = 1)
+                    WHERE keyHash IN (SELECT keyHash FROM entry WHERE retained = 1 \(isMeant))
                     UNION ALL
                     SELECT MIN(allocated, MAX(bytes)), MIN(stored, MAX(bytes)) FROM part
-                    JOIN entry ON entry.keyHash = part.keyHash AND retained <> 1
+                    JOIN entry ON entry.keyHash = part.keyHash AND retained <> 1 \(isMeant)
                     JOIN generation ON generation.id = entry.generation GROUP BY part.keyHash)
-                """
+                """, arguments: tag.map { [$0] } ?? StatementArguments()
         ).map { Usage($0) } ?? Usage()
     }
 }

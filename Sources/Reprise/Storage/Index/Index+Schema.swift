@@ -10,7 +10,7 @@ extension Index {
     /// and not a newer format.
     ///
     /// A newer format is refused; an older one is migrated (``migrator(for:_:)``).
-    static let formatVersion = 7
+    static let formatVersion = 8
 
     /// "RP" and the format version.
     private static func applicationID(of format: Int) -> Int { 0x5250_0000 + format }
@@ -95,6 +95,12 @@ extension Index {
             try setFormat(7, in: database)
             reached(.migrating)
         }
+        migrator.registerMigration("format 8") { database in
+            try database.execute(
+                sql: "CREATE TABLE tagLimit (tag TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID")
+            try setFormat(8, in: database)
+            reached(.migrating)
+        }
         return migrator
     }
 
@@ -168,7 +174,7 @@ extension Index {
         "SELECT keyHash, signpost, record FROM selection LIMIT 0", "SELECT name, value FROM total LIMIT 0",
         "SELECT allocated, stored FROM usage LIMIT 0",
         "SELECT name, value FROM state LIMIT 0", "SELECT id, keyHash, tag, named, record FROM title LIMIT 0",
-        "SELECT keyHash, title FROM member LIMIT 0",
+        "SELECT keyHash, title FROM member LIMIT 0", "SELECT tag, record FROM tagLimit LIMIT 0",
     ]
 
     // MARK: - Formats

@@ -91,8 +91,8 @@ extension Index {
             ).flatMap { codec.decodeTitle($0.record, name: hash) }
             var fields = known ?? RecordCodec.TitleFields(title, isStream: false)
             (fields.name, fields.tag) = (name, tag)
-            _ = try TitleRow(fields, name: hash, tag: tag.map { self.name(of: CacheKey($0)) }, codec: codec)
-                .save(in: database)
+            let tagName = tag.map(self.name(ofTag:))
+            _ = try TitleRow(fields, name: hash, tag: tagName, codec: codec).save(in: database)
             for entry in try String.fetchAll(
                 database,
                 sql: """
@@ -100,6 +100,7 @@ extension Index {
                     OR keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
                     """, arguments: [hash])
             { try addToNamedTitle(entry, in: database) }
+            if let tagName { try checkKept(tagName, in: database) }
             guard name == nil, tag == nil else { return }
             try database.execute(
                 sql: """

@@ -27,7 +27,10 @@ extension Index {
     }
 
     /// Writes `batch`; `atEnd` runs inside the transaction, after its last change.
-    func write(_ batch: Batch, atEnd: @escaping @Sendable () -> Void = {}) async throws(RepriseError) {
+    ///
+    /// Returns the names of tags with a limit of which more may be stored now.
+    @discardableResult
+    func write(_ batch: Batch, atEnd: @escaping @Sendable () -> Void = {}) async throws(RepriseError) -> Set<String> {
         try await write { database in
             // Before the generations: those stored after an invalidation are not affected by it.
             for key in batch.invalidated { try invalidate(key, in: database) }
@@ -42,7 +45,10 @@ extension Index {
                         """, arguments: [time, name(of: key)])
             }
             for (name, value) in batch.totals { try TotalRow(name: name, value: value).add(in: database) }
+            let files = Set(batch.generations.map(\.record.key)).union(batch.members.values.joined())
+            let tags = try limitedTags(ofFiles: files, in: database)
             atEnd()
+            return tags
         }
     }
 

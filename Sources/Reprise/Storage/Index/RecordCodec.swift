@@ -52,6 +52,13 @@ struct RecordCodec: Sendable {
         }
     }
 
+    /// The limit of a tag.
+    struct TagFields: Codable, Sendable, Equatable {
+        var tag: String
+        /// In bytes on disk.
+        var limit: Int64
+    }
+
     func encode(_ record: GenerationRecord, name: String) throws -> Data {
         let fields = Fields(
             k: record.key.text, u: record.url.description, f: record.fields.map { [$0.name.rawName, $0.value] },
@@ -97,6 +104,12 @@ struct RecordCodec: Sendable {
     func decodeTitle(_ data: Data, name: String) -> TitleFields? {
         open(data, salt: [], context: "2 title \(name)")
     }
+
+    func encode(_ tag: TagFields, name: String) throws -> Data {
+        try close(tag, salt: [], context: "2 tag \(name)")
+    }
+
+    func decodeTag(_ data: Data, name: String) -> TagFields? { open(data, salt: [], context: "2 tag \(name)") }
 
     private static func context(_ name: String, id: Int64) -> String { "2 record \(name) \(id)" }
 

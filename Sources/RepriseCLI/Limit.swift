@@ -1,0 +1,110 @@
+import ArgumentParser
+import Reprise
+
+/// `reprise limit`.
+struct Limit: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Limit how much the titles with a tag occupy, or list tags.",
+        discussion: """
+            A tag (reprise title --tag) may occupy at most so much, whatever the limit of the cache is. The least \
+            recently used titles with the tag go first. Pinned titles and downloads stay, and so does what a title \
+            without the tag needs. To set a limit, the proxy must not be running on the same directory; the list also \
+            works while it runs.
+
+            Examples:
+              reprise limit
+              reprise limit news 2GB
+              reprise limit news none
+              reprise limit --json | jq -r 'select(.limit != null) | .tag'
+            """)
+
+    @OptionGroup var cache: CacheOptions
+    @Argument(help: "The tag; without one, all tags are listed.")
+    var tag: String?
+    @Argument(help: ArgumentHelp("Most that its titles occupy on disk, or none for no limit.", valueName: "size"))
+    var size: Size?
+    @Flag(help: "One JSON object per line.")
+    var json = false
+
+    /// A number of bytes, or none.
+    enum Size: ExpressibleByArgument, Equatable {
+        case none
+        case bytes(ByteCount)
+
+        init?(argument: String) {
+            if argument.lowercased() == "none" {
+                self = .none
+            } else if let count = ByteCount(argument: argument) {
+                self = .bytes(count)
+            } else {
+                return nil
+            }
+        }
+
+        /// The number of bytes; `nil` for no limit.
+        var limit: Int64? { if case .bytes(let count) = self { count.bytes } else { nil } }
+    }
+
+    /// A tag in JSON, with sizes in bytes.
+    private struct Report: Encodable {
+        let tag: String
+        let limit: Int64?
+        let titles: Int
+        let storedBytes, allocatedBytes, keptBytes: Int64
+
+        init(_ tag: TitleTag) {
+            (self.tag, limit, titles) = (tag.name, tag.limit, tag.titleCount)
+            (storedBytes, allocatedBytes, keptBytes) = (tag.storedBytes, tag.allocatedBytes, tag.keptBytes)
+        }
+    }
+
+    func validate() throws {
+        if tag == "" { throw ValidationError("The tag is empty.") }
+    }
+
+    func run() async throws {
+        try await Failure.reporting {
+            let tags = try await size == nil ? listed() : changed()
+            if json {
+                for tag in tags { try Terminal.printJSON(Report(tag)) }
+            } else if tags.isEmpty {
+                try Terminal.print(
+                    tag.map { "No title is tagged #\($0), and it has no limit." }
+                        ?? "No title has a tag. To give one: reprise title URL --tag TAG")
+            } else {
+                for line in Self.table(tags) { try Terminal.print(line) }
+            }
+        }
+    }
+
+    private func listed() throws -> [TitleTag] {
+        try cache.inspector().tags().filter { tag == nil || $0.name == tag }
+    }
+
+    /// Sets the limit; returns the tag as it is then.
+    private func changed() async throws -> [TitleTag] {
+        guard let tag, let size else { return [] }
+        return try await cache.withCache { store in
+            try await store.setLimit(size.limit, forTag: tag)
+            return try await store.tags().filter { $0.name == tag }
+        }
+    }
+
+    /// A heading and a line for each tag.
+    static func table(_ tags: [TitleTag]) -> [String] {
+        let heading = line("stored", "limit", "kept", "titles", "tag")
+        return [heading]
+            + tags.map { tag in
+                line(
+                    "\(ByteCount(tag.allocatedBytes))", tag.limit.map { "\(ByteCount($0))" } ?? "none",
+                    "\(ByteCount(tag.keptBytes))", "\(tag.titleCount)", "#\(tag.name)")
+            }
+    }
+
+    private static func line(
+        _ stored: String, _ limit: String, _ kept: String, _ titles: String, _ tag: String
+    ) -> String {
+        [stored.leftPadded(9), limit.leftPadded(9), kept.leftPadded(9), titles.leftPadded(6), tag]
+            .joined(separator: "  ")
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+/// `reprise limit`.
+@Suite(.limit(minutes: 2)) struct TagLimitTests {
+    private struct Tag: Decodable {
+        let tag: String
+        let limit: Int64?
+        let titles: Int
+        let storedBytes, allocatedBytes, keptBytes: Int64
+    }
+
+    private static func limit(_ site: Site, _ arguments: String...) async throws -> ChildProcess.Outcome {
+        try await Command.run("limit", site.directory, arguments)
+    }
+
+    private static func tags(_ site: Site, _ arguments: String...) async throws -> [Tag] {
+        let outcome = try await Command.run("limit", site.directory, ["--json"] + arguments)
+        #expect(outcome.exit == .status(0), "\(outcome)")
+        return try outcome.output.split(separator: "\n").map {
+            try JSONDecoder().decode(Tag.self, from: Data($0.utf8))
+        }
+    }
+
+    /// A site with three stored files tagged `news`, the first of which is the least recently used, and one `films`.
+    private static func run(_ body: (Site) async throws -> Void) async throws {
+        try await Site.run { site async throws in
+            for name in ["a", "b", "c", "d"] {
+                site.publish("/\(name)", length: 102_400)
+                let url = site.origin.url("/\(name)")
+                for command in [["title", url, "--tag", name == "d" ? "films" : "news"], ["fetch", url]] {
+                    let outcome = try await Command.run(command[0], site.directory, Array(command.dropFirst()))
+                    #expect(outcome.exit == .status(0), "\(outcome)")
+                }
+            }
+            try await body(site)
+        }
+    }
+
+    private static func stored(_ site: Site) async throws -> String {
+        let list = try await Command.run("list", site.directory, ["--files"])
+        let words = Set(list.output.split(whereSeparator: \.isWhitespace).map(String.init))
+        return ["a", "b", "c", "d"].filter { words.contains(site.origin.url("/\($0)")) }.joined()
+    }
+
+    @Test func tagsAreListedWithTheirLimits() async throws {
+        try await Self.run { site async throws in
+            let before = try await Self.tags(site)
+            #expect(before.map(\.tag) == ["films", "news"] && before.allSatisfy { $0.limit == nil })
+            #expect(before.map(\.titles) == [1, 3] && before.map(\.storedBytes) == [102_400, 307_200])
+            let set = try await Self.limit(site, "news", "250kB")
+            #expect(set.exit == .status(0), "\(set)")
+            #expect(set.output.hasSuffix("   205 kB     250 kB        0 B       3  #news\n"), "\(set)")
+            #expect(try await Self.stored(site) == "bcd")
+            let table = try await Self.limit(site)
+            #expect(table.output.split(separator: "\n").count == 3 && table.output.contains("none"), "\(table)")
+            #expect(try await Self.tags(site, "news").map(\.limit) == [250_000])
+            let gone = try await Self.limit(site, "news", "NONE")
+            #expect(gone.exit == .status(0), "\(gone)")
+            #expect(try await Self.tags(site, "news").map(\.limit) == [nil])
+            let unknown = try await Self.limit(site, "musik")
+            #expect(unknown.output == "No title is tagged #musik, and it has no limit.\n", "\(unknown)")
+        }
+    }
+
+    @Test func whatIsFetchedLaterIsHeldToTheLimit() async throws {
+        try await Self.run { site async throws in
+            _ = try await Self.limit(site, "news", "320000")
+            site.publish("/a2", length: 102_400)
+            let url = site.origin.url("/a2")
+            _ = try await Command.run("title", site.directory, [url, "--tag", "news"])
+            let fetch = try await Command.run("fetch", site.directory, [url])
+            #expect(fetch.exit == .status(0), "\(fetch)")
+            let tag = try #require(try await Self.tags(site, "news").first)
+            #expect(tag.allocatedBytes <= 320_000 && tag.titles == 4)
+            #expect(try await Self.stored(site) == "bcd")
+        }
+    }
+
+    @Test("a limit below what is pinned is refused with 74, and tells both sizes")
+    func pinned() async throws {
+        try await Self.run { site async throws in
+            _ = try await Command.run("pin", site.directory, [site.origin.url("/a")])
+            let refused = try await Self.limit(site, "news", "100kB")
+            #expect(refused.exit == .status(74) && refused.output.isEmpty, "\(refused)")
+            #expect(refused.errors.contains("102400 of the limit of 100000 bytes for this tag"), "\(refused)")
+            #expect(try await Self.stored(site) == "abcd")
+            let fits = try await Self.limit(site, "news", "102400")
+            #expect(fits.exit == .status(0), "\(fits)")
+            #expect(try await Self.stored(site) == "ad")
+        }
+    }
+
+    @Test(arguments: [
+        ["", "1GB"], ["news", "much"], ["news", "-1"], ["news", "1GB", "2GB"], ["two\nlines", "1GB"],
+    ])
+    func wrongUsage(arguments: [String]) async throws {
+        try await Site.run { site async throws in
+            let outcome = try await Command.run("limit", site.directory, arguments)
+            #expect(outcome.exit == .status(64) && outcome.output.isEmpty, "\(outcome)")
+        }
+    }
+}
