@@ -157,6 +157,9 @@ struct Serve: AsyncParsableCommand {
         }
         // A cache that cannot be written must not stop playback.
         let cache = try await self.cache.open(settings, origin: origin, mayDoWithout: true)
+        var configuration = configuration
+        configuration.controlPlaces = ControlPlace.all(
+            for: self.cache.directory, environment: CacheOptions.environment)
         let server: ProxyServer
         do {
             server = try await ProxyServer.start(cache, configuration: configuration)

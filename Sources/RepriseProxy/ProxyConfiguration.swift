@@ -69,6 +69,11 @@ public struct ProxyConfiguration: Sendable {
     /// URLs are logged without queries; Range is the only header field logged.
     public var logger = Logger(label: "reprise.proxy")
 
+    /// Where the control socket may be, the best place first; none by default.
+    ///
+    /// Without one of them the server runs all the same, and logs a warning.
+    package var controlPlaces: [ControlPlace] = []
+
     /// Which bodies are replaced by a text made from them; playlists if this is `nil`, as by default.
     package var bodyFilter: (any BodyFilter)?
 

@@ -11,6 +11,7 @@ public final class ProxyServer: Sendable {
     private let service: ProxyService
     private let group: MultiThreadedEventLoopGroup
     private let channel: any Channel
+    private let controlSocket: ControlSocket?
     private let stopping = Mutex<Task<Void, Never>?>(nil)
 
     /// The port that the proxy listens on.
@@ -19,11 +20,13 @@ public final class ProxyServer: Sendable {
     public let address: String
 
     private init(
-        service: ProxyService, group: MultiThreadedEventLoopGroup, channel: any Channel, port: Int, address: String
+        service: ProxyService, group: MultiThreadedEventLoopGroup, channel: any Channel, port: Int, address: String,
+        controlSocket: ControlSocket?
     ) {
         self.service = service
         self.group = group
         self.channel = channel
+        self.controlSocket = controlSocket
         self.port = port
         self.address = address
     }
@@ -46,9 +49,11 @@ public final class ProxyServer: Sendable {
             .get()
             let port = channel.localAddress?.port ?? configuration.port
             let name = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+            service.control.start(cache, clock: configuration.clock)
             return ProxyServer(
                 service: service, group: group, channel: channel, port: port,
-                address: "http://\(name):\(port)" + configuration.pathPrefix)
+                address: "http://\(name):\(port)" + configuration.pathPrefix,
+                controlSocket: await ControlSocket.open(for: service, on: group))
         } catch {
             try? await group.shutdownGracefully()
             throw cannotListen(configuration, error: error)
@@ -106,7 +111,8 @@ public final class ProxyServer: Sendable {
                     let isSurplus = if case .surplus = admission { true } else { false }
                     try channel.pipeline.syncOperations.addHandler(
                         ConnectionHandler(
-                            service: service, watch: service.watch(on: channel.eventLoop), isSurplus: isSurplus))
+                            service: service, watch: service.watch(on: channel.eventLoop),
+                            entrance: isSurplus ? .surplus : .port))
                 }
             }
         return SocketOptions.apply(to: bootstrap)
@@ -117,6 +123,12 @@ public final class ProxyServer: Sendable {
 
     /// Number of regions that were not in memory when they were to be sent.
     package var coldReads: Int { service.coldReads.withLock { $0 } }
+
+    /// The path of the control socket; `nil` without one.
+    package var controlPath: String? { controlSocket?.path }
+
+    /// Number of listeners to events.
+    package var listeners: Int { service.control.events.listeners }
 
     /// Number of open connections.
     package var connections: Int { service.connections }
@@ -135,6 +147,8 @@ public final class ProxyServer: Sendable {
 
     private func shutDown() async {
         try? await channel.close().get()
+        await controlSocket?.close()
+        service.control.stop()
         for channel in service.beginClosing() { try? await channel.close().get() }
         await service.endAnswers()
         service.liveExchanges.close()

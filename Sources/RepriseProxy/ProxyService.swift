@@ -21,10 +21,13 @@ final class ProxyService: Sendable {
     /// The files that playlists list.
     let listed = ListedFiles()
     let keys: HeldKeys
+    let control: Control
     var wallClock: @Sendable () -> Double { configuration.clock.now }
 
     private struct State {
         var channels: [ObjectIdentifier: any Channel] = [:]
+        /// Those of the control socket, which are counted apart: a server with too many clients can be looked after.
+        var controlChannels: [ObjectIdentifier: any Channel] = [:]
         var answers: [UInt64: Task<Void, Never>] = [:]
         var nextAnswer: UInt64 = 0
         var watches: [ObjectIdentifier: NIOLoopBound<ConnectionWatch>] = [:]
@@ -46,6 +49,7 @@ final class ProxyService: Sendable {
         self.cache = cache
         self.configuration = configuration
         keys = HeldKeys(isShared: cache.isShared, clock: configuration.clock)
+        control = Control(clock: configuration.clock)
         let logs = LogQueue(configuration.logger)
         self.logs = logs
         let liveEdge = LiveEdge(clock: configuration.clock)
@@ -86,6 +90,23 @@ final class ProxyService: Sendable {
             self.state.withLock { _ = $0.channels.removeValue(forKey: ObjectIdentifier(channel)) }
         }
         return admission
+    }
+
+    /// Most connections through the control socket.
+    private static let mostControlConnections = 128
+
+    /// Admits a connection through the control socket; false if there are too many, or the proxy is closing.
+    func addControl(_ channel: any Channel) -> Bool {
+        let isAdmitted = state.withLock { state in
+            guard !state.isClosing, state.controlChannels.count < Self.mostControlConnections else { return false }
+            state.controlChannels[ObjectIdentifier(channel)] = channel
+            return true
+        }
+        guard isAdmitted else { return false }
+        channel.closeFuture.whenComplete { _ in
+            self.state.withLock { _ = $0.controlChannels.removeValue(forKey: ObjectIdentifier(channel)) }
+        }
+        return true
     }
 
     /// The watch of `loop`; must be called on that loop.
@@ -159,7 +180,7 @@ final class ProxyService: Sendable {
     func beginClosing() -> [any Channel] {
         state.withLock { state in
             state.isClosing = true
-            return Array(state.channels.values)
+            return Array(state.channels.values) + Array(state.controlChannels.values)
         }
     }
 

@@ -48,6 +48,26 @@ public final class RawClient: Sendable {
         guard result == 0 else { throw Failure.connect(errno) }
     }
 
+    /// Connects to the socket at `path`.
+    public init(path: String) throws {
+        #if canImport(Darwin)
+            descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
+        #else
+            descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        #endif
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { throw Failure.connect(ENAMETOOLONG) }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 else { throw Failure.connect(errno) }
+    }
+
     deinit { close(descriptor) }
 
     private func run<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {

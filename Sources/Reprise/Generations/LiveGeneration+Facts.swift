@@ -7,6 +7,8 @@ extension LiveGeneration {
     var storedRanges: ByteRangeSet { ask { $0.schedule.stored } }
     var isIdle: Bool { ask { $0.schedule.isIdle } && bytes.file.leases.isEmpty }
     var isFrozen: Bool { ask { $0.schedule.isFrozen } }
+    /// Number of its readers, and of its fetches.
+    var workload: (readers: Int, fetches: Int) { ask { ($0.schedule.readers.count, $0.schedule.fetches.count) } }
     /// Whether the index has a record of it.
     var isRecorded: Bool { ask { $0.isRecorded } }
 

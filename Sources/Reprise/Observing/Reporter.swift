@@ -53,20 +53,26 @@ final class Reporter: Sendable {
     }
 
     /// A new stream of events; a consumer that falls 1,024 events behind loses the oldest.
-    func events() -> AsyncStream<CacheEvent> {
+    ///
+    /// The first stream `withEarlier` events begins with those from before it.
+    func events(withEarlier: Bool = true) -> AsyncStream<CacheEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: CacheEvent.self, bufferingPolicy: .bufferingNewest(1024))
         let id = nextSubscriber.withLock { next in
             next += 1
             return next
         }
-        for event in early.withLock({ early in
-            defer { early = nil }
-            return early ?? []
-        }) { continuation.yield(event) }
+        if withEarlier { for event in takeEarly() { continuation.yield(event) } }
         subscribers.withLock { $0[id] = continuation }
         continuation.onTermination = { [weak self] _ in self?.subscribers.withLock { _ = $0.removeValue(forKey: id) } }
         return stream
+    }
+
+    private func takeEarly() -> [CacheEvent] {
+        early.withLock { early in
+            defer { early = nil }
+            return early ?? []
+        }
     }
 
     func finish() {

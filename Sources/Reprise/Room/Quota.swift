@@ -38,6 +38,9 @@ final class Quota: Sendable {
 
     var usage: Usage { state.withLock { $0.usage } }
 
+    /// Bytes that are free on the disk; `nil` if that is unknown.
+    var free: Int64? { freeBytes() }
+
     /// Reserves `bytes` if they fit.
     func reserve(_ bytes: Int64) -> Bool {
         let needsProbe = floor > 0 && state.withLock { $0.allowance < bytes }

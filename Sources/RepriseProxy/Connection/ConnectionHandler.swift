@@ -19,8 +19,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     let service: ProxyService
     private let watch: ConnectionWatch
-    /// Whether there are too many connections; this one is answered with 503.
-    private let isSurplus: Bool
+    private let entrance: Entrance
     private var context: ChannelHandlerContext?
     private var requests = RequestReader()
     private var work = Work.none
@@ -41,6 +40,8 @@ final class ConnectionHandler: ChannelInboundHandler {
         case none
         /// A task is answering.
         case task(Task<Void, Never>, InterimGate)
+        /// A task is carrying out a request for control, which the client withdraws when it closes its side.
+        case control(Task<Void, Never>)
         /// A stored response is being sent, region by region.
         case hit
     }
@@ -54,12 +55,12 @@ final class ConnectionHandler: ChannelInboundHandler {
         case farewell
     }
 
-    init(service: ProxyService, watch: ConnectionWatch, isSurplus: Bool) {
+    init(service: ProxyService, watch: ConnectionWatch, entrance: Entrance) {
         self.service = service
         self.watch = watch
-        self.isSurplus = isSurplus
+        self.entrance = entrance
         deadline = ConnectionDeadline(service.configuration.deadlines)
-        router = Router(service: service, isSurplus: isSurplus)
+        router = Router(service: service, entrance: entrance)
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -73,7 +74,10 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         watch.remove(self)
-        if case .task(let task, _) = work { task.cancel() }
+        switch work {
+        case .task(let task, _), .control(let task): task.cancel()
+        case .none, .hit: break
+        }
         work = .none
         ending = .farewell
         delivery.brokenOff(service.cache)
@@ -111,7 +115,11 @@ final class ConnectionHandler: ChannelInboundHandler {
             // A client that has left and one that only has no more requests look the same. An interim response, which
             // every client has to ignore, distinguishes them: the kernel of a client that has left rejects it (RFC 9110
             // §15.2).
-            if case .task(_, let interim) = work { interim.pass(HTTPResponse(status: .continue)) }
+            switch work {
+            case .task(_, let interim): interim.pass(HTTPResponse(status: .continue))
+            case .control(let task): task.cancel()
+            case .none, .hit: break
+            }
             settle(context)
         }
         context.fireUserInboundEventTriggered(event)
@@ -169,7 +177,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         guard case .none = work, context.channel.isWritable else { return }
         switch ending {
         case .open: if isInputClosed { context.close(promise: nil) }
-        case .lastAnswer: if isSurplus { context.close(promise: nil) } else { sayFarewell(context) }
+        case .lastAnswer: if entrance == .surplus { context.close(promise: nil) } else { sayFarewell(context) }
         case .farewell: if isInputClosed { context.close(promise: nil) }
         }
     }
@@ -224,6 +232,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
         switch destination {
         case .own(let answer): write(answer, to: head, context: context)
+        case .control(let request): begin(request, context: context)
         case .file(let known): answer(MediaRequest(head), with: known, context: context)
         }
     }
@@ -284,21 +293,36 @@ final class ConnectionHandler: ChannelInboundHandler {
         _ request: MediaRequest, known: KnownResource, context: ChannelHandlerContext,
         _ run: @escaping @Sendable (AnswerContext) async -> Bool
     ) {
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let (loop, channel) = (context.eventLoop, context.channel)
-        let interim = InterimGate(channel, isOpen: request.head.isHTTP11)
-        let writer = ResponseWriter(
-            service: service, channel: channel, interim: interim, regionOnItsWay: regionOnItsWay)
+        let writer = writer(context, forHTTP11: request.head.isHTTP11)
         let answer = AnswerContext(
             request: request, resource: known.resource, listed: known.listed, writer: writer)
-        let task = service.startTask {
-            let keepsAlive = await run(answer)
+        work = .task(startTask(context) { await run(answer) }, writer.interim)
+    }
+
+    /// Starts the task that carries out a request for control.
+    private func begin(_ request: ControlRequest, context: ChannelHandlerContext) {
+        let writer = writer(context, forHTTP11: false)
+        work = .control(startTask(context) { await ControlAnswer(request: request, writer: writer).send() })
+    }
+
+    private func writer(_ context: ChannelHandlerContext, forHTTP11: Bool) -> ResponseWriter {
+        let interim = InterimGate(context.channel, isOpen: forHTTP11)
+        return ResponseWriter(
+            service: service, channel: context.channel, interim: interim, regionOnItsWay: regionOnItsWay)
+    }
+
+    private func startTask(
+        _ context: ChannelHandlerContext, _ run: @escaping @Sendable () async -> Bool
+    ) -> Task<Void, Never> {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let loop = context.eventLoop
+        return service.startTask {
+            let keepsAlive = await run()
             loop.execute {
                 let (handler, context) = bound.value
                 handler.answered(keepsAlive: keepsAlive, context: context)
             }
         }
-        work = .task(task, interim)
     }
 
     private func answered(keepsAlive: Bool, context: ChannelHandlerContext) {

@@ -5,6 +5,8 @@ struct Router {
     enum Destination {
         /// A text of the proxy's own.
         case own(OwnAnswer)
+        /// What looks after this server.
+        case control(ControlRequest)
         /// A file of an origin.
         case file(KnownResource)
     }
@@ -13,9 +15,9 @@ struct Router {
     private var admission: Admission
     private var known = KnownResources()
 
-    init(service: ProxyService, isSurplus: Bool) {
+    init(service: ProxyService, entrance: Entrance) {
         self.service = service
-        admission = Admission(service: service, isSurplus: isSurplus)
+        admission = Admission(service: service, entrance: entrance)
     }
 
     /// The destination of a request; notes in `head` who may read the answer.
@@ -34,6 +36,8 @@ struct Router {
         case .index: .own(OwnAnswer(status: 200, text: service.indexPage))
         case .options: .own(.options)
         case .preflight: .own(.preflight(head))
+        case .control(let target):
+            .control(ControlRequest(head: head, target: String(target), isLocal: admission.isLocal))
         case .resource(let url): .file(try file(at: url, target: head.target))
         }
     }

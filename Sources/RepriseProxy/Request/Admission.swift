@@ -2,24 +2,31 @@
 /// names this machine, a way that is no loop, a page that may read the answer, a method that a proxy may pass on.
 struct Admission {
     let service: ProxyService
-    /// There are too many connections: this one is refused.
-    let isSurplus: Bool
+    private let entrance: Entrance
+    /// Whether requests come through the control socket, from this user.
+    var isLocal: Bool { entrance == .socket }
     /// The Host that was accepted last; clients repeat theirs.
     private var acceptedHost: String?
 
-    init(service: ProxyService, isSurplus: Bool) {
+    init(service: ProxyService, entrance: Entrance) {
         self.service = service
-        self.isSurplus = isSurplus
+        self.entrance = entrance
     }
 
     /// The route of a request that no target decides; `nil` for one whose target does.
     ///
     /// Notes in `head` which page may read the answer. Throws the refusal of a request that is not answered.
     mutating func route(_ head: inout ClientHead) throws(Refusal) -> Route? {
-        guard !isSurplus else {
+        guard entrance != .surplus else {
             throw Refusal(status: 503, reason: "There are too many connections.", retryAfter: 1)
         }
+        if isLocal { return try localRoute(head) }
         try checkHost(of: head)
+        if ControlTarget.isMeant(by: head.target, token: service.configuration.token) {
+            let rules = ControlRules(hasToken: service.configuration.token != nil)
+            if let objection = rules.objection(to: head) { throw Route.refusal(403, reason: objection) }
+            return nil
+        }
         if let via = head.value("via"), Via.isOwn(via) {
             throw Route.refusal(508, reason: "The request comes from this proxy itself: it would go around in a loop.")
         }
@@ -37,6 +44,17 @@ struct Admission {
                 status: 405, reason: "\(name) is not supported.", endsConnection: false, namesMethods: true)
         case .get, .head, .other: return nil
         }
+    }
+
+    /// The route of a request through the control socket, which has no other.
+    private func localRoute(_ head: ClientHead) throws(Refusal) -> Route {
+        guard head.count("host") <= 1 else {
+            throw Refusal(status: 400, reason: "A request has exactly one Host field (RFC 9112 §3.2).")
+        }
+        guard ControlTarget.isMeant(by: head.target, token: nil) else {
+            throw Route.refusal(404, reason: "This socket serves paths below /-/ only.")
+        }
+        return try Route(target: head.target, token: nil)
     }
 
     private mutating func checkHost(of head: ClientHead) throws(Refusal) {

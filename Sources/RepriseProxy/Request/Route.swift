@@ -8,6 +8,8 @@ package enum Route: Sendable {
     case options
     /// A browser's preflight for an allowed page (Fetch standard §4.8).
     case preflight(page: String)
+    /// What looks after this server: the path and the query behind `/-/`.
+    case control(Substring)
     /// The file at a URL.
     case resource(ResourceURL)
 
@@ -32,6 +34,10 @@ package enum Route: Sendable {
         }
         if rest.isEmpty {
             self = .index
+            return
+        }
+        if rest.hasPrefix(ControlTarget.prefix) {
+            self = .control(rest.dropFirst(ControlTarget.prefix.count))
             return
         }
         let schemeEnd = rest.firstIndex { $0 == "/" || $0 == ":" } ?? rest.endIndex

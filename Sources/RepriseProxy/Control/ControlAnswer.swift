@@ -1,0 +1,147 @@
+import HTTPSemantics
+import NIOCore
+import Primitives
+import Reprise
+
+/// The answer to a request for control: JSON, or events as they happen.
+struct ControlAnswer: Sendable {
+    let request: ControlRequest
+    let writer: ResponseWriter
+
+    private var service: ProxyService { writer.service }
+    private var head: ClientHead { request.head }
+    private var isHead: Bool { head.method == .head }
+
+    /// How often listeners get the status.
+    private static let statusInterval = Duration.seconds(2)
+
+    /// Returns whether the connection can take another request.
+    func send() async -> Bool {
+        do {
+            do {
+                return try await answer()
+            } catch let failure as ControlFailure {
+                return try await send(failure)
+            } catch let error as RepriseError {
+                return try await send(ControlFailure(500, error.message, code: "\(error.code)"))
+            }
+        } catch {
+            return false
+        }
+    }
+
+    private func answer() async throws -> Bool {
+        guard head.body.count <= ControlRequest.largestBody else {
+            throw ControlFailure(413, "A body has at most \(ControlRequest.largestBody) bytes.")
+        }
+        let target = try ControlTarget(request.target[...])
+        switch target.path {
+        case "status.json":
+            try expect(["GET", "HEAD"], parameters: target)
+            return try await send(200, JSONText.line(StatusReport(of: service)))
+        case "events":
+            try expect(["GET"], parameters: target)
+            return try await sendEvents()
+        default: throw ControlFailure(404, "There is nothing under this path.")
+        }
+    }
+
+    /// Throws unless the method is one of `methods` and there is no parameter.
+    private func expect(_ methods: [String], parameters target: ControlTarget) throws(ControlFailure) {
+        guard methods.contains(request.method) else {
+            var failure = ControlFailure(405, "\(target.path) takes \(methods.joined(separator: ", ")).")
+            failure.allowed = methods
+            throw failure
+        }
+        if let parameter = target.parameters.first {
+            throw ControlFailure(400, "\(target.path) takes no parameter \"\(parameter.name.prefix(32))\".")
+        }
+    }
+
+    // MARK: - JSON
+
+    private func send(_ failure: ControlFailure) async throws -> Bool {
+        var fields = failure.retryAfter.map { [("Retry-After", "\($0)")] } ?? []
+        if !failure.allowed.isEmpty { fields.append(("Allow", failure.allowed.joined(separator: ", "))) }
+        return try await send(failure.status, JSONText.line(failure.body), fields: fields)
+    }
+
+    private func send(_ status: Int, _ body: [UInt8], fields: [(String, String)] = []) async throws -> Bool {
+        var buffer = beginning(status, type: "application/json", fields: fields)
+        buffer.writeLine("Content-Length: ", number: Int64(body.count + 1))
+        Framing(isChunked: false, keepsAlive: head.keepsAlive).write(to: &buffer)
+        buffer.writeStaticString("\r\n")
+        if !isHead {
+            buffer.writeBytes(body)
+            buffer.writeStaticString("\n")
+        }
+        try await writer.write(buffer)
+        return head.keepsAlive
+    }
+
+    /// The beginning of a head.
+    ///
+    /// No page of another site reads the answer, not even one that may read media.
+    private func beginning(_ status: Int, type: StaticString, fields: [(String, String)] = []) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.writeStatusLine(status)
+        buffer.writeString("Date: \(HTTPDate(secondsSince1970: Int64(service.wallClock())))\r\n")
+        buffer.writeString("Content-Type: \(type)\r\nCache-Control: no-store\r\n")
+        for (name, value) in fields { buffer.writeString("\(name): \(value)\r\n") }
+        Audience.browser.writeGuards(beside: [:], to: &buffer)
+        return buffer
+    }
+
+    // MARK: - Events
+
+    private func sendEvents() async throws -> Bool {
+        guard let subscription = service.control.events.subscribe() else {
+            var failure = ControlFailure(503, "There are too many listeners.", code: "busy")
+            failure.retryAfter = 10
+            throw failure
+        }
+        var isCut = false
+        let stream = ControlStream(writer: writer, isChunked: head.isHTTP11)
+        do {
+            var beginning = beginning(200, type: "text/event-stream")
+            Framing(isChunked: stream.isChunked, keepsAlive: false).write(to: &beginning)
+            beginning.writeStaticString("\r\n")
+            try await stream.begin(beginning)
+            try await stream.send(status())
+            try await follow(subscription.events, into: stream)
+            isCut = service.control.events.unsubscribe(subscription)
+        } catch {
+            _ = service.control.events.unsubscribe(subscription)
+            throw error
+        }
+        if isCut { try await stream.send(EventFeed.text("cut", Cut(words: Cut.words))) }
+        try await stream.end()
+        return false
+    }
+
+    /// Why a listener gets no more events.
+    private struct Cut: Encodable {
+        let words: String
+
+        static let words = "You read too slowly: events were lost. Connect again."
+    }
+
+    private func status() async throws -> ByteBuffer {
+        try EventFeed.text("status", try await StatusReport(of: service))
+    }
+
+    /// Sends `events` until they end, and the status now and then.
+    private func follow(_ events: AsyncStream<ByteBuffer>, into stream: ControlStream) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { for await event in events { try await stream.send(event) } }
+            group.addTask {
+                while true {
+                    try await service.configuration.clock.sleep(Self.statusInterval)
+                    try await stream.send(try await status())
+                }
+            }
+            try await group.next()
+        }
+    }
+}

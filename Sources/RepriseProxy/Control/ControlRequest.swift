@@ -1,0 +1,21 @@
+/// A request to `/-/…`, whose sender was found to be allowed.
+struct ControlRequest: Sendable {
+    let head: ClientHead
+    /// The target behind the prefix.
+    let target: String
+    /// Whether it came through the control socket, from this user.
+    let isLocal: Bool
+
+    /// Most bytes of a body.
+    static let largestBody = 64 << 10
+
+    /// The method in capitals.
+    var method: String {
+        switch head.method {
+        case .get: "GET"
+        case .head: "HEAD"
+        case .options: "OPTIONS"
+        case .other(let name): name
+        }
+    }
+}

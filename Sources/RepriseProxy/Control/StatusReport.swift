@@ -1,0 +1,132 @@
+import Reprise
+
+/// What a server does and has done, as `status.json` says it.
+///
+/// Bytes; times in seconds since 1970; URLs without their query.
+struct StatusReport: Encodable, Sendable {
+    /// Sums, of this process or of the directory's whole life.
+    struct Counts: Encodable, Sendable {
+        let servedBytes, storeBytes, joinedBytes, originBytes, fetchedBytes, savedBytes: Int64
+        let originRequests, reads: Int64
+
+        init(_ statistics: CacheStatistics) {
+            servedBytes = statistics.bytesServed
+            storeBytes = statistics.bytesFromStore
+            joinedBytes = statistics.bytesFromJoinedFetch
+            originBytes = statistics.bytesFromOrigin
+            fetchedBytes = statistics.bytesFetched
+            savedBytes = statistics.bytesSaved
+            originRequests = statistics.originRequests
+            reads = statistics.reads
+        }
+    }
+
+    /// The disk.
+    struct Store: Encodable, Sendable {
+        let storedBytes, mediaBytes, indexBytes, limitBytes: Int64
+        let freeBytes: Int64?
+        /// Whether anything can be stored.
+        let isStoring: Bool
+        /// Why not.
+        let problem: String?
+    }
+
+    /// A file that is being read or fetched.
+    struct Activity: Encodable, Sendable {
+        let url: String
+        /// Names it in other requests.
+        let id: String
+        let readers, fetches: Int
+        let storedBytes: Int64
+        let completeLength: Int64?
+        /// The stored parts, at most ``StatusReport/mostSpans`` of them: first byte and end.
+        let spans: [[Int64]]
+    }
+
+    /// What is fetched to stay.
+    struct Download: Encodable, Sendable {
+        let url: String
+        let id: String
+        let state: String
+        let storedBytes: Int64
+        let completeLength: Int64?
+        let bytesPerSecond: Double?
+        let fraction: Double
+        /// Why it waits or has failed.
+        let error: String?
+    }
+
+    let time: Double
+    /// When the server began.
+    let started: Double
+    let sinceStart: Counts
+    let overall: Counts
+    let store: Store
+    let connections, answers, listeners: Int
+    let playing: [Activity]
+    let downloads: [Download]
+    let preloads: Int
+    let isOffline, isShared: Bool
+    let events: [EventReport]
+
+    /// Most files and downloads that are listed.
+    static let mostListed = 50
+    /// Most parts of one file that are listed.
+    static let mostSpans = 64
+
+    /// What `service` does now.
+    init(of service: ProxyService) async throws {
+        let cache = service.cache
+        let (allocated, problem) = (cache.allocatedBytes, cache.storeProblem?.message)
+        time = service.wallClock()
+        started = service.control.started
+        sinceStart = Counts(cache.statistics)
+        overall = Counts(try await cache.lifetimeStatistics())
+        store = Store(
+            storedBytes: cache.storedBytes, mediaBytes: allocated.media, indexBytes: allocated.index,
+            limitBytes: cache.limit, freeBytes: cache.freeBytes, isStoring: cache.isStoring, problem: problem)
+        (connections, answers) = (service.connections, service.answersUnderWay)
+        listeners = service.control.events.listeners
+        playing = cache.activities(atMost: Self.mostListed).map(Activity.init)
+        downloads = await cache.downloads.list().prefix(Self.mostListed).map(Download.init)
+        preloads = cache.preloads.list.count
+        (isOffline, isShared) = (cache.isOffline, cache.isShared)
+        events = service.control.events.recent
+    }
+}
+
+extension StatusReport.Activity {
+    init(_ activity: MediaCache.Activity) {
+        (url, id) = (activity.url.redacted, activity.key.hash)
+        (readers, fetches) = (activity.readers, activity.fetches)
+        (storedBytes, completeLength) = (activity.stored.byteCount, activity.completeLength)
+        spans = activity.stored.prefix(StatusReport.mostSpans).map { [$0.lowerBound, $0.upperBound] }
+    }
+}
+
+extension StatusReport.Download {
+    init(_ download: Reprise.Download) {
+        (url, id) = (download.url.redacted, download.key.hash)
+        state = download.state.word
+        (storedBytes, completeLength) = (download.storedBytes, download.completeLength)
+        (bytesPerSecond, fraction) = (download.bytesPerSecond, download.fraction)
+        error = download.state.error?.message
+    }
+}
+
+extension Download.State {
+    /// Its name in JSON.
+    var word: String {
+        switch self {
+        case .queued: "queued"
+        case .running: "running"
+        case .waiting(.network, _): "waitingForNetwork"
+        case .waiting(.authorization, _): "waitingForAuthorization"
+        case .waiting(.space, _): "waitingForSpace"
+        case .waiting(.schedule, _): "waitingForHours"
+        case .paused: "paused"
+        case .done: "done"
+        case .failed: "failed"
+        }
+    }
+}

@@ -1,0 +1,67 @@
+#if canImport(Darwin)
+    package import Darwin
+#else
+    package import Glibc
+#endif
+
+/// Calls for sockets of the file system.
+package enum UnixSocket {
+    /// A descriptor that is connected to the socket at `path`; `nil` if that fails, with the reason in `errno`.
+    package static func connect(to path: String) -> Int32? {
+        var address = sockaddr_un()
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+            errno = ENAMETOOLONG
+            return nil
+        }
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        #if canImport(Darwin)
+            let descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
+        #else
+            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        #endif
+        guard descriptor >= 0 else { return nil }
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                #if canImport(Darwin)
+                    Darwin.connect(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
+                #else
+                    Glibc.connect(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
+                #endif
+            }
+        }
+        guard result == 0 else {
+            let reason = errno
+            close(descriptor)
+            errno = reason
+            return nil
+        }
+        return descriptor
+    }
+
+    /// The user at the other end of a connected socket; `nil` if the kernel does not say.
+    package static func peer(of descriptor: Int32) -> uid_t? {
+        #if os(Linux)
+            var credentials = PeerCredentials()
+            var size = socklen_t(MemoryLayout<PeerCredentials>.size)
+            guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else { return nil }
+            return credentials.user
+        #else
+            var (user, group): (uid_t, gid_t) = (0, 0)
+            return getpeereid(descriptor, &user, &group) == 0 ? user : nil
+        #endif
+    }
+
+    #if os(Linux)
+        /// `struct ucred` (unix(7)), which Glibc's module declares for GNU sources only.
+        private struct PeerCredentials {
+            var process: pid_t = 0
+            var user: uid_t = .max
+            var group: gid_t = .max
+        }
+    #endif
+
+    /// Whether `user` may control a server of this user: the same, or the one who may do everything.
+    static func mayControl(_ user: uid_t) -> Bool { user == geteuid() || user == 0 }
+}
