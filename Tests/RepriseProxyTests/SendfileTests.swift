@@ -29,7 +29,7 @@ import Testing
             try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1))
             let loop = channel.testingEventLoop
             try await loop.executeInContext {
-                let handler = ConnectionHandler(service: service, watch: service.watch(on: loop), isSurplus: false)
+                let handler = ConnectionHandler(service: service, watch: service.watch(on: loop), entrance: .port)
                 try channel.pipeline.syncOperations.addHandler(handler)
             }
             let request = "GET \(proxy.target("/film.mp4")) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
