@@ -125,7 +125,11 @@
     final class RefusingDelegate: NSObject, AVAssetResourceLoaderDelegate, Sendable {
         let error: RepriseError
 
-        init(_ reason: String) { error = RepriseError(.invalidURL, reason, cause: URLError(.unsupportedURL)) }
+        init(_ error: RepriseError) { self.error = error }
+
+        convenience init(_ reason: String) {
+            self.init(RepriseError(.invalidURL, reason, cause: URLError(.unsupportedURL)))
+        }
 
         func resourceLoader(
             _ resourceLoader: AVAssetResourceLoader,

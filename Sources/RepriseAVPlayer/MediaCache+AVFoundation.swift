@@ -14,10 +14,12 @@
         /// ```swift
         /// let player = AVPlayer(playerItem: cache.playerItem(for: url))
         /// ```
-        /// There is nothing to retain: the loader lives as long as the item's asset. `file:` URLs and others that are
-        /// not http or https are played as they are, and so are playlists (`.m3u8`), uncached. `skd:` fails with
-        /// `NSURLErrorUnsupportedURL`. Errors shown by the player are in `NSURLErrorDomain`;
-        /// ``loadingError(of:)-(AVPlayerItem)`` returns the underlying ``RepriseError``.
+        /// There is nothing to retain: the loader lives as long as the item's asset. HLS streams (`.m3u8`, or
+        /// ``PlaybackOptions/fileType``) play through a proxy inside this process, if the package is built with its
+        /// trait `Streams`, and uncached otherwise; their asset's URL is the proxy's. `file:` URLs and others that are
+        /// not http or https are played as they are. `skd:` fails with `NSURLErrorUnsupportedURL`. Errors shown by the
+        /// player are in `NSURLErrorDomain`; ``loadingError(of:)-(AVPlayerItem)`` returns the underlying
+        /// ``RepriseError`` of a file.
         public nonisolated func playerItem(
             for url: URL, options: PlaybackOptions = PlaybackOptions()
         ) -> AVPlayerItem {
@@ -29,8 +31,9 @@
         /// See ``playerItem(for:options:)``. Each call creates a separate asset; all assets of one URL share fetched
         /// bytes.
         public nonisolated func asset(for url: URL, options: PlaybackOptions = PlaybackOptions()) -> AVURLAsset {
-            switch SourceURL(url) {
+            switch SourceURL(url, fileType: options.fileType) {
             case .cached(let resource, let loaderURL): asset(for: resource, at: loaderURL, options: options)
+            case .stream(let resource): streamAsset(for: resource, at: url, options: options)
             case .refused(let reason): Self.asset(at: url, delegate: RefusingDelegate(reason), queue: Self.refusals)
             case .direct: AVURLAsset(url: url)
             }
@@ -76,17 +79,43 @@
             return Self.asset(at: loaderURL, delegate: delegate, queue: delegate.queue)
         }
 
+        /// An asset for the HLS stream at `url`, which plays through the proxy, or directly where there is none.
+        private nonisolated func streamAsset(
+            for resource: ResourceURL, at url: URL, options: PlaybackOptions
+        ) -> AVURLAsset {
+            #if Streams
+                do { _ = try options.fields() } catch {
+                    // AVFoundation asks the delegate about schemes that it does not know.
+                    let loaderURL = URL(string: SourceURL.prefix + url.absoluteString) ?? url
+                    return Self.asset(at: loaderURL, delegate: RefusingDelegate(error), queue: Self.refusals)
+                }
+                // Without a port the stream plays as it would without a cache.
+                if let proxy = try? StreamProxies.shared.proxy(self, options: options),
+                    let address = proxy.address(of: resource, key: options.cacheKey)
+                {
+                    let asset = AVURLAsset(url: address)
+                    Self.retain(proxy, by: asset)
+                    return asset
+                }
+            #endif
+            return AVURLAsset(url: url)
+        }
+
         private static func asset(
             at url: URL, delegate: any AVAssetResourceLoaderDelegate, queue: DispatchQueue
         ) -> AVURLAsset {
             let asset = AVURLAsset(url: url)
             // Set before an item is made of it, because AVFoundation looks for the delegate then.
             asset.resourceLoader.setDelegate(delegate, queue: queue)
-            // AVFoundation retains delegates weakly. Copies of an asset share its resource loader, so that retains it
-            // as well.
-            objc_setAssociatedObject(asset, LoaderKey.address, delegate, .OBJC_ASSOCIATION_RETAIN)
-            objc_setAssociatedObject(asset.resourceLoader, LoaderKey.address, delegate, .OBJC_ASSOCIATION_RETAIN)
+            // AVFoundation retains delegates weakly.
+            retain(delegate, by: asset)
             return asset
+        }
+
+        /// Keeps `object` as long as `asset` lives, or a copy of it: copies share a resource loader.
+        private static func retain(_ object: AnyObject, by asset: AVURLAsset) {
+            objc_setAssociatedObject(asset, LoaderKey.address, object, .OBJC_ASSOCIATION_RETAIN)
+            objc_setAssociatedObject(asset.resourceLoader, LoaderKey.address, object, .OBJC_ASSOCIATION_RETAIN)
         }
 
         /// The loader of an asset made by a cache.

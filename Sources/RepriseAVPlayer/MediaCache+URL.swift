@@ -67,7 +67,7 @@ extension AssetSource {
     static func resource(
         _ cache: MediaCache, url: URL, options: PlaybackOptions
     ) throws(RepriseError) -> MediaResource? {
-        guard case .cached(let resourceURL, _) = SourceURL(url) else { return nil }
+        guard case .cached(let resourceURL, _) = SourceURL(url, fileType: options.fileType) else { return nil }
         return try AssetSource(cache, url: resourceURL, options: options).resource()
     }
 }

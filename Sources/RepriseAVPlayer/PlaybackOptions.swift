@@ -2,7 +2,7 @@ import HTTPTypes
 public import Reprise
 
 /// How one item is loaded; the defaults suit most.
-public struct PlaybackOptions: Sendable {
+public struct PlaybackOptions: Sendable, Hashable {
     /// How far beyond the player's requests the file is fetched.
     public enum ReadAhead: Sendable, Hashable {
         /// Not at all: the player's own way of streaming is unchanged.
@@ -18,7 +18,8 @@ public struct PlaybackOptions: Sendable {
     /// Names must be tokens (RFC 9110 §5.1); values must not contain line breaks or begin or end with white space
     /// (§5.5). Otherwise nothing is requested, and loading fails with `invalidArgument` under `NSURLErrorBadURL`. The
     /// fields are not part of the cache key, because credentials change by the hour. If one user must not see what
-    /// another user may, set ``partition``.
+    /// another user may, set ``partition``. Of an HLS stream's files, those on the host of an item's own URL are
+    /// requested with them, and those elsewhere without.
     public var headers: [String: String] = [:]
     /// The partition that the media belong to, such as an account's identifier; `nil`, the default, for none.
     ///
@@ -27,11 +28,12 @@ public struct PlaybackOptions: Sendable {
     public var partition: String?
     /// The key under which the item is stored; `nil`, the default, for the cache's key policy.
     ///
-    /// Also overrides the partition.
+    /// Also overrides the partition. For an HLS stream it is the key of the playlist at the item's URL.
     public var cacheKey: CacheKey?
     /// The type of the file, as a uniform type identifier (`public.mp3`) or a file name extension (`mp3`).
     ///
-    /// Overrides everything that the server declares; `nil` by default.
+    /// Overrides everything that the server declares; `nil` by default. `m3u8` says that a URL without that extension
+    /// is an HLS stream.
     public var fileType: String?
     /// How far beyond the player's requests the file is fetched; not at all by default.
     public var readAhead = ReadAhead.asRequested
@@ -42,7 +44,8 @@ public struct PlaybackOptions: Sendable {
     /// Longest time without a byte before a request fails with `NSURLErrorTimedOut`; 60 s by default.
     ///
     /// Time in which the device sleeps does not count. After the app was suspended the whole time starts again.
-    /// AVFoundation itself gives up after 120 s, with an unhelpful error.
+    /// AVFoundation itself gives up after 120 s, with an unhelpful error. For HLS streams its own, shorter timeouts
+    /// apply.
     public var timeout = Duration.seconds(60)
 
     /// The defaults.

@@ -5,7 +5,9 @@ import Reprise
 enum SourceURL: Sendable, Equatable {
     /// Through the cache; `loader` is the URL by which AVFoundation asks the delegate.
     case cached(ResourceURL, loader: URL)
-    /// Directly by AVFoundation, without a cache: local files, playlists, and URLs that the cache cannot fetch.
+    /// Through the proxy in this process, because AVFoundation accepts segments only from an HTTP server.
+    case stream(ResourceURL)
+    /// Directly by AVFoundation, without a cache: local files, and URLs that the cache cannot fetch.
     case direct
     /// Not at all; the text says why.
     case refused(String)
@@ -16,17 +18,15 @@ enum SourceURL: Sendable, Equatable {
     /// §3.1.
     static let prefix = "reprise+"
 
-    /// Decides for `url`.
-    ///
-    /// Playlists (HLS) are played directly, because AVFoundation accepts their segments only from an HTTP server.
-    init(_ url: URL) {
+    /// Decides for `url`, whose type is `fileType` if the app says so.
+    init(_ url: URL, fileType: String? = nil) {
         switch url.scheme?.lowercased() {
         case "http", "https":
-            guard !Self.isPlaylist(url), let cached = Self.cached(url) else {
+            guard case .cached(let resource, let loader)? = Self.cached(url) else {
                 self = .direct
                 return
             }
-            self = cached
+            self = Self.isStream(url, fileType) ? .stream(resource) : .cached(resource, loader: loader)
         case "skd":
             self = .refused("FairPlay keys (skd:) are no media and are never cached; use AVContentKeySession.")
         default: self = .direct
@@ -46,6 +46,12 @@ enum SourceURL: Sendable, Equatable {
     static func original(of loader: URL) -> URL? {
         guard loader.absoluteString.hasPrefix(prefix) else { return nil }
         return URL(string: String(loader.absoluteString.dropFirst(prefix.count)))
+    }
+
+    /// Whether the app, or the path, says that it is an HLS stream; the app may name a media type, too.
+    private static func isStream(_ url: URL, _ fileType: String?) -> Bool {
+        guard let fileType else { return isPlaylist(url) }
+        return (ContentType(mediaType: fileType) ?? ContentType(fileType: fileType))?.isPlaylist == true
     }
 
     /// Whether the path has the extension of an HLS playlist.

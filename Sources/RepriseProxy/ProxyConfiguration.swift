@@ -76,6 +76,8 @@ public struct ProxyConfiguration: Sendable {
 
     /// Which bodies are replaced by a text made from them; playlists if this is `nil`, as by default.
     package var bodyFilter: (any BodyFilter)?
+    /// What the app's options say about each request, in the proxy of an app's items.
+    package var items: ItemRules?
 
     /// The defaults.
     public init() {}

@@ -97,25 +97,12 @@ public final class ProxyServer: Sendable {
     }
 
     private static func bootstrap(_ service: ProxyService, on group: MultiThreadedEventLoopGroup) -> ServerBootstrap {
-        let bootstrap = ServerBootstrap(group: group)
+        ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 512)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .childChannelOption(.maxMessagesPerRead, value: 1)
-            // Not writable while any byte waits for the client.
-            .childChannelOption(.writeBufferWaterMark, value: .init(low: 1, high: 1))
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let admission = service.add(channel)
-                    if case .refused = admission { return channel.close(promise: nil) }
-                    let isSurplus = if case .surplus = admission { true } else { false }
-                    try channel.pipeline.syncOperations.addHandler(
-                        ConnectionHandler(
-                            service: service, watch: service.watch(on: channel.eventLoop),
-                            entrance: isSurplus ? .surplus : .port))
-                }
+                channel.eventLoop.makeCompletedFuture { try service.serve(channel) }
             }
-        return SocketOptions.apply(to: bootstrap)
     }
 
     /// Number of answers in progress, not counting hits from memory.
@@ -149,10 +136,7 @@ public final class ProxyServer: Sendable {
         try? await channel.close().get()
         await controlSocket?.close()
         service.control.stop()
-        for channel in service.beginClosing() { try? await channel.close().get() }
-        await service.endAnswers()
-        service.liveExchanges.close()
-        await service.drainLog()
+        await service.end()
         try? await group.shutdownGracefully()
     }
 }

@@ -9,6 +9,8 @@ import Primitives
 final class ProxyService: Sendable {
     let cache: MediaCache
     let configuration: ProxyConfiguration
+    /// Finds the files that are asked for.
+    private let files: FileFinder
     private let logs: LogQueue
     private let isLoggingRequests: Bool
     let browsers: BrowserRules
@@ -48,6 +50,8 @@ final class ProxyService: Sendable {
         browsers = BrowserRules(allowedPages: pages)
         self.cache = cache
         self.configuration = configuration
+        let files = FileFinder(cache: cache, items: configuration.items)
+        self.files = files
         keys = HeldKeys(isShared: cache.isShared, clock: configuration.clock)
         control = Control(clock: configuration.clock)
         let logs = LogQueue(configuration.logger)
@@ -57,7 +61,8 @@ final class ProxyService: Sendable {
         liveExchanges = SharedExchanges(clock: configuration.clock)
         bodyFilter =
             configuration.bodyFilter
-            ?? PlaylistFilter(cache: cache, files: listed, liveEdge: liveEdge) { url, error in
+            ?? PlaylistFilter(isShared: cache.isShared, files: files, listed: listed, liveEdge: liveEdge) {
+                url, error in
                 logs.log(
                     .warning, "playlist sent as the origin sent it",
                     metadata: ["url": "\(url.redacted)", "error": "\(error)"])
@@ -65,8 +70,19 @@ final class ProxyService: Sendable {
         isLoggingRequests = configuration.logger.logLevel <= .info
     }
 
+    /// Answers the requests of a new connection; must be called on its loop.
+    func serve(_ channel: any Channel) throws {
+        try SocketOptions.apply(to: channel)
+        let admission = add(channel)
+        if case .refused = admission { return channel.close(promise: nil) }
+        let isSurplus = if case .surplus = admission { true } else { false }
+        try channel.pipeline.syncOperations.addHandler(
+            ConnectionHandler(
+                service: self, watch: watch(on: channel.eventLoop), entrance: isSurplus ? .surplus : .port))
+    }
+
     /// How a new connection is treated.
-    enum ConnectionAdmission {
+    private enum ConnectionAdmission {
         case admitted
         /// There are too many: it is answered with 503.
         case surplus
@@ -78,7 +94,7 @@ final class ProxyService: Sendable {
     private var surplusConnections: Int { min(64, max(2, configuration.maximumConnections / 4)) }
 
     /// Admits or refuses a connection.
-    func add(_ channel: any Channel) -> ConnectionAdmission {
+    private func add(_ channel: any Channel) -> ConnectionAdmission {
         let admission = state.withLock { state -> ConnectionAdmission in
             let surplus = state.channels.count - configuration.maximumConnections
             guard !state.isClosing, surplus < surplusConnections else { return .refused }
@@ -168,6 +184,14 @@ final class ProxyService: Sendable {
     var answersUnderWay: Int { state.withLock { $0.answers.count } }
     var connections: Int { state.withLock { $0.channels.count } }
 
+    /// Closes all connections, and returns when nothing is in progress any more.
+    func end() async {
+        for channel in beginClosing() { try? await channel.close().get() }
+        await endAnswers()
+        liveExchanges.close()
+        await drainLog()
+    }
+
     /// Waits until no answer is in progress, because they use their event loop to the end.
     func endAnswers() async {
         for answer in state.withLock({ Array($0.answers.values) }) {
@@ -177,7 +201,7 @@ final class ProxyService: Sendable {
     }
 
     /// Refuses new connections and returns the open ones.
-    func beginClosing() -> [any Channel] {
+    private func beginClosing() -> [any Channel] {
         state.withLock { state in
             state.isClosing = true
             return Array(state.channels.values) + Array(state.controlChannels.values)
@@ -189,7 +213,7 @@ final class ProxyService: Sendable {
         guard configuration.allows(url.host) else {
             throw Route.refusal(403, reason: "The host \(url.host) is not on this proxy's list.")
         }
-        do { return try cache.resource(for: url) } catch {
+        do { return try files.resource(at: url) } catch {
             throw Route.refusal(503, reason: "The proxy is shutting down.")
         }
     }

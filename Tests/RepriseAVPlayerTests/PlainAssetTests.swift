@@ -40,7 +40,7 @@
                 return !isLeft()
             }
 
-            @Test(arguments: ["file:///tmp/a.mp3", "https://example.com/live.m3u8", "ipod-library://item/1"])
+            @Test(arguments: ["file:///tmp/a.mp3", "https://me:secret@example.com/live.m3u8", "ipod-library://item/1"])
             func whatIsNotCachedIsPlayedAsItIs(_ text: String) async throws {
                 try await Self.withCache { cache, _ in
                     let url = try #require(URL(string: text))

@@ -22,11 +22,27 @@ import Testing
     }
 
     @Test(arguments: [
-        "file:///tmp/film.mp4", "https://example.com/live.m3u8", "https://example.com/live.M3U8?a=1",
-        "data:audio/mpeg,x",
+        "file:///tmp/film.mp4", "https://user:secret@example.com/live.m3u8", "data:audio/mpeg,x",
         "ipod-library://item/item.mp3", "https://user:secret@example.com/film.mp4", "film.mp4",
     ]) func othersArePlayedDirectly(_ text: String) throws {
         #expect(try source(text) == .direct)
+    }
+
+    @Test(arguments: [
+        ("https://example.com/live.m3u8", nil), ("https://example.com/live.M3U8?a=1", nil),
+        ("https://example.com/play?id=1", "m3u8"), ("https://example.com/play?id=1", "public.m3u-playlist"),
+        ("https://example.com/play?id=1", "application/vnd.apple.mpegurl"), ("https://a.example/x", "audio/mpegurl"),
+    ]) func streamsGoThroughTheProxy(_ text: String, _ fileType: String?) throws {
+        let url = try #require(URL(string: text))
+        #expect(SourceURL(url, fileType: fileType) == .stream(try ResourceURL(text)))
+    }
+
+    @Test func theAppKnowsBetterThanTheExtension() throws {
+        let url = try #require(URL(string: "https://example.com/film.m3u8"))
+        guard case .cached = SourceURL(url, fileType: "public.mpeg-4") else {
+            Issue.record("not a file")
+            return
+        }
     }
 
     @Test func fairPlayKeysAreRefused() throws {

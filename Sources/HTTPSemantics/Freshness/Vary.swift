@@ -12,20 +12,23 @@ public struct Vary: Sendable, Hashable {
 
     /// Reads the Vary fields of a response; empty if there are none, `nil` for `*` or a value that cannot be parsed.
     ///
-    /// Accept-Encoding is left out, because this cache always asks for `identity`.
+    /// Accept-Encoding is left out, because this cache always asks for `identity`, and X-Playback-Session-Id, which
+    /// AVPlayer makes up for each playback.
     public init?(_ fields: HTTPFields) {
         var names: [String] = []
         for value in fields[values: .vary] {
             guard var scanner = FieldScanner(value) else { return nil }
             let isValid = scanner.list { scanner in
                 guard let name = scanner.token(), name != "*" else { return false }
-                if name.lowercased() != "accept-encoding" { names.append(name) }
+                if !Self.ignored.contains(name.lowercased()) { names.append(name) }
                 return true
             }
             guard isValid else { return nil }
         }
         self.init(names: names)
     }
+
+    private static let ignored: Set<String> = ["accept-encoding", "x-playback-session-id"]
 
     /// Whether every request selects the same response.
     public var isEmpty: Bool { names.isEmpty }

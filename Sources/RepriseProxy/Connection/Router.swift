@@ -22,6 +22,14 @@ struct Router {
 
     /// The destination of a request; notes in `head` who may read the answer.
     mutating func destination(of head: inout ClientHead) throws(Refusal) -> Destination {
+        let destination = try find(&head)
+        if let items = service.configuration.items, case .file(let file) = destination {
+            head.tellsPlayback = items.names(file.resource.url)
+        }
+        return destination
+    }
+
+    private mutating func find(_ head: inout ClientHead) throws(Refusal) -> Destination {
         if let route = try admission.route(&head) { return try destination(of: route, for: head) }
         if let known = known.file(at: head.target, in: service.listed) { return .file(known) }
         return try destination(of: Route(target: head.target, token: service.configuration.token), for: head)

@@ -12,25 +12,34 @@ enum SocketOptions {
     /// Seconds of silence after which the kernel probes the client, seconds between probes, and their number.
     private static let keepAlive = (idle: 60, interval: 15, count: 4)
 
+    /// Sets the options of a client's connection; must be called on its loop.
+    static func apply(to channel: any Channel) throws {
+        guard let options = channel.syncOptions else { return }
+        try options.setOption(.allowRemoteHalfClosure, value: true)
+        try options.setOption(.maxMessagesPerRead, value: 1)
+        // Not writable while any byte waits for the client.
+        try options.setOption(.writeBufferWaterMark, value: .init(low: 1, high: 1))
+        try detectVanishedClients(options)
+    }
+
     /// Detects clients that vanished while nothing is being sent.
     ///
     /// While something is being sent `ConnectionDeadline` does that, not `TCP_USER_TIMEOUT`: Linux treats a client that
     /// reads slowly, with a small window all the time, like one that reads nothing.
-    static func apply(to bootstrap: ServerBootstrap) -> ServerBootstrap {
-        var bootstrap = bootstrap.childChannelOption(.socketOption(.so_keepalive), value: 1)
+    private static func detectVanishedClients(_ options: any NIOSynchronousChannelOptions) throws {
+        try options.setOption(.socketOption(.so_keepalive), value: 1)
         #if os(Linux)
             let idle = TCP_KEEPIDLE
         #else
             let idle = TCP_KEEPALIVE
         #endif
-        let options: [(Int32, Int)] = [
+        let numbers: [(Int32, Int)] = [
             (idle, keepAlive.idle), (TCP_KEEPINTVL, keepAlive.interval), (TCP_KEEPCNT, keepAlive.count),
         ]
-        for (name, value) in options {
+        for (name, value) in numbers {
             let option = ChannelOptions.Types.SocketOption(level: .tcp, name: NIOBSDSocket.Option(rawValue: name))
-            bootstrap = bootstrap.childChannelOption(option, value: SocketOptionValue(value))
+            try options.setOption(option, value: SocketOptionValue(value))
         }
-        return bootstrap
     }
 
     /// Number of bytes that the kernel has accepted but the client has not acknowledged; 0 if unknown.

@@ -69,8 +69,7 @@ struct KeepingRules: Sendable {
     }
 
     private static func values(_ fields: HTTPFields, of name: String) -> [String] {
-        // AVPlayer sends a new identifier with each playback, which no origin answers by.
-        guard name != "x-playback-session-id", let name = HTTPField.Name(name) else { return [] }
+        guard let name = HTTPField.Name(name) else { return [] }
         return fields[values: name]
     }
 }

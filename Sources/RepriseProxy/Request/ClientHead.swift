@@ -22,6 +22,8 @@ package struct ClientHead: Sendable {
     var body: [UInt8] = []
     /// The recipient of the answer.
     var audience = Audience.player
+    /// Whether the origin may know to which playback the request belongs.
+    var tellsPlayback = true
 
     struct Place: Sendable {
         let nameStart: Int, nameEnd: Int, valueStart: Int, valueEnd: Int

@@ -11,6 +11,7 @@ extension ClientHead {
         var fields = self.fields.endToEnd.filter { !$0.name.speaksForAnotherHop }
         for name in Self.notForwarded { fields[name] = nil }
         if audience != .player { fields[.cookie] = nil }
+        if !tellsPlayback, let playback = Self.playback { fields[playback] = nil }
         if case .other = method {
             // Nothing is cached here, so the conditions are the origin's to evaluate.
             for name in Self.conditions { fields[values: name] = self.fields[values: name] }
@@ -18,6 +19,8 @@ extension ClientHead {
         if let name = HTTPField.Name("Via") { fields.append(HTTPField(name: name, value: Via.request)) }
         return fields
     }
+
+    private static let playback = HTTPField.Name("X-Playback-Session-Id")
 
     private static let conditions = [
         "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "Referer",

@@ -15,12 +15,12 @@ final class PlaylistFilter: BodyFilter {
     let texts = WrittenTexts()
 
     init(
-        cache: MediaCache, files: ListedFiles, liveEdge: LiveEdge,
+        isShared: Bool, files: FileFinder, listed: ListedFiles, liveEdge: LiveEdge,
         onUneditable: @escaping @Sendable (ResourceURL, PlaylistError) -> Void
     ) {
-        variables = ImportedVariables(isShared: cache.isShared)
-        tracks = StoredTracks(cache: cache, limits: PlaylistLimits())
-        notes = StreamNotes(files: files, liveEdge: liveEdge)
+        variables = ImportedVariables(isShared: isShared)
+        tracks = StoredTracks(files: files, limits: PlaylistLimits())
+        notes = StreamNotes(files: listed, liveEdge: liveEdge)
         self.onUneditable = onUneditable
     }
 

@@ -125,7 +125,7 @@ struct ProxyLinks {
     }
 
     /// `prefix/https/host/path`, letter for letter.
-    private static func path(_ url: String, prefix: String) -> String {
+    static func path(_ url: String, prefix: String) -> String {
         guard let colon = url.firstIndex(of: ":") else { return url }
         return "\(prefix)/\(url[..<colon].lowercased())/\(url[colon...].dropFirst(3))"
     }

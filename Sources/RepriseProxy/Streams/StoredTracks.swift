@@ -11,7 +11,7 @@ struct StoredTracks {
         var count = 0
     }
 
-    let cache: MediaCache
+    let files: FileFinder
     let limits: PlaylistLimits
 
     /// Most segments of a representation that are looked up, hours of film; one with more counts as not stored.
@@ -92,7 +92,7 @@ struct StoredTracks {
 
     /// The stored playlist at `url`, and the URL that it came from; `nil` if it is not stored as a whole.
     private func storedText(at url: ResourceURL) async throws -> (bytes: [UInt8], final: ResourceURL)? {
-        let resource = try cache.resource(for: url)
+        let resource = try files.resource(at: url)
         guard let content = await resource.stored(), content.isComplete,
             content.information.completeLength ?? .max <= limits.size
         else { return nil }
@@ -121,7 +121,7 @@ struct StoredTracks {
 
     private func isStored(_ extent: ByteExtent, of target: LinkTarget) async throws -> Bool {
         guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.withoutFragment.text),
-            let content = await (try cache.resource(for: url)).stored()
+            let content = await (try files.resource(at: url)).stored()
         else { return false }
         switch extent {
         case .whole, .unplaced: return content.isComplete

@@ -231,7 +231,8 @@ import Testing
             }
             let edge = LiveEdge(clock: .system)
             let filter = PlaylistFilter(
-                cache: site.proxy.bench.cache, files: ListedFiles(), liveEdge: edge
+                isShared: false, files: FileFinder(cache: site.proxy.bench.cache, items: nil), listed: ListedFiles(),
+                liveEdge: edge
             ) { _, error in
                 log.withLock { $0.append(error.code.rawValue) }
             }

@@ -23,9 +23,10 @@ import Testing
     }
 
     private static func filter(_ site: Site) -> PlaylistFilter {
-        PlaylistFilter(cache: site.proxy.bench.cache, files: ListedFiles(), liveEdge: LiveEdge(clock: .system)) {
-            _, _ in
-        }
+        PlaylistFilter(
+            isShared: false, files: FileFinder(cache: site.proxy.bench.cache, items: nil), listed: ListedFiles(),
+            liveEdge: LiveEdge(clock: .system)
+        ) { _, _ in }
     }
 
     private static func edit(_ body: GatheredBody, _ filter: PlaylistFilter) async throws -> [UInt8]? {

@@ -1,0 +1,91 @@
+#if Streams
+    import Foundation
+    import Primitives
+    import Reprise
+    import RepriseProxy
+
+    /// The proxies through which the HLS items of this process play: one for each cache and each set of options, which
+    /// lives as long as an asset holds it.
+    final class StreamProxies: Sendable {
+        static let shared = StreamProxies()
+
+        private struct Key: Hashable {
+            let cache: ObjectIdentifier
+            let options: PlaybackOptions
+        }
+
+        private struct Entry {
+            weak var proxy: StreamProxy?
+        }
+
+        private let entries = Mutex<[Key: Entry]>([:])
+
+        /// A proxy whose address can be used now.
+        ///
+        /// Throws ``RepriseError``: `invalidArgument` for headers that cannot be sent, or if no port can be opened.
+        func proxy(_ cache: MediaCache, options: PlaybackOptions) throws(RepriseError) -> StreamProxy {
+            let options = options.ofRequests
+            let key = Key(cache: ObjectIdentifier(cache), options: options)
+            if let known = entries.withLock({ $0[key]?.proxy }), known.check() { return known }
+            let new = try StreamProxy(cache, options: options)
+            entries.withLock { entries in
+                entries = entries.filter { $0.value.proxy != nil }
+                entries[key] = Entry(proxy: new)
+            }
+            return new
+        }
+    }
+
+    /// A proxy that stops when nothing holds it.
+    final class StreamProxy: Sendable {
+        let proxy: InAppProxy
+        /// Retained, so that no other cache gets its identity.
+        private let cache: MediaCache
+        private let foreground: ForegroundObserver
+
+        fileprivate init(_ cache: MediaCache, options: PlaybackOptions) throws(RepriseError) {
+            let rules = ItemRules(
+                fields: try options.fields(), partition: options.partition, networkPolicy: options.networkPolicy)
+            let proxy = try InAppProxy(options.isStored ? cache : cache.withoutStoring(), rules: rules)
+            self.cache = cache
+            self.proxy = proxy
+            foreground = ForegroundObserver { proxy.checkSoon() }
+        }
+
+        deinit {
+            let proxy = proxy
+            Task { await proxy.stop() }
+        }
+
+        /// Whether its address can be used now.
+        fileprivate func check() -> Bool { proxy.check() }
+
+        /// The address of the stream at `url` for a player.
+        func address(of url: ResourceURL, key: CacheKey?) -> URL? { URL(string: proxy.address(of: url, key: key)) }
+    }
+
+    /// Calls a function when the app comes back from the background, where it may have been suspended.
+    private final class ForegroundObserver: Sendable {
+        /// Set once, and only handed back to the notification center.
+        private nonisolated(unsafe) let token: any NSObjectProtocol
+
+        init(_ body: @escaping @Sendable () -> Void) {
+            let name = Notification.Name("UIApplicationWillEnterForegroundNotification")
+            token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { _ in body() }
+        }
+
+        deinit { NotificationCenter.default.removeObserver(token) }
+    }
+
+    extension PlaybackOptions {
+        /// The options that concern requests; items that differ in others only share a proxy.
+        fileprivate var ofRequests: PlaybackOptions {
+            var options = PlaybackOptions()
+            options.headers = headers
+            options.partition = partition
+            options.isStored = isStored
+            options.networkPolicy = networkPolicy
+            return options
+        }
+    }
+#endif

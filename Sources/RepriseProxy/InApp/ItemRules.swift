@@ -1,0 +1,53 @@
+package import HTTPTypes
+import Primitives
+package import Reprise
+
+/// What the options of an app's items say about the requests that are made for them.
+package final class ItemRules: Sendable {
+    private let fields: HTTPFields
+    private let partition: String?
+    private let networkPolicy: NetworkPolicy
+
+    private struct Known {
+        /// Hosts that the app named itself, with ports.
+        var hosts: Set<String> = []
+        var keys: [ResourceURL: CacheKey] = [:]
+    }
+
+    private let known = Mutex(Known())
+
+    package init(fields: HTTPFields, partition: String?, networkPolicy: NetworkPolicy) {
+        self.fields = fields
+        self.partition = partition
+        self.networkPolicy = networkPolicy
+    }
+
+    /// Notes that an item plays `url`, stored under `key` if there is one.
+    package func note(_ url: ResourceURL, key: CacheKey?) {
+        known.withLock { known in
+            known.hosts.insert(Self.host(of: url))
+            if let key { known.keys[url] = key }
+        }
+    }
+
+    /// The file at `url`.
+    ///
+    /// The app's own fields, such as credentials, go to hosts that it named, not to all that a playlist names.
+    func resource(at url: ResourceURL, in cache: MediaCache) throws(RepriseError) -> MediaResource {
+        let (isNamed, key) = known.withLock { ($0.hosts.contains(Self.host(of: url)), $0.keys[url]) }
+        let fields = isNamed ? fields : [:]
+        var resource =
+            if let key {
+                try cache.resource(for: url, key: key, fields: fields)
+            } else {
+                try cache.resource(for: url, fields: fields, partition: partition)
+            }
+        resource.networkPolicy = networkPolicy
+        return resource
+    }
+
+    /// Whether the app named the host of `url` itself.
+    func names(_ url: ResourceURL) -> Bool { known.withLock { $0.hosts.contains(Self.host(of: url)) } }
+
+    private static func host(of url: ResourceURL) -> String { "\(url.scheme) \(url.host):\(url.port)" }
+}

@@ -1,0 +1,139 @@
+import Reprise
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// A socket that listens on 127.0.0.1, and may be closed under its owner's feet.
+///
+/// The system does that to an app that it suspends, so no call here takes the descriptor for granted.
+struct ListeningSocket {
+    /// What became of an attempt to accept a connection.
+    enum Accepted {
+        /// A connection, and the port of its client.
+        case connection(CInt, port: Int)
+        /// There is none, or it has gone again.
+        case none
+        /// There is no descriptor or memory for it now.
+        case crowded
+        /// The socket does not listen any more.
+        case broken
+    }
+
+    /// Number of connections that the system accepts while nothing takes them: an app may be suspended for a moment.
+    private static let backlog: CInt = 128
+
+    let descriptor: CInt
+    /// The same socket under another number: through it come the clients that wait when only ``descriptor`` was closed,
+    /// and what wakes a thread that waits for them.
+    let spare: CInt
+    let port: Int
+    /// The number of the socket among the system's files; 0 on systems that do not number sockets.
+    private let number: UInt64
+
+    private var descriptors: [CInt] { [descriptor, spare] }
+
+    /// Listens on `port`, or on any if it is 0.
+    ///
+    /// Throws ``RepriseError`` with code `invalidArgument`.
+    init(port: Int) throws(RepriseError) {
+        let descriptor = socket(AF_INET, LoopbackAddress.stream, 0)
+        guard descriptor >= 0 else { throw Self.failure(errno, port: port) }
+        var isReusing: CInt = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReusing, socklen_t(MemoryLayout<CInt>.size))
+        guard LoopbackAddress(port: port).call(bind, descriptor) == 0, listen(descriptor, Self.backlog) == 0,
+            Self.prepare(descriptor), let bound = LoopbackAddress.port(of: descriptor)
+        else {
+            let code = errno
+            close(descriptor)
+            throw Self.failure(code, port: port)
+        }
+        let spare = dup(descriptor)
+        guard spare >= 0, Self.prepare(spare), let number = Self.number(of: descriptor) else {
+            let code = errno
+            for descriptor in [descriptor, spare] where descriptor >= 0 { close(descriptor) }
+            throw Self.failure(code, port: port)
+        }
+        self.descriptor = descriptor
+        self.spare = spare
+        self.port = bound
+        self.number = number
+    }
+
+    private static func failure(_ code: CInt, port: Int) -> RepriseError {
+        let place = port == 0 ? "127.0.0.1" : "127.0.0.1, port \(port)"
+        return RepriseError(.invalidArgument, "Cannot listen on \(place): \(String(cString: strerror(code))).")
+    }
+
+    /// Makes calls return at once, and keeps programs that this one starts from inheriting the descriptor.
+    static func prepare(_ descriptor: CInt) -> Bool {
+        fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
+            && fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0
+    }
+
+    /// Whether both descriptors are still this socket, and it listens.
+    var isListening: Bool { descriptors.allSatisfy(isListening) }
+
+    private func isListening(_ descriptor: CInt) -> Bool {
+        var isAccepting: CInt = 0
+        var size = socklen_t(MemoryLayout<CInt>.size)
+        // Another file may have got the number of a descriptor that was closed.
+        return getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isAccepting, &size) == 0 && isAccepting != 0
+            && LoopbackAddress.port(of: descriptor) == port
+    }
+
+    /// Accepts one connection; never waits.
+    func accept() -> Accepted {
+        let usable = descriptors.filter(isListening)
+        guard let first = usable.first else { return .broken }
+        let accepted = Self.accept(first)
+        // Who waits at a socket that lost a descriptor is answered before it is replaced.
+        if case .none = accepted, usable.count < descriptors.count { return .broken }
+        return accepted
+    }
+
+    private static func accept(_ descriptor: CInt) -> Accepted {
+        var address = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let client = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                LoopbackAddress.accept(descriptor, address, &size)
+            }
+        }
+        guard client >= 0 else { return meaning(of: errno) }
+        guard prepare(client), LoopbackAddress.toleratesLeavingPeer(client) else {
+            close(client)
+            return .none
+        }
+        return .connection(client, port: Int(UInt16(bigEndian: address.sin_port)))
+    }
+
+    private static func meaning(of code: CInt) -> Accepted {
+        switch code {
+        case EAGAIN, EWOULDBLOCK, EINTR, ECONNABORTED, EPROTO: .none
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM: .crowded
+        default: .broken
+        }
+    }
+
+    /// Closes each descriptor, unless it is closed or belongs to something else by now.
+    func closeIfOwn() {
+        for descriptor in descriptors where isOwn(descriptor) { close(descriptor) }
+    }
+
+    private func isOwn(_ descriptor: CInt) -> Bool {
+        guard Self.number(of: descriptor) == number else { return false }
+        // Where sockets have no numbers, a connection that was accepted here may have got the descriptor.
+        return LoopbackAddress.peerPort(of: descriptor) == nil
+            && LoopbackAddress.port(of: descriptor).map { $0 == port } ?? true
+    }
+
+    /// The number of the file that a descriptor stands for; `nil` if it is closed or no socket.
+    private static func number(of descriptor: CInt) -> UInt64? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
+        return UInt64(status.st_ino)
+    }
+}

@@ -1,0 +1,76 @@
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// 127.0.0.1 with a port, for the system's calls, and what those are called on each system.
+struct LoopbackAddress {
+    private var address = sockaddr_in()
+
+    init(port: Int) {
+        #if canImport(Darwin)
+            address.sin_len = UInt8(MemoryLayout<sockaddr_in>.size)
+        #endif
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    }
+
+    /// Calls `bind` or `connect`.
+    func call(_ function: (CInt, UnsafePointer<sockaddr>, socklen_t) -> CInt, _ descriptor: CInt) -> CInt {
+        withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                function(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
+    /// The port that a socket is bound to; `nil` if it is not a socket.
+    static func port(of descriptor: CInt) -> Int? { port { getsockname(descriptor, $0, $1) } }
+
+    /// The port that a socket is connected to; `nil` if it is to none.
+    static func peerPort(of descriptor: CInt) -> Int? { port { getpeername(descriptor, $0, $1) } }
+
+    private static func port(
+        _ function: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
+    ) -> Int? {
+        var address = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { function($0, &size) }
+        }
+        return result == 0 ? Int(UInt16(bigEndian: address.sin_port)) : nil
+    }
+
+    static var stream: CInt {
+        #if canImport(Darwin)
+            SOCK_STREAM
+        #else
+            CInt(SOCK_STREAM.rawValue)
+        #endif
+    }
+
+    static func accept(
+        _ descriptor: CInt, _ address: UnsafeMutablePointer<sockaddr>, _ size: UnsafeMutablePointer<socklen_t>
+    ) -> CInt {
+        #if canImport(Darwin)
+            Darwin.accept(descriptor, address, size)
+        #else
+            Glibc.accept(descriptor, address, size)
+        #endif
+    }
+
+    /// Makes writes to a peer that has left fail instead of ending the process; false if it has left already.
+    ///
+    /// On Linux SwiftNIO asks for that with each write.
+    static func toleratesLeavingPeer(_ descriptor: CInt) -> Bool {
+        #if canImport(Darwin)
+            var isOn: CInt = 1
+            return setsockopt(
+                descriptor, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<CInt>.size)) == 0
+        #else
+            return true
+        #endif
+    }
+}
