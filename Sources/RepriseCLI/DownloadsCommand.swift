@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Reprise
+import RepriseStreams
 
 /// `reprise downloads`.
 struct DownloadsCommand: AsyncParsableCommand {
@@ -9,8 +10,8 @@ struct DownloadsCommand: AsyncParsableCommand {
         abstract: "List downloads in their order; pause, resume and move them.",
         discussion: """
             A download begins with pin --download, and goes on whenever a command that fetches opens the cache: serve,
-            fetch, pin, play. Two run at once, in this order. What is paused stays stored. The proxy must not be running
-            on the same directory.
+            fetch, pin, play. Two run at once, in this order. What is paused stays stored. To change downloads, the proxy
+            must not be running on the same directory; the list also works while it runs.
 
             Examples:
               reprise downloads
@@ -42,10 +43,7 @@ struct DownloadsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            let list = try await cache.withCache(dropping: names.dropQueryItem) { store in
-                try await change(store)
-                return await store.downloads.list()
-            }
+            let list = try await isChange ? changed() : Download.all(try cache.inspector(), policy: names.policy)
             for download in list {
                 if json {
                     try Terminal.printJSON(
@@ -60,6 +58,16 @@ struct DownloadsCommand: AsyncParsableCommand {
             if list.isEmpty, !json {
                 try Terminal.print("There are no downloads. To begin one: reprise pin --download URL")
             }
+        }
+    }
+
+    private var isChange: Bool { !pause.isEmpty || !resume.isEmpty || first != nil }
+
+    /// Changes downloads; returns all of them.
+    private func changed() async throws -> [Download] {
+        try await cache.withCache(dropping: names.dropQueryItem) { store in
+            try await change(store)
+            return await store.downloads.list()
         }
     }
 

@@ -87,7 +87,7 @@ struct List: AsyncParsableCommand {
     }
 
     private func titleLines(_ inspector: CacheInspector) throws -> [Line] {
-        let titles = try StoredTitle.all(inspector, named: names)
+        let titles = try StoredTitle.all(inspector, policy: names.policy)
         let listed = titles.filter { (tag == nil || $0.title.tag == tag) && (!complete || $0.isComplete) }
         let stored = listed.map { stored in
             let title = stored.title

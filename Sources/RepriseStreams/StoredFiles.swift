@@ -22,8 +22,10 @@ package struct StoredFiles {
     /// The files, in no order.
     package var entries: some Collection<CacheEntry> { byKey.values }
 
-    /// The file stored for `url`.
-    package func entry(at url: ResourceURL) -> CacheEntry? { byKey[policy.key(for: url).text] }
+    /// The file stored for `url` in a partition.
+    package func entry(at url: ResourceURL, in partition: String? = nil) -> CacheEntry? {
+        byKey[policy.key(for: url).inPartition(partition).text]
+    }
 
     /// The bytes of `entry` if it is complete and may be a playlist; `nil` otherwise.
     func playlistBytes(of entry: CacheEntry) -> [UInt8]? {

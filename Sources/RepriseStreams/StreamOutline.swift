@@ -95,7 +95,7 @@ package struct StreamOutline: Sendable {
             if tracks[known].width == nil { tracks[known].become(track) }
             return
         }
-        if let entry = files.entry(at: url) {
+        if let entry = files.entry(at: url, in: self.entry.key.partition) {
             members[entry.key] = entry
             let base = URIReference((entry.information.finalURL ?? entry.url).description)
             let context = HLSContext(url: base, imported: list.variables)
@@ -184,7 +184,7 @@ package struct StreamOutline: Sendable {
     /// The stored file at `target`, which becomes a member.
     @discardableResult private mutating func note(_ target: LinkTarget, in files: StoredFiles) -> CacheEntry? {
         guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.text),
-            let entry = files.entry(at: url)
+            let entry = files.entry(at: url, in: self.entry.key.partition)
         else { return nil }
         members[entry.key] = entry
         return entry

@@ -95,7 +95,8 @@ enum CrashChild {
 
     /// Ends with status 7 if the download fails.
     private static func download(_ stream: String, with cache: MediaCache) async throws {
-        try await cache.downloads.add(try cache.resource(for: stream))
+        try await cache.downloads.add(
+            try cache.resource(for: stream), selection: StreamSelection(audio: .all, subtitles: .all))
         for await list in cache.downloads.updates(every: .zero) {
             if let error = list.first?.state.error {
                 say("FAILED stream: \(error)")

@@ -31,7 +31,7 @@ extension CacheKey {
     public var partition: String? { split.partition }
 
     /// The key with the same text in `partition`.
-    func inPartition(_ partition: String?) -> CacheKey {
+    package func inPartition(_ partition: String?) -> CacheKey {
         guard let partition else { return self }
         return CacheKey("@\(Self.escaped(partition)) \(text)")
     }

@@ -44,11 +44,38 @@ struct DownloadRun: Sendable {
             return
         }
         try await engine.authorizer?.prepare(stream.request)
-        let fetched = try await stream.first.fetch(returningUpTo: stream.textLimit) { report($0, nil) }
+        let old = Mutex<Set<CacheKey>>([])
+        do {
+            try await fetchListed(noting: old)
+        } catch let error as RepriseError where error.saysGone {
+            // The playlists were stored by an earlier run, and the stream may be another one by now.
+            let playlists = old.withLock { $0 }
+            guard !playlists.isEmpty else { throw error }
+            try Task.checkCancellation()
+            for playlist in playlists { engine.invalidate(playlist) }
+            try await fetchListed(noting: old)
+        }
+    }
+
+    /// Fetches the file, or what the playlists of the stream list; those of which nothing was fetched are put in `old`.
+    private func fetchListed(noting old: Mutex<Set<CacheKey>>) async throws {
+        var count = 0
+        let fetched = try await again {
+            try await stream.first.fetch(returningUpTo: stream.textLimit) {
+                count += $0
+                report($0, nil)
+            }
+        }
         guard let document = stream.document(fetched, from: stream.request.url) else { return }
+        if count == 0 { old.withLock { _ = $0.insert(stream.key) } }
         let loaded = Mutex<Set<CacheKey>>([stream.key])
         let files = try await plan(document) { url in
-            let (key, text) = try await stream.playlist(at: url) { report($0, nil) }
+            var count = 0
+            let (key, text) = try await stream.playlist(at: url) {
+                count += $0
+                report($0, nil)
+            }
+            if count == 0 { old.withLock { _ = $0.insert(key) } }
             loaded.withLock { _ = $0.insert(key) }
             return text
         }
@@ -56,6 +83,16 @@ struct DownloadRun: Sendable {
         let playlists = loaded.withLock { $0 }
         try stream.assignRole(namesPlaylists: playlists.count > 1)
         try await fetch(files, playlists: playlists)
+    }
+
+    /// Runs `work`, once more if the origin has another file by now: its bytes do not continue those that were stored.
+    private func again<T>(_ work: () async throws -> T) async throws -> T {
+        do {
+            return try await work()
+        } catch let error as RepriseError where error.code == .validatorChanged {
+            try Task.checkCancellation()
+            return try await work()
+        }
     }
 
     // MARK: - The files of a stream
@@ -112,7 +149,7 @@ struct DownloadRun: Sendable {
         let members = files.map(member)
         engine.store?.recorder.note(Array(playlists) + members.map(\.key), in: stream.title)
         let tally = Mutex(StreamProgress(files: playlists.count + files.count, storedFiles: playlists.count))
-        var missing: [FileDownload] = []
+        var missing: [(file: FileDownload, storedBytes: Int64)] = []
         for member in members {
             try Task.checkCancellation()
             let (byteCount, isWhole) = try await member.stored()
@@ -120,24 +157,31 @@ struct DownloadRun: Sendable {
                 tally.storedBytes += byteCount
                 tally.storedFiles += isWhole ? 1 : 0
             }
-            if !isWhole { missing.append(member) }
+            if !isWhole { missing.append((member, byteCount)) }
         }
         report(0, tally.withLock { $0 })
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, member) in missing.enumerated() {
                 if number >= Self.width { try await group.next() }
                 group.addTask {
-                    _ = try await member.fetch { count in
-                        report(
-                            count,
-                            tally.withLock { tally in
-                                tally.storedBytes += Int64(count)
-                                return tally
-                            })
+                    var counted = member.storedBytes
+                    try await again {
+                        _ = try await member.file.fetch { count in
+                            counted += Int64(count)
+                            report(
+                                count,
+                                tally.withLock { tally in
+                                    tally.storedBytes += Int64(count)
+                                    return tally
+                                })
+                        }
                     }
+                    // What was stored of a file that has changed is gone.
+                    let surplus = counted - (try await member.file.stored().byteCount)
                     report(
                         0,
                         tally.withLock { tally in
+                            tally.storedBytes -= surplus
                             tally.storedFiles += 1
                             return tally
                         })
@@ -146,6 +190,11 @@ struct DownloadRun: Sendable {
             try await group.waitForAll()
         }
     }
+}
+
+extension RepriseError {
+    /// Whether the origin has nothing there (any more): RFC 9110 §15.5.5, §15.5.11.
+    fileprivate var saysGone: Bool { refusal.map { [404, 410].contains($0.head.status.code) } ?? false }
 }
 
 extension DownloadRun.StreamProgress {

@@ -364,6 +364,14 @@ public final class Downloads: Sendable {
 }
 
 extension Download {
+    /// A stream of so many files, of which all is stored.
+    package init(whole stream: Download, files: Int, storedBytes: Int64) {
+        (key, url, networkPolicy, selection) = (stream.key, stream.url, stream.networkPolicy, stream.selection)
+        (self.storedBytes, completeLength, bytesPerSecond) = (storedBytes, storedBytes, nil)
+        self.files = FileCount(stored: files, all: files)
+        state = .done
+    }
+
     init(_ item: DownloadQueue.Item, stream: DownloadRun.StreamProgress?, bytesPerSecond: Double?) {
         (key, url, networkPolicy) = (item.key, item.request.url, item.request.networkPolicy)
         (storedBytes, completeLength) = (item.storedBytes, item.completeLength)

@@ -34,6 +34,9 @@ public struct CacheInspector: Sendable {
         try self.init(directory: directory.path, encryption: encryption)
     }
 
+    /// Reads beside an open cache, whose index is `index`.
+    init(_ index: Index, directory: String) { (self.index, self.directory) = (index, directory) }
+
     /// The stored entries, most recently used first.
     public func entries() throws(RepriseError) -> [CacheEntry] { try index?.entries() ?? [] }
 
@@ -42,6 +45,13 @@ public struct CacheInspector: Sendable {
 
     /// The tags of titles, and those that have a limit, in alphabetical order.
     public func tags() throws(RepriseError) -> [TitleTag] { try index?.tags() ?? [] }
+
+    /// The downloads, in their order: queued, paused or done.
+    ///
+    /// Streams are not known to be done here, because only their playlists tell.
+    package func downloads() throws(RepriseError) -> [Download] {
+        try (index?.downloads() ?? []).map { Download($0, stream: nil, bytesPerSecond: nil) }
+    }
 
     /// A pinned or downloading entry of which nothing is stored yet.
     package struct AwaitedEntry: Sendable {

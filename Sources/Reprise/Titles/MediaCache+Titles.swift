@@ -10,6 +10,16 @@ extension MediaCache {
         return try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.titles() }
     }
 
+    /// Reads what this cache has stored; `nil` without a store.
+    package func inspector() async -> CacheInspector? {
+        guard let store = engine.store else { return nil }
+        await store.recorder.flush()
+        return CacheInspector(store.index, directory: store.directory)
+    }
+
+    /// How the keys of entries are derived from URLs.
+    package var keyPolicy: CacheKeyPolicy { engine.configuration.keyPolicy }
+
     /// Gives the title that begins with `resource` a name and a tag, which stay until the title is removed; `nil`
     /// removes them.
     ///

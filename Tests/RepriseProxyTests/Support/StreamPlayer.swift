@@ -22,12 +22,16 @@ enum StreamPlayer: String, CaseIterable, Sendable {
     /// Whether it plays DASH by itself.
     var playsDASH: Bool { self != .chromium }
 
-    /// Those that `REPRISE_STREAM_PLAYERS` names, or ffmpeg; as far as they are installed.
-    static let chosen: [StreamPlayer] = {
+    /// Those that `REPRISE_STREAM_PLAYERS` names, or ffmpeg.
+    private static let wanted: [StreamPlayer] = {
         let names = ProcessInfo.processInfo.environment["REPRISE_STREAM_PLAYERS"]
-        let wanted = names.map { $0.split(separator: ",").compactMap { StreamPlayer(rawValue: String($0)) } }
-        return (wanted ?? [.ffmpeg]).filter { $0.path != nil }
+        return names.map { $0.split(separator: ",").compactMap { StreamPlayer(rawValue: String($0)) } } ?? [.ffmpeg]
     }()
+
+    /// Those of them that are installed.
+    static let chosen = wanted.filter { $0.path != nil }
+
+    static func isWanted(_ player: StreamPlayer) -> Bool { wanted.contains(player) }
 
     /// Plays `url` to its end; a browser plays it in a page of `pages`.
     func play(_ url: String, pages: TestOrigin) async throws {

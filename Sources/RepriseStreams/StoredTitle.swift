@@ -1,17 +1,19 @@
-import Reprise
-import RepriseStreams
+package import Reprise
 
 /// A title, and what its stored files say about it.
-struct StoredTitle {
-    let title: Title
+package struct StoredTitle: Sendable {
+    /// The title as the index has it.
+    package let title: Title
     /// Its first file, if that is stored.
-    let entry: CacheEntry?
+    package let entry: CacheEntry?
     /// `nil` if it is no stream, or its playlist is not stored.
-    let outline: StreamOutline?
+    package let outline: StreamOutline?
 
-    /// All titles, the most recently used first.
-    static func all(_ inspector: CacheInspector, named names: NameOptions) throws(RepriseError) -> [StoredTitle] {
-        let files = try StoredFiles(inspector, policy: names.policy)
+    /// All titles that `inspector` sees, named by `policy`, the most recently used first.
+    package static func all(
+        _ inspector: CacheInspector, policy: CacheKeyPolicy
+    ) throws(RepriseError) -> [StoredTitle] {
+        let files = try StoredFiles(inspector, policy: policy)
         let streams = StreamTable(files)
         var entries: [CacheKey: CacheEntry] = [:]
         for entry in files.entries { entries[entry.key] = entry }
@@ -25,33 +27,21 @@ struct StoredTitle {
     }
 
     /// Number of its files of which something is stored.
-    var fileCount: Int { max(title.fileCount, outline?.members.count ?? 0) }
+    package var fileCount: Int { max(title.fileCount, outline?.members.count ?? 0) }
 
     /// Bytes of media on disk.
-    var storedBytes: Int64 { max(title.storedBytes, outline?.storedBytes ?? 0) }
+    package var storedBytes: Int64 { max(title.storedBytes, outline?.storedBytes ?? 0) }
 
     /// The stored share, from 0 to 1: of a stream, that of the track that is stored best; `nil` if it is not known.
-    var share: Double? {
+    package var share: Double? {
         if outline != nil || title.isStream { return outline?.storedShare }
         guard let entry else { return 0 }
         return entry.information.completeLength.map { $0 == 0 ? 1 : Double(entry.storedBytes) / Double($0) }
     }
 
     /// Whether it plays to its end without the origin.
-    var isComplete: Bool {
+    package var isComplete: Bool {
         guard let outline else { return entry?.isComplete == true && !title.isStream }
         return !outline.isLive && (outline.storedShare ?? 0) >= 1
-    }
-}
-
-extension MediaCache {
-    /// Records which stored files belong to the streams whose playlists are stored under `keys`.
-    ///
-    /// The proxy does it while it serves a playlist; before there were titles, it did not.
-    func learnFiles(of keys: [CacheKey], in files: StoredFiles) {
-        for entry in files.entries where keys.contains(entry.key) {
-            guard let outline = StreamOutline(entry, in: files) else { continue }
-            note(Array(outline.members.keys), in: TitleReference(key: entry.key, url: entry.url))
-        }
     }
 }

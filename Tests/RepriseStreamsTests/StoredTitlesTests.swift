@@ -1,0 +1,72 @@
+import Reprise
+import RepriseStreams
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@Suite("Titles that play without the origin", .limit(minutes: 1)) struct StoredTitlesTests {
+    private static func publish(_ text: String, at path: String, _ bench: Bench) {
+        bench.origin.set(
+            TestOrigin.Resource(
+                .bytes(Array(text.utf8)), mediaType: "application/vnd.apple.mpegurl",
+                fields: [.cacheControl: "max-age=600"]), at: path)
+    }
+
+    private static func list(_ name: String, isLive: Bool = false) -> String {
+        let segments = (0..<3).map { "#EXTINF:4,\n\(name)\($0).ts\n" }.joined()
+        return "#EXTM3U\n#EXT-X-TARGETDURATION:4\n\(segments)" + (isLive ? "" : "#EXT-X-ENDLIST\n")
+    }
+
+    /// A stream of one variant under `/NAME/`.
+    private static func publishStream(_ name: String, isLive: Bool = false, _ bench: Bench) {
+        publish("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nlist.m3u8\n", at: "/\(name)/main.m3u8", bench)
+        publish(list("s", isLive: isLive), at: "/\(name)/list.m3u8", bench)
+        for number in 0..<3 { bench.publish("/\(name)/s\(number).ts", length: 5_000, type: "video/mp2t") }
+    }
+
+    private static func play(
+        _ name: String, segments: Range<Int> = 0..<3, partition: String? = nil, _ bench: Bench
+    ) async throws {
+        let paths = ["main.m3u8", "list.m3u8"] + segments.map { "s\($0).ts" }
+        for path in paths {
+            let url = bench.origin.url("/\(name)/\(path)")
+            _ = try await bench.cache.resource(for: url, partition: partition).read().drain()
+        }
+    }
+
+    private static func paths(_ titles: [Title]) -> Set<String> {
+        Set(titles.map { "/" + $0.url.description.split(separator: "/").dropFirst(2).joined(separator: "/") })
+    }
+
+    @Test("files that are whole, and streams of which a variant is; also of a partition")
+    func complete() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/whole.mp4", length: 9_000)
+            bench.publish("/part.mp4", length: 9_000)
+            for name in ["whole", "part", "live", "mine"] { Self.publishStream(name, isLive: name == "live", bench) }
+            _ = try await bench.bytes("/whole.mp4")
+            _ = try await bench.bytes("/part.mp4", .bounded(0..<5_000))
+            try await Self.play("whole", bench)
+            try await Self.play("part", segments: 0..<2, bench)
+            try await Self.play("live", bench)
+            try await Self.play("mine", partition: "me", bench)
+            await bench.cache.becomeIdle()
+            let complete = try await bench.cache.titles(complete: true)
+            #expect(Self.paths(complete) == ["/whole.mp4", "/whole/main.m3u8", "/mine/main.m3u8"])
+            let incomplete = try await bench.cache.titles(complete: false)
+            #expect(Self.paths(incomplete) == ["/part.mp4", "/part/main.m3u8", "/live/main.m3u8"])
+            #expect(complete.first?.url.lastPathComponent == "main.m3u8", "the most recently used comes first")
+            _ = try await bench.bytes("/part/s2.ts")
+            await bench.cache.becomeIdle()
+            #expect(Self.paths(try await bench.cache.titles(complete: true)).contains("/part/main.m3u8"))
+        }
+    }
+
+    @Test("without a store there are none")
+    func withoutStore() async throws {
+        try await Bench.run(isStoring: false) { bench async throws in
+            #expect(try await bench.cache.titles(complete: true).isEmpty)
+        }
+    }
+}

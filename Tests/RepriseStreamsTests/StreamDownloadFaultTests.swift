@@ -1,0 +1,290 @@
+import Foundation
+import HTTPTypes
+import Primitives
+import RepriseStreams
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@testable import Reprise
+
+/// Downloads of streams under faults of the origin, the disk, the limit and the clock: each ends in a state that says
+/// what happened, nothing stored is lost, and what is stored is not fetched again.
+@Suite("Faults of streams' downloads", .limit(minutes: 2)) struct StreamDownloadFaultTests {
+    private static let length: Int64 = 90_000
+    private static let high = "#EXT-X-STREAM-INF:BANDWIDTH=2000000,RESOLUTION=1280x720\nhigh.m3u8\n"
+    private static let low = "#EXT-X-STREAM-INF:BANDWIDTH=800000,RESOLUTION=640x360\nlow.m3u8\n"
+    private static let lists = ["/master.m3u8", "/high.m3u8"]
+    private static let segments = (1...4).map { "/high\($0).ts" }
+
+    private static func publish(_ text: String, at path: String, _ bench: Bench, status: Int? = nil) {
+        bench.origin.set(
+            TestOrigin.Resource(
+                .bytes(Array(text.utf8)), mediaType: "application/vnd.apple.mpegurl", etag: "\"\(text.hashValue)\"",
+                fields: [.cacheControl: "max-age=86400"], personality: TestOrigin.Personality { $0.status = status }),
+            at: path)
+    }
+
+    private static func list(_ segments: [String]) -> String {
+        let lines = segments.map { "#EXTINF:4,\n\($0)\n" }.joined()
+        return "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXT-X-KEY:METHOD=AES-128,URI=\"key\"\n\(lines)#EXT-X-ENDLIST\n"
+    }
+
+    private static func publishKey(_ bench: Bench, status: Int? = nil) {
+        bench.origin.set(
+            TestOrigin.Resource(
+                .bytes(Array(repeating: 7, count: 16)), mediaType: "application/octet-stream",
+                personality: TestOrigin.Personality { $0.status = status }), at: "/key")
+    }
+
+    /// A stream of two variants of four segments each, and a key.
+    private static func run(
+        configure: (inout MediaCache.Configuration) -> Void = { _ in },
+        _ body: (Bench, MediaResource) async throws -> Void
+    ) async throws {
+        try await Bench.run(configure: {
+            $0.downloadsStreams = true
+            configure(&$0)
+        }) { bench async throws in
+            publish("#EXTM3U\n\(high)\(low)", at: "/master.m3u8", bench)
+            for name in ["high", "low"] {
+                publish(list((1...4).map { "\(name)\($0).ts" }), at: "/\(name).m3u8", bench)
+                for number in 1...4 {
+                    bench.publish("/\(name)\(number).ts", length: length, seed: UInt64(number), type: "video/mp2t")
+                }
+            }
+            publishKey(bench)
+            try await body(bench, try bench.cache.resource(for: bench.origin.url("/master.m3u8")))
+        }
+    }
+
+    /// Waits until the only download has ended, waits or has failed.
+    @discardableResult
+    private static func ended(_ cache: MediaCache) async throws -> Download {
+        for await list in cache.downloads.updates(every: .zero) {
+            switch list.first?.state {
+            case .done, .failed, .waiting: return try #require(list.first)
+            default: continue
+            }
+        }
+        throw RepriseError(.closed, "The cache was closed.")
+    }
+
+    private static func isDone(_ download: Download) -> Bool {
+        if case .done = download.state { true } else { false }
+    }
+
+    /// Downloads until the third and the fourth segment have stopped midway, and closes the cache.
+    private static func breakOff(_ bench: Bench, _ resource: MediaResource) async throws {
+        for path in segments[2...] { bench.origin.hold(path, at: 50_000) }
+        try await bench.cache.downloads.add(resource)
+        await bench.origin.waitUntil { counters in segments[2...].allSatisfy { counters[$0].bodyBytesSent >= 50_000 } }
+        await eventually { (try? await names(bench.cache))?.isSuperset(of: lists + ["/key"] + segments[..<2]) == true }
+        await bench.cache.close()
+        for path in segments[2...] { bench.origin.release(path) }
+    }
+
+    /// Resumes the download until it is done; refusals and want of room are remembered for a while.
+    private static func complete(_ bench: Bench, _ resource: MediaResource, _ clock: ShiftableClock) async {
+        await eventually {
+            clock.shift(by: .seconds(30))
+            try? await bench.cache.downloads.resume(resource.key)
+            return await bench.cache.downloads.list().first.map(isDone) ?? false
+        }
+    }
+
+    private static func reopened(_ bench: Bench, _ body: (MediaCache) async throws -> Void) async throws {
+        try await bench.reopened(
+            configure: {
+                $0.downloadsStreams = true
+                $0.retry.firstDelay = .milliseconds(1)
+                $0.retry.maximumDelay = .milliseconds(2)
+            }, body)
+    }
+
+    private static func names(_ cache: MediaCache) async throws -> Set<String> {
+        Set(try await cache.entries().filter(\.isComplete).map { "/" + $0.url.lastPathComponent })
+    }
+
+    /// Segments that were stored as wholes are asked for once, whatever happens.
+    private static func expectOnce(_ paths: some Sequence<String>, _ bench: Bench) {
+        for path in paths { #expect(bench.origin.snapshot[path].requestCount == 1, "\(path)") }
+    }
+
+    // MARK: - The origin
+
+    @Test("a segment that is another file when the download goes on is fetched as it is now")
+    func changedSegment() async throws {
+        try await Self.run { bench, resource async throws in
+            try await Self.breakOff(bench, resource)
+            bench.publish("/high3.ts", length: Self.length, seed: 33, etag: "\"v2\"", type: "video/mp2t")
+            try await Self.reopened(bench) { cache async throws in
+                let download = try await Self.ended(cache)
+                #expect(Self.isDone(download), "\(download.state)")
+                let bytes = try await cache.resource(for: bench.origin.url("/high3.ts")).read().collect()
+                #expect(bytes == TestPattern.bytes(in: 0..<Self.length, seed: 33))
+                Self.expectOnce(Self.segments[..<2], bench)
+            }
+        }
+    }
+
+    @Test(
+        "a list that names other segments when the download goes on is fetched again, also one with fewer",
+        arguments: [["new1.ts", "new2.ts", "new3.ts"], ["high1.ts", "high2.ts"]])
+    func otherList(names: [String]) async throws {
+        try await Self.run { bench, resource async throws in
+            try await Self.breakOff(bench, resource)
+            Self.publish(Self.list(names), at: "/high.m3u8", bench)
+            for path in Self.segments[2...] { bench.publish(path, length: Self.length) { $0.status = 404 } }
+            for name in names where name.hasPrefix("new") { bench.publish("/\(name)", length: Self.length) }
+            try await Self.reopened(bench) { cache async throws in
+                let download = try await Self.ended(cache)
+                #expect(Self.isDone(download), "\(download.state)")
+                #expect(download.files?.all == 3 + names.count)
+                let stored = try await Self.names(cache)
+                #expect(stored.isSuperset(of: Self.lists + ["/key"] + names.map { "/\($0)" }))
+                #expect(stored.isSuperset(of: Self.segments[..<2]), "nothing stored is lost")
+                Self.expectOnce(Self.segments[..<2], bench)
+            }
+        }
+    }
+
+    @Test("a variant whose list is gone: the download fails, says which one, and goes on when it is there again")
+    func goneList() async throws {
+        try await Self.run { bench, resource async throws in
+            Self.publish("", at: "/high.m3u8", bench, status: 404)
+            try await bench.cache.downloads.add(resource)
+            guard case .failed(let error) = try await Self.ended(bench.cache).state else {
+                return #expect(Bool(false), "it has not failed")
+            }
+            #expect(error.code == .originRefused && error.message.contains("/high.m3u8"), "\(error.message)")
+            #expect(bench.origin.snapshot.requests.allSatisfy { !$0.path.hasSuffix(".ts") })
+            try await bench.cache.downloads.add(resource, selection: StreamSelection(quality: .smallest))
+            for await list in bench.cache.downloads.updates(every: .zero) {
+                if let first = list.first, Self.isDone(first) { break }
+            }
+            Self.expectOnce(["/master.m3u8", "/low.m3u8", "/low1.ts", "/low4.ts"], bench)
+        }
+    }
+
+    @Test("a variant that the new master does not name: another one that fits is downloaded, nothing stored is lost")
+    func goneVariant() async throws {
+        try await Self.run { bench, resource async throws in
+            try await Self.breakOff(bench, resource)
+            Self.publish("#EXTM3U\n\(Self.low)", at: "/master.m3u8", bench)
+            for path in ["/high.m3u8"] + Self.segments { bench.publish(path, length: 1) { $0.status = 410 } }
+            try await Self.reopened(bench) { cache async throws in
+                let download = try await Self.ended(cache)
+                #expect(Self.isDone(download), "\(download.state)")
+                let stored = try await Self.names(cache)
+                #expect(stored.isSuperset(of: ["/low1.ts", "/low4.ts", "/low.m3u8"]))
+                #expect(stored.isSuperset(of: Self.segments[..<2]), "nothing stored is lost")
+            }
+        }
+    }
+
+    @Test(
+        "a key server that refuses: the download says so, and goes on with what it has",
+        arguments: [(401, "authorization"), (403, "authorization"), (503, "network"), (404, "failed")])
+    func refusedKey(status: Int, state: String) async throws {
+        let clock = ShiftableClock()
+        try await Self.run(configure: { $0.clock = clock.cacheClock }) { bench, resource async throws in
+            Self.publishKey(bench, status: status)
+            try await bench.cache.downloads.add(resource)
+            let download = try await Self.ended(bench.cache)
+            let error = try #require(download.state.error)
+            #expect(error.refusal?.head.status.code == status && error.message.contains("/key"), "\(error.message)")
+            switch download.state {
+            case .waiting(let obstacle, _): #expect("\(obstacle)" == state)
+            default: #expect(state == "failed")
+            }
+            Self.publishKey(bench)
+            let before = try await Self.names(bench.cache)
+            await Self.complete(bench, resource, clock)
+            #expect(try await Self.names(bench.cache).isSuperset(of: before))
+            let snapshot = await bench.origin.settledSnapshot()
+            for path in Self.segments {
+                #expect(snapshot[path].distinctBytesSent.byteCount == Self.length, "\(path)")
+            }
+        }
+    }
+
+    // MARK: - The limit
+
+    @Test("a limit smaller than the title: the download waits for space, keeps what fits, evicts nothing that is kept")
+    func smallLimit() async throws {
+        let clock = ShiftableClock()
+        try await Self.run(configure: {
+            $0.limit = 280_000
+            $0.clock = clock.cacheClock
+        }) { bench, resource async throws in
+            bench.publish("/pinned", length: 50_000)
+            let pinned = try bench.cache.resource(for: bench.origin.url("/pinned"))
+            _ = try await pinned.read().drain()
+            try await bench.cache.retain(pinned, as: .pinned)
+            try await bench.cache.downloads.add(resource)
+            let download = try await Self.ended(bench.cache)
+            guard case .waiting(.space, let error) = download.state else {
+                return #expect(Bool(false), "\(download.state)")
+            }
+            #expect(error.code == .storageFull && error.message.contains("limit"), "\(error.message)")
+            let before = try await Self.names(bench.cache)
+            #expect(before.contains("/pinned"))
+            try await bench.cache.setLimit(10_000_000)
+            await Self.complete(bench, resource, clock)
+            #expect(try await Self.names(bench.cache).isSuperset(of: before))
+            Self.expectOnce(before.filter { $0.hasSuffix(".ts") }, bench)
+        }
+    }
+
+    // MARK: - The clock, and another process
+
+    @Test("a clock that jumps during a download, by years in both directions: each byte is fetched once")
+    func jumpingClock() async throws {
+        let (clock, jump) = (ShiftableClock(), Mutex(0.0))
+        let wall = CacheClock(clock) { clock.wallClock.addingTimeInterval(jump.withLock { $0 }) }
+        try await Self.run(configure: { $0.clock = wall }) { bench, resource async throws in
+            for path in Self.segments { bench.origin.hold(path, at: 30_000) }
+            try await bench.cache.downloads.add(resource)
+            let years: [Double] = [10, -20, 0, 1]
+            for (path, years) in zip(Self.segments, years) {
+                await bench.origin.waitUntil { $0[path].bodyBytesSent >= 30_000 }
+                jump.withLock { $0 = years * 365 * 86_400 }
+                bench.origin.release(path)
+            }
+            #expect(Self.isDone(try await Self.ended(bench.cache)))
+            Self.expectOnce(Self.lists + Self.segments, bench)
+            jump.withLock { $0 = -30 * 365 * 86_400 }
+            await bench.cache.close()
+            try await bench.reopened(configure: {
+                $0.downloadsStreams = true
+                $0.clock = wall
+            }) { cache async throws in
+                #expect(Self.isDone(try await Self.ended(cache)))
+                #expect(try await Self.names(cache).isSuperset(of: Self.lists + Self.segments))
+            }
+            Self.expectOnce(Self.lists + Self.segments, bench)
+        }
+    }
+
+    @Test("a second process is told that the directory is in use, and the download goes on")
+    func secondProcess() async throws {
+        try await Self.run { bench, resource async throws in
+            bench.origin.hold("/high2.ts", at: 10_000)
+            try await bench.cache.downloads.add(resource)
+            await bench.origin.waitUntil { $0["/high2.ts"].bodyBytesSent >= 10_000 }
+            // Locks of one process exclude each other, as those of two do.
+            let error = #expect(throws: RepriseError.self) {
+                try DirectoryLock(directory: bench.directory.path, in: SystemFileSystem())
+            }
+            #expect(error?.code == .storageLocked)
+            // Reading beside it is allowed, and shows the download.
+            let inspector = try CacheInspector(directory: bench.directory.path)
+            #expect(try inspector.titles().isEmpty || inspector.titles().map(\.key) == [resource.key])
+            bench.origin.release("/high2.ts")
+            #expect(Self.isDone(try await Self.ended(bench.cache)))
+            Self.expectOnce(Self.lists + Self.segments, bench)
+        }
+    }
+}
