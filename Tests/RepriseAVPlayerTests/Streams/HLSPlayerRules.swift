@@ -1,8 +1,8 @@
 /// What AVPlayer does with what it gets for the files of an HLS item.
 ///
 /// Pure. The facts come from programs that watched it: no head within some 3.5 s is error −12889, and the third ends
-/// the item; 404 for a listed segment ends it at once, as do other refusals; 503 with `Retry-After` is tried again then;
-/// a connection that fails is tried again soon.
+/// the item. 404 for a listed segment ends it at once, as do other refusals. 503 with `Retry-After` is tried again
+/// then, and a connection that fails is tried again soon.
 struct HLSPlayerRules: Sendable {
     /// What a request came to.
     enum Outcome: Sendable, Equatable {
