@@ -7,7 +7,7 @@ public struct RepriseError: Error, Sendable, CustomStringConvertible {
         /// The name used in logs and JSON.
         public let description: String
 
-        init(_ name: String) { description = name }
+        package init(_ name: String) { description = name }
     }
 
     /// The kind of failure.

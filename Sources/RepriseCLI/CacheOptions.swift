@@ -55,12 +55,11 @@ struct CacheOptions: ParsableArguments {
     }
 
     /// Opens the cache for `body`, which fetches nothing, and closes it.
-    func withCache<T>(dropping items: [String] = [], _ body: (MediaCache) async throws -> T) async throws -> T {
+    func withCache<T>(_ body: (MediaCache) async throws -> T) async throws -> T {
         var configuration = MediaCache.Configuration()
         configuration.encryption = try encryption()
         configuration.resumesDownloads = false
         configuration.usesRecordedLimit = true
-        if !items.isEmpty { configuration.keyPolicy = .droppingQueryItems(Set(items)) }
         let origin = OriginClient.make()
         let cache = try await open(configuration, origin: origin)
         let result: Result<T, any Error>
@@ -182,6 +181,15 @@ struct StoreOptions: ParsableArguments {
             "Empty a cache that was made with another key, or with none, once the rest of the command line is found right."
     )
     var reset = false
+
+    /// The first given option that is a setting of an open cache.
+    var given: String? {
+        let settings = [
+            ("--limit", limit != nil), ("--minimum-free", minimumFree != nil), ("--entry-limit", entryLimit != nil),
+            ("--maximum-age", maximumAge != nil), ("--authorize-command", authorizeCommand != nil),
+        ]
+        return settings.first(where: \.1)?.0
+    }
 
     func validate() throws {
         try NameOptions.check(dropQueryItem)

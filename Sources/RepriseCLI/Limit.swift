@@ -8,8 +8,7 @@ struct Limit: AsyncParsableCommand {
         discussion: """
             A tag (reprise title --tag) may occupy at most so much, whatever the limit of the cache is. The least \
             recently used titles with the tag go first. Pinned titles and downloads stay, and so does what a title \
-            without the tag needs. To set a limit, the proxy must not be running on the same directory; the list also \
-            works while it runs.
+            without the tag needs.
 
             Examples:
               reprise limit
@@ -84,10 +83,8 @@ struct Limit: AsyncParsableCommand {
     /// Sets the limit; returns the tag as it is then.
     private func changed() async throws -> [TitleTag] {
         guard let tag, let size else { return [] }
-        return try await cache.withCache { store in
-            try await store.setLimit(size.limit, forTag: tag)
-            return try await store.tags().filter { $0.name == tag }
-        }
+        _ = try await cache.perform(LimitOperation(tag: tag, limit: size.limit))
+        return try listed()
     }
 
     /// A heading and a line for each tag.

@@ -2,7 +2,7 @@ import ArgumentParser
 import Reprise
 
 /// How URLs on the command line become the names of entries.
-struct NameOptions: ParsableArguments {
+struct NameOptions: ParsableArguments, Naming {
     @Option(
         help: ArgumentHelp(
             "Query item that is not part of the cache key, as it was given to fetch, pin or serve; may be repeated.",
@@ -17,23 +17,6 @@ struct NameOptions: ParsableArguments {
         if let item = items.first(where: { $0.contains { "=&?#".contains($0) } }) {
             throw ValidationError("--drop-query-item is \"\(item)\"; give the name alone, such as signature.")
         }
-    }
-
-    /// Whether `name` is the URL or the key of `entry`, or a URL with that key.
-    func matches(_ name: String, entry: CacheEntry) -> Bool { matches(name, for: entry.key, url: entry.url) }
-
-    /// The same for the entry or the pin under `entryKey`.
-    func matches(_ name: String, for entryKey: CacheKey, url entryURL: ResourceURL) -> Bool {
-        if entryURL.description == name || entryKey.text == name { return true }
-        guard !dropQueryItem.isEmpty, let url = try? ResourceURL(name) else { return false }
-        let key = CacheKeyPolicy.droppingQueryItems(Set(dropQueryItem)).key(for: url)
-        // Behind a line feed stands what tells the variants of one URL apart.
-        return entryKey.text.prefix { $0 != "\n" } == key.text
-    }
-
-    /// How the keys of entries are derived from URLs.
-    var policy: CacheKeyPolicy {
-        dropQueryItem.isEmpty ? .url : .droppingQueryItems(Set(dropQueryItem))
     }
 
     /// The entry called `name` that was used last.

@@ -14,8 +14,7 @@ struct Pin: AsyncParsableCommand {
             stream's outermost playlist, that is all its files. With --download, a stream's playlists, segments and keys
             are fetched, of the variant and the languages that the options name. With --first, the beginning is fetched
             and kept, and the rest goes when room is needed. What is kept counts against the limit like the rest. When it
-            fails, a URL is kept as it was before, and the others follow all the same. The proxy must not be running on
-            the same directory.
+            fails, a URL is kept as it was before, and the others follow all the same.
 
             Examples:
               reprise pin https://example.com/film.mp4
@@ -71,8 +70,15 @@ struct Pin: AsyncParsableCommand {
             // Before the cache is opened: --reset empties it then.
             for url in urls { _ = try ResourceURL(url) }
             let origin = OriginClient.make()
-            let store = try await cache.open(settings, origin: origin)
-            let result = await signals.interrupting { try await pinAll(in: store) }
+            let store: MediaCache
+            do { store = try await cache.open(settings, origin: origin) } catch {
+                await origin.shutdown()
+                guard let server = try await server(insteadOf: error) else { throw error }
+                let result = await signals.interrupting { try await pinAll(in: .server(server)) }
+                if let code = try signals.get(result).code { throw code }
+                return
+            }
+            let result = await signals.interrupting { try await pinAll(in: .opened(store)) }
             // A limit under which nothing was done is not the cache's.
             if case .success(let outcome) = result, outcome.isVain { try await store.restoreLimit() }
             if case .success(let outcome) = result, !outcome.isVain { await aging.apply(to: store) }
@@ -84,6 +90,18 @@ struct Pin: AsyncParsableCommand {
         }
     }
 
+    /// The server that has the cache open, if that is why it could not be opened, and if it can do this.
+    private func server(insteadOf error: any Error) async throws -> ControlClient? {
+        guard let error = error as? RepriseError, error.code == .storageLocked, !download, first == nil,
+            !store.reset, let server = try await ControlClient.find(cache)
+        else { return nil }
+        if let option = store.given {
+            throw RepriseError(
+                .invalidArgument, "A server uses the cache, and its own settings hold: leave \(option) out.")
+        }
+        return server
+    }
+
     private struct Outcome: Sendable {
         /// The first failure's exit code.
         var code: ExitCode?
@@ -92,16 +110,13 @@ struct Pin: AsyncParsableCommand {
     }
 
     /// Keeps one after the other; one that fails does not stop the others.
-    private func pinAll(in store: MediaCache) async throws -> Outcome {
+    private func pinAll(in access: CacheAccess) async throws -> Outcome {
         var outcome = Outcome()
-        let until = time.map { Date() + $0.duration / .seconds(1) }
-        let retention = download ? Retention.download : first.map { .first($0.amount) } ?? .pinned(until: until)
-        let keys = try urls.map { try store.resource(for: $0).key }
-        store.learnFiles(of: keys, in: try StoredFiles(try cache.inspector()))
+        let until = time.map { (Date() + $0.duration / .seconds(1)).timeIntervalSince1970 }
         for url in urls {
             let report: String
             do {
-                report = try await pin(url, in: store, as: retention)
+                report = try await pin(url, until: until, in: access)
                 outcome.isVain = false
             } catch {
                 guard let reason = Failure.reason(error) else { throw error }
@@ -115,12 +130,37 @@ struct Pin: AsyncParsableCommand {
     }
 
     /// Keeps the stored bytes of one URL, or downloads it; returns the line to print.
-    private func pin(_ url: String, in store: MediaCache, as retention: Retention) async throws -> String {
+    private func pin(_ url: String, until: Double?, in access: CacheAccess) async throws -> String {
+        if case .opened(let cache) = access {
+            if download { return try await fetch(url, in: cache, as: .download) }
+            if let first { return try await fetch(url, in: cache, as: .first(first.amount)) }
+        }
+        let names = Names(dropQueryItem: store.dropQueryItem)
+        let outcome = try await access.perform(PinOperation(url: url, until: until, names: names))
+        return Self.report(outcome, url: URLText.redacted(url))
+    }
+
+    /// What is kept of a URL without fetching, and what is not there to be kept.
+    private static func report(_ outcome: PinOperation.Outcome, url: String) -> String {
+        let stored = "\(url), \(ByteCount(outcome.storedBytes)) stored"
+        guard !outcome.staysDownload else { return "Kept as a download already: \(stored)" }
+        let limit = outcome.until.map { " until \(TimeSpan.date(Date(timeIntervalSince1970: $0)))" } ?? ""
+        let nothing =
+            "Pinned\(limit): \(url)\nNothing of it is stored yet, and nothing was fetched: what a player or fetch stores "
+            + "of it will be kept. To fetch it: reprise pin --download URL"
+        let line = outcome.storedBytes > 0 ? "Pinned\(limit): \(stored)" : nothing
+        guard outcome.wasDownload else { return line }
+        return line + "\nIt was a download and is a pin now: what is missing is no longer fetched."
+    }
+
+    /// Downloads one URL or its beginning; returns the line to print.
+    private func fetch(_ url: String, in store: MediaCache, as retention: Retention) async throws -> String {
         let resource = try store.resource(for: url)
+        try await store.learnFiles(of: [resource.key], policy: Names(dropQueryItem: self.store.dropQueryItem).policy)
         let before = try await store.retention(of: resource)
         do {
-            // A download is kept until it is released: a pin without an end asks for less, and so does a beginning.
-            if before == .download, retention == .pinned(until: nil) || first != nil {
+            // A download is kept until it is released: a beginning asks for less.
+            if before == .download, first != nil {
                 return try await Self.report(
                     resource, url: URLText.redacted(url), retention: .download, in: store, isOld: true)
             }
@@ -139,8 +179,7 @@ struct Pin: AsyncParsableCommand {
         if first != nil, case .pinned = before {
             return report + "\nIt was pinned as a whole: the rest may go now when room is needed."
         }
-        guard before == .download, !download, first == nil else { return report }
-        return report + "\nIt was a download and is a pin now: what is missing is no longer fetched."
+        return report
     }
 
     private func retain(
@@ -154,31 +193,17 @@ struct Pin: AsyncParsableCommand {
             return
         }
         do {
-            if download {
-                try await store.downloads.add(resource, selection: try stream.selection())
-            } else {
-                try await store.retain(resource, as: retention)
-            }
+            try await store.downloads.add(resource, selection: try stream.selection())
         } catch let error as RepriseError {
             throw error.code == .storageFull ? await Self.reason(error, of: resource) : error
         }
     }
 
-    /// What is kept of a URL, and what is not there to be kept.
+    /// What is kept of a URL.
     private static func report(
         _ resource: MediaResource, url: String, retention: Retention, in store: MediaCache, isOld: Bool = false
     ) async throws -> String {
-        let title = try await store.titles().first { $0.key == resource.key }
-        let file = await resource.storedProgress().ranges.byteCount
-        let bytes = max(title?.storedBytes ?? 0, file)
-        if case .pinned(let until) = retention {
-            let limit = until.map { " until \(TimeSpan.date($0))" } ?? ""
-            guard bytes > 0 else {
-                return "Pinned\(limit): \(url)\nNothing of it is stored yet, and nothing was fetched: what a player or "
-                    + "fetch stores of it will be kept. To fetch it: reprise pin --download URL"
-            }
-            return "Pinned\(limit): \(url), \(ByteCount(bytes)) stored"
-        }
+        let bytes = try await store.storedBytes(ofTitle: resource)
         if let beginning = retention.beginning, !isOld {
             return "First \(beginning) kept: \(url), \(ByteCount(bytes)) stored"
         }
@@ -228,7 +253,7 @@ struct Pin: AsyncParsableCommand {
     }
 
     /// In the words of the command's options, where `error` says that something cannot be stored.
-    private static func reason(_ error: RepriseError, of resource: MediaResource) async -> any Error {
+    static func reason(_ error: RepriseError, of resource: MediaResource) async -> any Error {
         if error.code == .notStored { return Failure.Reason.notStored(unstorable(resource, because: .forbidden)) }
         guard error.code == .storageFull || error.code == .storageUnavailable else { return error }
         let length = await resource.storedProgress().completeLength ?? error.range?.upperBound
@@ -251,8 +276,6 @@ struct Unpin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Let URLs go again when room is needed.",
         discussion: """
-            The proxy must not be running on the same directory.
-
             Examples:
               reprise unpin https://example.com/film.mp4
               reprise unpin --drop-query-item signature "https://example.com/film.mp4?signature=1f"
@@ -265,17 +288,9 @@ struct Unpin: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            try await cache.withCache(dropping: names.dropQueryItem) { store in
-                var missing: String?
-                for url in urls {
-                    let resource = try store.resource(for: url)
-                    if try await store.retention(of: resource) == .cached { missing = missing ?? url }
-                    try await store.retain(resource, as: .cached)
-                }
-                if let missing {
-                    throw RepriseError(
-                        .notStored, "Nothing is kept under \(URLText.redacted(missing)). See: reprise list")
-                }
+            let outcome = try await cache.perform(UnpinOperation(urls: urls, names: names.names))
+            if let missing = outcome.missing {
+                throw RepriseError(.notStored, "Nothing is kept under \(URLText.redacted(missing)). See: reprise list")
             }
         }
     }

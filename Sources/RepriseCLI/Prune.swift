@@ -6,8 +6,7 @@ struct Prune: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove the least recently used entries.",
         discussion: """
-            Pinned ones stay. The proxy must not be running on the same directory. Stopped by a signal, it says how much
-            was freed.
+            Pinned ones stay. Stopped by a signal, it says how much was freed.
 
             Examples:
               reprise prune --to 500MB
@@ -35,36 +34,29 @@ struct Prune: AsyncParsableCommand {
     func run() async throws {
         let signals = StopSignals()
         try await Failure.reporting {
-            let result = try await cache.withCache { store in
+            let operation = PruneOperation(
+                size: to?.bytes, olderThan: olderThan?.duration.components.seconds, tag: tag)
+            let result = try await cache.withAccess { access in
                 await signals.interrupting {
-                    let (freed, problem) = try await prune(store)
-                    let left = try await occupied(in: store)
-                    let report = "Freed \(ByteCount(freed)); \(ByteCount(left)) are left."
-                    if Task.isCancelled {
+                    let outcome = try await access.perform(operation)
+                    guard !Task.isCancelled else {
                         throw StopSignals.Interruption(
-                            message: "Stopped. \(report) Run the same command again to go on.")
+                            message: "Stopped. \(Self.report(outcome)) Run the same command again to go on.")
                     }
-                    return (report, left, problem)
+                    return outcome
                 }
             }
-            let (report, left, problem) = try signals.get(result)
-            try Terminal.print(report)
-            if let problem { throw problem }
-            if let to, left > to.bytes {
+            let outcome = try signals.get(result)
+            try Terminal.print(Self.report(outcome))
+            if let problem = outcome.problem { throw problem.error }
+            if let to, outcome.leftBytes > to.bytes {
                 Terminal.error(
                     "reprise: What is left is pinned, a download, or a beginning that is kept. See: reprise list")
             }
         }
     }
 
-    private func prune(_ store: MediaCache) async throws -> (freed: Int64, problem: RepriseError?) {
-        guard let tag else { return await store.pruned(toSize: to?.bytes, olderThan: olderThan?.duration) }
-        return try await store.prunedTitles(tagged: tag, toSize: to?.bytes, olderThan: olderThan?.duration)
-    }
-
-    /// Bytes that the media occupy, of all titles or of those with the tag.
-    private func occupied(in store: MediaCache) async throws -> Int64 {
-        guard let tag else { return store.allocatedBytes.media }
-        return try await store.titles().reduce(0) { $0 + ($1.tag == tag ? $1.allocatedBytes : 0) }
+    private static func report(_ outcome: PruneOperation.Outcome) -> String {
+        "Freed \(ByteCount(outcome.freedBytes)); \(ByteCount(outcome.leftBytes)) are left."
     }
 }

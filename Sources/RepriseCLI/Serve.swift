@@ -160,6 +160,7 @@ struct Serve: AsyncParsableCommand {
         var configuration = configuration
         configuration.controlPlaces = ControlPlace.all(
             for: self.cache.directory, environment: CacheOptions.environment)
+        configuration.controlOperations = ControlOperations.all
         let server: ProxyServer
         do {
             server = try await ProxyServer.start(cache, configuration: configuration)

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Reprise
-import RepriseStreams
 
 /// `reprise title`.
 struct TitleCommand: AsyncParsableCommand {
@@ -9,8 +8,7 @@ struct TitleCommand: AsyncParsableCommand {
         abstract: "Give a file or a stream a name and a tag.",
         discussion: """
             A name is for people; a tag groups titles, such as an album or the person who plays them, for list --tag and
-            prune --tag. Both stay until the title is removed, also while nothing of it is stored. The proxy must not be
-            running on the same directory.
+            prune --tag. Both stay until the title is removed, also while nothing of it is stored.
 
             Examples:
               reprise title https://example.com/show/master.m3u8 --name "Pilot" --tag show
@@ -38,16 +36,10 @@ struct TitleCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            let line = try await cache.withCache(dropping: names.dropQueryItem) { store in
-                let resource = try store.resource(for: url)
-                let before = try await store.titles().first { $0.key == resource.key }
-                let (name, tag) = clear ? (nil, nil) : (name ?? before?.name, tag ?? before?.tag)
-                try await store.nameTitle(of: resource, name: name, tag: tag)
-                store.learnFiles(of: [resource.key], in: try StoredFiles(try cache.inspector(), policy: names.policy))
-                let words = [name, tag.map { "#\($0)" }].compactMap { $0 }.joined(separator: "  ")
-                return "\(resource.url.redacted)\(words.isEmpty ? " has no name and no tag now." : "  \(words)")"
-            }
-            try Terminal.print(line)
+            let outcome = try await cache.perform(
+                TitleOperation(url: url, title: name, tag: tag, clear: clear, names: names.names))
+            let words = [outcome.title, outcome.tag.map { "#\($0)" }].compactMap { $0 }.joined(separator: "  ")
+            try Terminal.print("\(outcome.url)\(words.isEmpty ? " has no name and no tag now." : "  \(words)")")
         }
     }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Primitives
 import Reprise
 
 /// `reprise verify`.
@@ -7,8 +6,8 @@ struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Read everything that is stored and check it.",
         discussion: """
-            What is damaged becomes a hole and is fetched again when it is played. The proxy must not be running on the
-            same directory. The exit code is 1 if anything was damaged, the index included. Stopped by a signal, it says how much was checked.
+            What is damaged becomes a hole and is fetched again when it is played. The exit code is 1 if anything was
+            damaged, the index included. Stopped by a signal, it says how much was checked.
 
             Examples:
               reprise verify
@@ -20,14 +19,9 @@ struct Verify: AsyncParsableCommand {
     var json = false
 
     private struct Report: Encodable {
-        struct Damage: Encodable {
-            let key: String
-            let first, end: Int64
-        }
-
         let entries: Int
         let soundBytes, damagedBytes: Int64
-        let damaged: [Damage]
+        let damaged: [VerifyOperation.Outcome.Damage]
         let missing: [String]
         let unreadable: [String]
         let damagedRecords: Int
@@ -38,62 +32,58 @@ struct Verify: AsyncParsableCommand {
     func run() async throws {
         let signals = StopSignals()
         try await Failure.reporting {
-            let read = Mutex<(bytes: Int64, total: Int64)>((0, 0))
             var reset: String?
-            let result = try await cache.withCache { store in
-                reset = store.resetReason
+            let result = try await cache.withAccess { access in
+                // The server has told of its own.
+                if case .opened(let cache) = access { reset = cache.resetReason }
                 return await signals.interrupting {
-                    try await store.verify { bytes, total in
-                        read.withLock { $0 = (bytes, total) }
-                        Self.show(bytes, of: total)
+                    let outcome = try await access.perform(VerifyOperation()) {
+                        Self.show($0.readBytes, of: $0.totalBytes)
                     }
+                    guard !outcome.wasStopped else { throw Self.interruption(at: outcome.progress) }
+                    return outcome
                 }
             }
-            let report = try signals.get(
-                result.mapError { error in
-                    guard error is CancellationError else { return error }
-                    let (bytes, total) = read.withLock { $0 }
-                    let share = total > 0 ? "\(ByteCount(bytes)) of \(ByteCount(total))" : "Nothing"
-                    return StopSignals.Interruption(
-                        message: "Stopped. \(share) was checked; run the same command again to check all.")
-                })
+            let outcome = try signals.get(result)
             if Terminal.isInteractive { Terminal.replaceLine("") }
-            try show(report, reset: reset)
-            if !report.isSound || reset != nil { throw ExitCode(1) }
+            try show(outcome, reset: reset)
+            if !outcome.isSound || reset != nil { throw ExitCode(1) }
         }
     }
 
-    private func show(_ report: VerificationReport, reset: String?) throws {
-        let damaged = report.damaged.reduce(0) { $0 + $1.range.upperBound - $1.range.lowerBound }
+    private static func interruption(at progress: VerifyOperation.Progress) -> StopSignals.Interruption {
+        let (read, total) = (progress.readBytes, progress.totalBytes)
+        let share = total > 0 ? "\(ByteCount(read)) of \(ByteCount(total))" : "Nothing"
+        return StopSignals.Interruption(
+            message: "Stopped. \(share) was checked; run the same command again to check all.")
+    }
+
+    private func show(_ report: VerifyOperation.Outcome, reset: String?) throws {
         if json {
             try Terminal.printJSON(
                 Report(
-                    entries: report.entries, soundBytes: report.soundBytes, damagedBytes: damaged,
-                    damaged: report.damaged.map {
-                        Report.Damage(key: $0.key.text, first: $0.range.lowerBound, end: $0.range.upperBound)
-                    },
-                    missing: report.missing.map(\.text), unreadable: report.unreadable.map(\.text),
+                    entries: report.entries, soundBytes: report.soundBytes, damagedBytes: report.damagedBytes,
+                    damaged: report.damaged, missing: report.missing, unreadable: report.unreadable,
                     damagedRecords: report.damagedRecords, reset: reset))
         } else {
             for damage in report.damaged {
-                let (key, range) = (damage.key, damage.range)
-                try Terminal.print("damaged: \(key.redacted) bytes \(range.lowerBound)-\(range.upperBound - 1)")
+                let key = CacheKey(damage.key).redacted
+                try Terminal.print("damaged: \(key) bytes \(damage.first)-\(damage.end - 1)")
             }
-            for key in report.missing { try Terminal.print("file gone: \(key.redacted)") }
+            for key in report.missing { try Terminal.print("file gone: \(CacheKey(key).redacted)") }
             if report.damagedRecords > 0 {
                 try Terminal.print("records removed that could not be read: \(report.damagedRecords)")
             }
-            for key in report.unreadable { try Terminal.print("file cannot be opened: \(key.redacted)") }
+            for key in report.unreadable { try Terminal.print("file cannot be opened: \(CacheKey(key).redacted)") }
             try Terminal.print(
                 "\(report.entries) \(report.entries == 1 ? "entry" : "entries"), \(ByteCount(report.soundBytes)) sound, "
-                    + "\(ByteCount(damaged)) damaged, \(report.missing.count) without their file.")
+                    + "\(ByteCount(report.damagedBytes)) damaged, \(report.missing.count) without their file.")
         }
     }
 
     /// A bar on a terminal, nothing elsewhere.
     @Sendable private static func show(_ read: Int64, of total: Int64) {
-        // 64 KiB at a time: every hundredth is often enough.
-        guard Terminal.isInteractive, total > 0, read / (64 << 10) % 100 == 0 else { return }
+        guard Terminal.isInteractive, total > 0 else { return }
         Terminal.replaceLine(
             "[\(Bar.progress(Double(read) / Double(total), width: 40))]  \(ByteCount(read))/\(ByteCount(total))")
     }

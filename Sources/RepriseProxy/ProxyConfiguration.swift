@@ -74,6 +74,9 @@ public struct ProxyConfiguration: Sendable {
     /// Without one of them the server runs all the same, and logs a warning.
     package var controlPlaces: [ControlPlace] = []
 
+    /// What a client may have done to the cache (`/-/api/NAME`); nothing by default.
+    package var controlOperations: [any ControlOperation.Type] = []
+
     /// Which bodies are replaced by a text made from them; playlists if this is `nil`, as by default.
     package var bodyFilter: (any BodyFilter)?
     /// What the app's options say about each request, in the proxy of an app's items.

@@ -17,10 +17,13 @@ extension MediaCache {
     /// Records which stored files belong to the streams whose playlists are stored under `keys`.
     ///
     /// The proxy does it while it serves a playlist; before there were titles, it did not.
-    package func learnFiles(of keys: [CacheKey], in files: StoredFiles) {
-        for entry in files.entries where keys.contains(entry.key) {
-            guard let outline = StreamOutline(entry, in: files) else { continue }
-            note(Array(outline.members.keys), in: TitleReference(key: entry.key, url: entry.url))
+    package func learnFiles(of keys: [CacheKey], policy: CacheKeyPolicy) async throws {
+        try await inspecting { inspector in
+            let files = try StoredFiles(inspector, policy: policy)
+            for entry in files.entries where keys.contains(entry.key) {
+                guard let outline = StreamOutline(entry, in: files) else { continue }
+                note(Array(outline.members.keys), in: TitleReference(key: entry.key, url: entry.url))
+            }
         }
     }
 }

@@ -33,6 +33,27 @@ extension MediaCache {
     /// Records everything that is noted, so that those who read the directory find it.
     package func flush() async { await engine.store?.recorder.flush() }
 
+    /// Calls `body` with a look at the directory in which everything noted so far is recorded.
+    package func inspecting<T: Sendable>(_ body: @Sendable (CacheInspector) throws -> T) async throws -> T {
+        let store = try writableStore()
+        await store.recorder.flush()
+        let encryption = engine.configuration.encryption
+        return try await withTaskExecutorPreference(DiskExecutor.shared) {
+            try body(CacheInspector(directory: store.directory, encryption: encryption))
+        }
+    }
+
+    /// Whether downloads run while this cache is open.
+    package var resumesDownloads: Bool { engine.configuration.resumesDownloads }
+
+    /// The resource at `url` under the key that `keyPolicy` gives it, whatever the cache's own says.
+    package func resource(
+        for url: ResourceURL, keyPolicy: CacheKeyPolicy
+    ) throws(RepriseError) -> MediaResource {
+        let key = keyPolicy.key(for: url)
+        return MediaResource(url: url, key: key, fields: [:], resource: try engine.resource(key), cache: self)
+    }
+
     /// The directory; `nil` without a store.
     package var directory: String? { engine.store?.directory }
 }

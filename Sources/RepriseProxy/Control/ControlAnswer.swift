@@ -31,8 +31,8 @@ struct ControlAnswer: Sendable {
     }
 
     private func answer() async throws -> Bool {
-        guard head.body.count <= ControlRequest.largestBody else {
-            throw ControlFailure(413, "A body has at most \(ControlRequest.largestBody) bytes.")
+        guard head.body.count <= request.largestBody else {
+            throw ControlFailure(413, "A body has at most \(request.largestBody) bytes.")
         }
         let target = try ControlTarget(request.target[...])
         switch target.path {
@@ -42,8 +42,33 @@ struct ControlAnswer: Sendable {
         case "events":
             try expect(["GET"], parameters: target)
             return try await sendEvents()
-        default: throw ControlFailure(404, "There is nothing under this path.")
+        case "server.json":
+            try expect(["GET", "HEAD"], parameters: target)
+            return try await send(200, JSONText.line(ServerReport(of: service, isLocal: request.isLocal)))
+        default:
+            guard let operation = service.configuration.controlOperations.first(where: { $0.name == target.path })
+            else { throw ControlFailure(404, "There is nothing under this path.", code: ControlFailure.unknownPath) }
+            try expect(["POST"], parameters: target)
+            return try await perform(operation)
         }
+    }
+
+    // MARK: - Operations
+
+    private func perform<Operation: ControlOperation>(_ type: Operation.Type) async throws -> Bool {
+        // Forms of web pages cannot send it; browsers ask before scripts of other sites do.
+        guard head.value("content-type")?.prefix(while: { $0 != ";" }).lowercased() == "application/json" else {
+            throw ControlFailure(415, "\(type.name) takes JSON: Content-Type: application/json.")
+        }
+        let stream = ControlStream(writer: writer, isChunked: head.isHTTP11)
+        let answer = OperationAnswer(operation: try type.parse(head.body), stream: stream) { status in
+            var buffer = beginning(status, type: "application/jsonl")
+            Framing(isChunked: stream.isChunked, keepsAlive: false).write(to: &buffer)
+            buffer.writeStaticString("\r\n")
+            return buffer
+        }
+        try await answer.send(for: service.cache)
+        return false
     }
 
     /// Throws unless the method is one of `methods` and there is no parameter.

@@ -1,7 +1,7 @@
 import Reprise
 
 /// Why a request for control is not carried out, with the status to answer.
-struct ControlFailure: Error, Equatable {
+package struct ControlFailure: Error, Equatable {
     let status: Int
     /// What is wrong and what helps, for people.
     let message: String
@@ -11,6 +11,9 @@ struct ControlFailure: Error, Equatable {
     var allowed: [String] = []
     /// Seconds after which the client may try again, for `Retry-After`.
     var retryAfter: Int?
+
+    /// The code of a path that there is not, such as that of an operation of another version.
+    package static let unknownPath = "unknownPath"
 
     init(_ status: Int, _ message: String, code: String = "invalidArgument") {
         (self.status, self.message, self.code) = (status, message, code)

@@ -39,8 +39,13 @@ package struct ControlPlace: Sendable, Equatable {
         return places + [ControlPlace(folder: directory, name: nameInCache, isMade: false)]
     }
 
+    /// Where a command looks for the server of the cache in `directory`: the nearest place first.
+    package static func searched(for directory: String, environment: [String: String]) -> [ControlPlace] {
+        all(for: directory, environment: environment).reversed()
+    }
+
     /// The path without links; `directory` itself if it does not exist yet.
-    private static func realPath(_ directory: String) -> String {
+    package static func realPath(_ directory: String) -> String {
         guard let path = realpath(directory, nil) else { return directory }
         defer { free(path) }
         return String(cString: path)

@@ -6,8 +6,8 @@ struct ControlRequest: Sendable {
     /// Whether it came through the control socket, from this user.
     let isLocal: Bool
 
-    /// Most bytes of a body.
-    static let largestBody = 64 << 10
+    /// Most bytes of a body; a command may name many URLs.
+    var largestBody: Int { isLocal ? RequestBody.maximum : 64 << 10 }
 
     /// The method in capitals.
     var method: String {

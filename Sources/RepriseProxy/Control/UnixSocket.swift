@@ -7,7 +7,21 @@
 /// Calls for sockets of the file system.
 package enum UnixSocket {
     /// A descriptor that is connected to the socket at `path`; `nil` if that fails, with the reason in `errno`.
+    ///
+    /// A path that is too long for an address is reached through its folder, where the system has such paths.
     package static func connect(to path: String) -> Int32? {
+        #if os(Linux)
+            if path.utf8.count > ControlPlace.longestPath, let slash = path.lastIndex(of: "/") {
+                let folder = open(String(path[..<slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                guard folder >= 0 else { return nil }
+                defer { close(folder) }
+                return connect(toShort: "/proc/self/fd/\(folder)\(path[slash...])")
+            }
+        #endif
+        return connect(toShort: path)
+    }
+
+    private static func connect(toShort path: String) -> Int32? {
         var address = sockaddr_un()
         let bytes = Array(path.utf8)
         guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
@@ -38,6 +52,17 @@ package enum UnixSocket {
             return nil
         }
         return descriptor
+    }
+
+    /// Sends as much of `bytes` as the kernel takes; a peer that has left is an error, and no signal.
+    package static func send(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int {
+        #if canImport(Darwin)
+            var yes: Int32 = 1
+            setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
+            return Darwin.send(descriptor, bytes.baseAddress, bytes.count, 0)
+        #else
+            return Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        #endif
     }
 
     /// The user at the other end of a connected socket; `nil` if the kernel does not say.

@@ -23,7 +23,11 @@ struct Admission {
         if isLocal { return try localRoute(head) }
         try checkHost(of: head)
         if ControlTarget.isMeant(by: head.target, token: service.configuration.token) {
-            let rules = ControlRules(hasToken: service.configuration.token != nil)
+            let hasToken = service.configuration.token != nil
+            guard hasToken || service.configuration.isLoopback else {
+                throw Route.refusal(403, reason: "Beyond this machine, this server is controlled with a token only.")
+            }
+            let rules = ControlRules(hasToken: hasToken)
             if let objection = rules.objection(to: head) { throw Route.refusal(403, reason: objection) }
             return nil
         }

@@ -179,6 +179,16 @@ import Testing
         }
     }
 
+    @Test func beyondThisMachineThereIsNoControlWithoutAToken() async throws {
+        try await ProxyBench.run(configureProxy: { configuration in
+            configuration.host = "0.0.0.0"
+            configuration.allowedHosts = ["127.0.0.1"]
+        }) { proxy async throws in
+            #expect(try await RawClient.exchange(port: proxy.server.port, "/-/status.json").head.status == 403)
+            #expect(try await RawClient.exchange(port: proxy.server.port, "/").head.status == 200)
+        }
+    }
+
     @Test func wrongRequestsAreToldInJSON() async throws {
         try await ProxyBench.run { proxy async throws in
             for (method, target, status, allow) in [

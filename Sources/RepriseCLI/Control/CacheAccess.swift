@@ -1,0 +1,35 @@
+import Reprise
+import RepriseProxy
+
+/// What a subcommand does its work with: the cache that it has opened, or the server that has it open.
+enum CacheAccess: Sendable {
+    /// The cache, open in this process.
+    case opened(MediaCache)
+    /// The server that uses it.
+    case server(ControlClient)
+
+    /// Has `operation` done; ends early when the task is canceled, as the operation says.
+    func perform<Operation: ControlOperation>(
+        _ operation: Operation, progress: @escaping @Sendable (Operation.Progress) -> Void = { _ in }
+    ) async throws -> Operation.Outcome {
+        switch self {
+        case .opened(let cache): try await operation.run(in: cache, progress: progress)
+        case .server(let server): try await server.perform(operation, progress: progress)
+        }
+    }
+}
+
+extension CacheOptions {
+    /// Runs `body` with the cache, or with the server that has it open; it fetches nothing.
+    func withAccess<T>(_ body: (CacheAccess) async throws -> T) async throws -> T {
+        do { return try await withCache { try await body(.opened($0)) } } catch let error as RepriseError {
+            guard error.code == .storageLocked, let server = try await ControlClient.find(self) else { throw error }
+            return try await body(.server(server))
+        }
+    }
+
+    /// Has one operation done that fetches nothing.
+    func perform<Operation: ControlOperation>(_ operation: Operation) async throws -> Operation.Outcome {
+        try await withAccess { try await $0.perform(operation) }
+    }
+}

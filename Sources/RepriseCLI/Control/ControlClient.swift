@@ -1,0 +1,65 @@
+import ArgumentParser
+import Foundation
+import Primitives
+import Reprise
+import RepriseProxy
+
+/// A client of the control socket of a running server.
+struct ControlClient: Sendable {
+    private let path: String
+
+    /// How long a server may take to say who it is.
+    private static let patience = Duration.seconds(5)
+
+    /// The server that uses the cache in `options`; `nil` if what uses it has no control socket.
+    ///
+    /// Throws a reason with code 75 for a server that does not answer.
+    static func find(_ options: CacheOptions) async throws -> ControlClient? {
+        for place in ControlPlace.searched(for: options.directory, environment: CacheOptions.environment) {
+            guard let exchange = SocketExchange(to: place.path) else { continue }
+            let answer = await exchange.run("GET", "/-/server.json", patience: patience, line: { _ in })
+            guard let answer, answer.status == 200,
+                let server = try? JSONDecoder().decode(ServerReport.self, from: answer.last)
+            else { throw unavailable("The server on \(place.path) does not answer.") }
+            guard server.directory.map(ControlPlace.realPath) == ControlPlace.realPath(options.directory) else {
+                continue
+            }
+            return ControlClient(path: place.path)
+        }
+        return nil
+    }
+
+    /// Has the server do `operation`; a task that is canceled has the server end it early.
+    func perform<Operation: ControlOperation>(
+        _ operation: Operation, progress: @escaping @Sendable (Operation.Progress) -> Void
+    ) async throws -> Operation.Outcome {
+        guard let exchange = SocketExchange(to: path) else { throw Self.ended }
+        let body = try JSONEncoder().encode(operation)
+        let answer = await exchange.run("POST", "/-/api/\(Operation.name)", body: body) { line in
+            if case .progress(let step) = try? JSONDecoder().decode(ControlLine<Operation>.self, from: line) {
+                progress(step)
+            }
+        }
+        guard let answer, let last = try? JSONDecoder().decode(ControlLine<Operation>.self, from: answer.last) else {
+            throw Self.ended
+        }
+        switch last {
+        case .outcome(let outcome): return outcome
+        case .canceled: throw CancellationError()
+        case .failure(let error):
+            guard error.code.description != ControlFailure.unknownPath else {
+                throw Self.unavailable("The server that uses the cache is of another version, which cannot do this.")
+            }
+            throw error
+        case .progress: throw Self.ended
+        }
+    }
+
+    private static var ended: Failure.Reason { unavailable("The server that uses the cache ended in the middle.") }
+
+    private static func unavailable(_ message: String) -> Failure.Reason {
+        Failure.Reason(
+            code: ExitCode(75), name: "\(RepriseError.Code.storageLocked)",
+            message: "\(message) Run the same command again, or restart the server.")
+    }
+}

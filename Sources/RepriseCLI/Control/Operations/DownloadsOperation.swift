@@ -1,0 +1,71 @@
+import Reprise
+import RepriseProxy
+
+/// Pauses, resumes and moves downloads, and lists them.
+struct DownloadsOperation: ControlOperation {
+    static let name = "downloads"
+
+    /// URLs of downloads to pause, and of those that may go on.
+    let pause, resume: [String]
+    /// URL of the download to move before all others.
+    let first: String?
+    let names: Names
+
+    struct Outcome: Codable, Sendable {
+        struct Item: Codable, Sendable {
+            /// With its query; without user and password.
+            let url: String
+            /// Without its query, for people.
+            let shown: String
+            let state: String
+            let storedBytes: Int64
+            let completeLength: Int64?
+            /// Of a stream.
+            let storedFiles, files: Int?
+        }
+
+        let downloads: [Item]
+    }
+
+    func run(in cache: MediaCache, progress: @escaping @Sendable (NoProgress) -> Void) async throws -> Outcome {
+        let known = Set(await cache.downloads.list().map(\.key))
+        func key(_ url: String) throws -> CacheKey {
+            let key = try names.resource(for: url, in: cache).key
+            guard known.contains(key) else {
+                throw RepriseError(
+                    .notStored, "\(URLText.redacted(url)) is no download. To begin it: reprise pin --download URL")
+            }
+            return key
+        }
+        // All are looked up before the first is changed.
+        let (paused, resumed) = (try pause.map(key), try resume.map(key))
+        let moved = try first.map(key)
+        for key in paused { try await cache.downloads.pause(key) }
+        for key in resumed { try await cache.downloads.resume(key) }
+        if let moved { try await cache.downloads.move(moved, before: await cache.downloads.list().first?.key) }
+        let isFetching = cache.resumesDownloads
+        return Outcome(downloads: await cache.downloads.list().map { Outcome.Item($0, isFetching: isFetching) })
+    }
+}
+
+extension DownloadsOperation.Outcome.Item {
+    fileprivate init(_ download: Download, isFetching: Bool) {
+        url = URLText.withoutCredentials("\(download.url)")
+        shown = download.url.redacted
+        state = Self.word(download.state, isFetching: isFetching)
+        (storedBytes, completeLength) = (download.storedBytes, download.completeLength)
+        (storedFiles, files) = (download.files?.stored, download.files?.all)
+    }
+
+    /// While no command fetches, what would run or wait is queued.
+    private static func word(_ state: Download.State, isFetching: Bool) -> String {
+        switch state {
+        case .paused: "paused"
+        case .done: "done"
+        case .running where isFetching: "running"
+        case .waiting where isFetching: "waiting"
+        case .failed where isFetching: "failed"
+        case .queued, .running, .waiting, .failed: "queued"
+        }
+    }
+}

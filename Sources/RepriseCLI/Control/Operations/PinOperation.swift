@@ -1,0 +1,59 @@
+import Foundation
+import Reprise
+import RepriseProxy
+import RepriseStreams
+
+/// Keeps the stored bytes of a URL, and those that are stored later.
+struct PinOperation: ControlOperation {
+    static let name = "pin"
+
+    let url: String
+    /// When it may go again, in seconds since 1970; `nil` for when it is released.
+    let until: Double?
+    let names: Names
+
+    struct Outcome: Codable, Sendable {
+        /// Bytes that are stored of it.
+        let storedBytes: Int64
+        /// When it may go again, as is now recorded.
+        let until: Double?
+        /// It was a download and stays one: that asks for more.
+        let staysDownload: Bool
+        /// It was a download, and is one no longer.
+        let wasDownload: Bool
+    }
+
+    func run(in cache: MediaCache, progress: @escaping @Sendable (NoProgress) -> Void) async throws -> Outcome {
+        if let until, !(0..<Self.latest ~= until) {
+            throw RepriseError(.invalidArgument, "\"until\" is a time in seconds since 1970.")
+        }
+        let resource = try names.resource(for: url, in: cache)
+        try await cache.learnFiles(of: [resource.key], policy: names.policy)
+        let before = try await cache.retention(of: resource)
+        let staysDownload = before == .download && until == nil
+        if !staysDownload { try await retain(resource, in: cache) }
+        return Outcome(
+            storedBytes: try await cache.storedBytes(ofTitle: resource), until: until, staysDownload: staysDownload,
+            wasDownload: before == .download && !staysDownload)
+    }
+
+    private func retain(_ resource: MediaResource, in cache: MediaCache) async throws {
+        do {
+            try await cache.retain(resource, as: .pinned(until: until.map { Date(timeIntervalSince1970: $0) }))
+        } catch let error as RepriseError where error.code == .storageFull {
+            let reason = Failure.reason(await Pin.reason(error, of: resource))
+            throw reason.map { RepriseError(.storageFull, $0.message) } ?? error
+        }
+    }
+
+    /// The year 9999 ends before it.
+    private static let latest = 253_402_300_800.0
+}
+
+extension MediaCache {
+    /// Bytes that are stored of the title that begins with `resource`.
+    func storedBytes(ofTitle resource: MediaResource) async throws -> Int64 {
+        let title = try await titles().first { $0.key == resource.key }
+        return max(title?.storedBytes ?? 0, await resource.storedProgress().ranges.byteCount)
+    }
+}

@@ -1,0 +1,30 @@
+import Reprise
+import RepriseProxy
+import RepriseStreams
+
+/// Gives a title a name and a tag, or takes both away.
+struct TitleOperation: ControlOperation {
+    static let name = "title"
+
+    let url: String
+    /// What is `nil` stays as it is, unless ``clear`` is set.
+    let title, tag: String?
+    let clear: Bool
+    let names: Names
+
+    struct Outcome: Codable, Sendable {
+        /// The URL without its secrets.
+        let url: String
+        /// What they are now.
+        let title, tag: String?
+    }
+
+    func run(in cache: MediaCache, progress: @escaping @Sendable (NoProgress) -> Void) async throws -> Outcome {
+        let resource = try names.resource(for: url, in: cache)
+        let before = try await cache.titles().first { $0.key == resource.key }
+        let (title, tag) = clear ? (nil, nil) : (title ?? before?.name, tag ?? before?.tag)
+        try await cache.nameTitle(of: resource, name: title, tag: tag)
+        try await cache.learnFiles(of: [resource.key], policy: names.policy)
+        return Outcome(url: resource.url.redacted, title: title, tag: tag)
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+package import Reprise
+
+/// Something that a client may have done to the cache of this server: `POST /-/api/NAME`, with its values as JSON.
+///
+/// The command does the same to a cache that it opens itself.
+package protocol ControlOperation: Codable, Sendable {
+    /// How far it is, as long as it goes on.
+    associatedtype Progress: Codable, Sendable = NoProgress
+    /// What was done.
+    associatedtype Outcome: Codable, Sendable
+
+    /// Its name in paths.
+    static var name: String { get }
+
+    /// Does it.
+    ///
+    /// Ends early, in good order, when the task is canceled. Throws ``RepriseError`` or `CancellationError`.
+    func run(in cache: MediaCache, progress: @escaping @Sendable (Progress) -> Void) async throws -> Outcome
+}
+
+/// The progress of an operation that is soon done.
+package struct NoProgress: Codable, Sendable {}
+
+/// The outcome of an operation that has nothing to tell.
+package struct NoOutcome: Codable, Sendable {
+    /// Creates it.
+    package init() {}
+}
+
+/// A line of the answer to an operation.
+package enum ControlLine<Operation: ControlOperation>: Sendable {
+    /// How far it is.
+    case progress(Operation.Progress)
+    /// What was done; the last line.
+    case outcome(Operation.Outcome)
+    /// Why it could not be done; the last line.
+    case failure(RepriseError)
+    /// It was ended before it was done; the last line.
+    case canceled
+}
+
+extension ControlLine: Codable {
+    private enum Member: String, CodingKey { case progress, outcome, error, code }
+
+    /// The code in JSON of what was ended.
+    private static var canceledCode: String { "canceled" }
+
+    package init(from decoder: any Decoder) throws {
+        let line = try decoder.container(keyedBy: Member.self)
+        if line.contains(.progress) {
+            self = .progress(try line.decode(Operation.Progress.self, forKey: .progress))
+        } else if line.contains(.outcome) {
+            self = .outcome(try line.decode(Operation.Outcome.self, forKey: .outcome))
+        } else {
+            let code = try line.decode(String.self, forKey: .code)
+            let message = try line.decode(String.self, forKey: .error)
+            self = code == Self.canceledCode ? .canceled : .failure(RepriseError(.init(code), message))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var line = encoder.container(keyedBy: Member.self)
+        switch self {
+        case .progress(let progress): try line.encode(progress, forKey: .progress)
+        case .outcome(let outcome): try line.encode(outcome, forKey: .outcome)
+        case .failure(let error):
+            try line.encode(error.explanation, forKey: .error)
+            try line.encode("\(error.code)", forKey: .code)
+        case .canceled:
+            try line.encode("It was stopped.", forKey: .error)
+            try line.encode(Self.canceledCode, forKey: .code)
+        }
+    }
+}
+
+extension ControlOperation {
+    /// The operation that `body` describes.
+    ///
+    /// Throws a failure for what is no JSON, has the wrong types, or has members that the operation does not know.
+    static func parse(_ body: [UInt8]) throws -> Self {
+        let data = Data(body)
+        let operation: Self
+        do { operation = try JSONDecoder().decode(Self.self, from: data) } catch {
+            throw ControlFailure(400, "The body is not the JSON of \(name): \(reason(error)).")
+        }
+        // What is read back has every member that is known; one that is null says nothing.
+        let known = Set(try members(of: try JSONEncoder().encode(operation)).keys)
+        let unknown = try members(of: data).filter { !($0.value is NSNull) && !known.contains($0.key) }
+        if let member = unknown.keys.min() {
+            throw ControlFailure(400, "\(name) has no member \"\(member.prefix(32))\".")
+        }
+        return operation
+    }
+
+    private static func members(of data: Data) throws -> [String: Any] {
+        try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        func place(_ context: DecodingError.Context) -> String {
+            context.codingPath.map(\.stringValue).joined(separator: ".")
+        }
+        switch error as? DecodingError {
+        case .keyNotFound(let key, _): return "\"\(key.stringValue)\" is missing"
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            return context.codingPath.isEmpty ? "it is no object" : "\"\(place(context))\" has the wrong type"
+        default: return "it cannot be parsed"
+        }
+    }
+}
