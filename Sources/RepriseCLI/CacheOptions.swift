@@ -49,8 +49,15 @@ struct CacheOptions: ParsableArguments {
         return CacheEncryption(key: key)
     }
 
-    /// Looks at the cache, also while the proxy has it.
-    func inspector() throws -> CacheInspector {
+    /// Looks at the cache, also while a server has it, which then records first what it has noted.
+    func inspector() async throws -> CacheInspector {
+        // The directory can be read in any case: without the server's help its newest second is missing.
+        if let server = try? await ControlClient.find(self) { _ = try? await server.perform(FlushOperation()) { _ in } }
+        return try recordedInspector()
+    }
+
+    /// Looks at what is recorded of the cache.
+    func recordedInspector() throws -> CacheInspector {
         try CacheInspector(directory: directory, encryption: try encryption())
     }
 

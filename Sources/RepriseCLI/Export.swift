@@ -73,7 +73,7 @@ struct Export: AsyncParsableCommand {
     func run() async throws {
         let signals = StopSignals()
         try await Failure.reporting {
-            let inspector = try cache.inspector()
+            let inspector = try await cache.inspector()
             let entry = try names.entry(url, in: inspector)
             let files = try StoredFiles(inspector, policy: names.policy)
             let output = Output(output, force: options.force, cache: cache)

@@ -76,15 +76,15 @@ struct Limit: AsyncParsableCommand {
         }
     }
 
-    private func listed() throws -> [TitleTag] {
-        try cache.inspector().tags().filter { tag == nil || $0.name == tag }
+    private func listed() async throws -> [TitleTag] {
+        try await cache.inspector().tags().filter { tag == nil || $0.name == tag }
     }
 
     /// Sets the limit; returns the tag as it is then.
     private func changed() async throws -> [TitleTag] {
         guard let tag, let size else { return [] }
         _ = try await cache.perform(LimitOperation(tag: tag, limit: size.limit))
-        return try listed()
+        return try await listed()
     }
 
     /// A heading and a line for each tag.

@@ -37,7 +37,7 @@ struct List: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            let inspector = try cache.inspector()
+            let inspector = try await cache.inspector()
             let lines = try files ? fileLines(inspector) : titleLines(inspector)
             if json {
                 for line in lines { try Terminal.printJSON(line.report) }

@@ -31,7 +31,7 @@ struct Show: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            let inspector = try cache.inspector()
+            let inspector = try await cache.inspector()
             let entry = try names.entry(url, in: inspector)
             let stored = try inspector.storedRanges(of: entry)
             let stream = StreamOutline(entry, in: try StoredFiles(inspector, policy: names.policy))

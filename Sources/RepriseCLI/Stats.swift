@@ -28,7 +28,7 @@ struct Stats: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            let inspector = try cache.inspector()
+            let inspector = try await cache.inspector()
             let entries = try inspector.entries()
             let statistics = try inspector.statistics()
             let stored = entries.reduce(0) { $0 + $1.storedBytes }

@@ -6,7 +6,7 @@ struct StoredShare: CustomStringConvertible {
 
     /// Looks into the index of the cache in `options`, which is closed: what is recorded there the next run finds.
     init(_ key: CacheKey, name: String, in options: CacheOptions) {
-        let entries = try? options.inspector().entries()
+        let entries = try? options.recordedInspector().entries()
         // Behind a line feed stands what tells the variants of one URL apart.
         let entry = entries?.first { $0.key == key || $0.key.text.prefix { $0 != "\n" } == key.text }
         guard let entry, entry.storedBytes > 0 else {

@@ -95,6 +95,21 @@ import Testing
         }
     }
 
+    @Test func theNewestBytesAreShown() async throws {
+        try await Site.run { site async throws in
+            try await Serving.run(site.directory) { serving async throws in
+                for number in 0..<5 {
+                    site.publish("/\(number).mp4", length: 100_000)
+                    #expect(try await serving.get(site.target("/\(number).mp4")).body.count == 100_000)
+                    let show = try await Command.run(
+                        "show", site.directory, ["--json", site.origin.url("/\(number).mp4")])
+                    #expect(show.exit == .status(0), "\(show)")
+                    #expect(try Command.json(Entry.self, show).map(\.storedBytes) == [100_000])
+                }
+            }
+        }
+    }
+
     @Test func aServersOwnSettingsAreNotChanged() async throws {
         try await Site.run { site async throws in
             try await Serving.run(site.directory) { _ async throws in

@@ -5,6 +5,6 @@ enum ControlOperations {
     /// All of them; each has a name of its own.
     static let all: [any ControlOperation.Type] = [
         RemoveOperation.self, PinOperation.self, UnpinOperation.self, PruneOperation.self, TitleOperation.self,
-        DownloadsOperation.self, LimitOperation.self, VerifyOperation.self,
+        DownloadsOperation.self, LimitOperation.self, VerifyOperation.self, FlushOperation.self,
     ]
 }
