@@ -149,6 +149,8 @@ struct EntryReport: Encodable {
     var format: String?
     var ownBytes: Int64?
     var spans: [[Int64]]?
+    /// The host that sent it, if that is known to give each request another file.
+    var splicingHost: String?
     /// What it is the playlist of.
     var stream: StreamReport?
 

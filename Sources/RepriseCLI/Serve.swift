@@ -213,6 +213,8 @@ struct Serve: AsyncParsableCommand {
                 logger.notice("stored bytes were damaged", metadata: ["key": "\(key.redacted)", "range": "\(range)"])
             case .generationReplaced(let key, let reason):
                 logger.notice("changed at the origin", metadata: ["key": "\(key.redacted)", "reason": "\(reason)"])
+            case .hostSplices(let key, let host):
+                logger.notice("host splices", metadata: ["key": "\(key.redacted)", "host": "\(host)"])
             case .servedStale(let key, let reason):
                 logger.notice("served stale", metadata: ["key": "\(key.redacted)", "reason": "\(reason)"])
             case .evicted(let key, let bytes):

@@ -38,6 +38,7 @@ struct Show: AsyncParsableCommand {
             if json {
                 var report = EntryReport(entry, spans: stored.map { [$0.lowerBound, $0.upperBound] })
                 report.stream = stream.map { StreamReport($0) }
+                report.splicingHost = try inspector.splicingHost(of: entry)?.host
                 return try Terminal.printJSON(report)
             }
             if let stream { return try StreamPicture(stream).print() }
@@ -57,6 +58,9 @@ struct Show: AsyncParsableCommand {
                 try Terminal.print("  and \(stored.spanCount - Self.listedSpans) more spans")
             }
             try describe(entry.information)
+            if let (host, date) = try inspector.splicingHost(of: entry) {
+                try Terminal.print("Spliced: \(host) gives each request another file; seen \(TimeSpan.date(date))")
+            }
         }
     }
 

@@ -20,6 +20,8 @@ final class Engine: Sendable {
     let pace: DownloadPace
     /// `nil` if no program is asked.
     let authorizer: Authorizer?
+    /// The hosts that give each request another file.
+    let splicing: SplicingHosts
     let progress = ProgressBoard()
     /// Keeps loads of a key out while its entry is being removed; a key is closed before another live resource for it
     /// can be made.
@@ -50,6 +52,7 @@ final class Engine: Sendable {
         clock = configuration.clock
         self.store = store
         self.reporter = reporter
+        splicing = SplicingHosts(store, clock: configuration.clock)
         precedence = Precedence(clock: configuration.clock)
         self.pace = pace ?? DownloadPace(rate: configuration.downloadRate, clock: configuration.clock)
         authorizer = configuration.authorize.map { Authorizer($0) }

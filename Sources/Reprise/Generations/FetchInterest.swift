@@ -17,19 +17,24 @@ enum FetchInterest: Comparable, Sendable {
     static let leadBounds: ClosedRange<Int64> = 32 << 10...1 << 20
 
     /// `isAwaited` says that the reader waits for this very fetch, `stored` is what the generation has.
-    init(of reader: FetchSchedule.Reader, in fetch: FetchSchedule.Fetch, isAwaited: Bool, stored: ByteRangeSet) {
+    ///
+    /// `runsAhead` says that the reader wants all that follows.
+    init(
+        of reader: FetchSchedule.Reader, in fetch: FetchSchedule.Fetch, isAwaited: Bool, runsAhead: Bool = false,
+        stored: ByteRangeSet
+    ) {
         guard !isAwaited else {
             self = .now
             return
         }
-        guard reader.consumed <= fetch.cursor, (reader.end ?? .max) > fetch.cursor,
+        guard reader.consumed <= fetch.cursor, runsAhead || (reader.end ?? .max) > fetch.cursor,
             reader.consumed == fetch.cursor
                 || stored.storedPrefix(from: reader.consumed).upperBound >= fetch.cursor
         else {
             self = .none
             return
         }
-        self = fetch.cursor - reader.consumed < Self.lead(of: reader) ? .now : .later
+        self = runsAhead || fetch.cursor - reader.consumed < Self.lead(of: reader) ? .now : .later
     }
 
     private static func lead(of reader: FetchSchedule.Reader) -> Int64 {

@@ -131,11 +131,13 @@ struct FetchRun: Sendable {
         }
         response.body.cancel()
         switch action {
-        case .newGeneration(_, .noStrongValidator):
-            generation.replace(reason: GenerationChange.noStrongValidator.words, because: .unproven)
+        case .newGeneration(let placement, let change):
+            generation.note(SplicingEvidence.Sighting(response, placement))
+            generation.supersede(
+                reason: change.words, because: change == .noStrongValidator ? .unproven : .replaced)
             return .done(reachedEnd: false)
-        case .newGeneration(_, let reason), .generationChanged(let reason):
-            generation.replace(reason: reason.words)
+        case .generationChanged(let reason):
+            generation.supersede(reason: reason.words)
             return .done(reachedEnd: false)
         case .unsatisfiable(let length):
             if !generation.learnEnd(length, from: id) {

@@ -39,6 +39,12 @@ extension FetchSchedule {
     /// Where what the reader wants ends; `nil` while that is not known.
     func end(of id: ReaderID) -> Int64? { readers[id].flatMap(end) }
 
+    /// Where a fetch that begins for the reader ends; `nil` for the end of the representation.
+    private func endOfFetch(for id: ReaderID) -> Int64? {
+        guard let reader = readers[id] else { return nil }
+        return runsAhead(for: reader) ? completeLength : end(of: reader)
+    }
+
     /// Where the reader's range ends: a length that became known later cuts it (RFC 9110 §14.1.2).
     private func end(of reader: Reader) -> Int64? {
         guard let completeLength else { return reader.end }
@@ -85,7 +91,7 @@ extension FetchSchedule {
         if rangesSupported == false {
             start = 0
         } else {
-            let wanted = position..<max(readers[id].flatMap(end) ?? .max, position + 1)
+            let wanted = position..<max(endOfFetch(for: id) ?? .max, position + 1)
             upper = stored.spans(in: wanted).first?.lowerBound ?? wanted.upperBound
             for fetch in fetches.values where fetch.cursor > position { upper = min(upper ?? .max, fetch.cursor) }
         }

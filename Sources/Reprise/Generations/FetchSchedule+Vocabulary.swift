@@ -67,6 +67,16 @@ extension FetchSchedule {
         func covers(_ position: Int64) -> Bool { cursor <= position && position < (limit ?? .max) }
     }
 
+    /// How far fetches run ahead of readers that play.
+    enum Ahead: Sendable {
+        /// By a bounded lead: ``FetchInterest/leadBounds``.
+        case asRead
+        /// To the end of the file, while a reader plays behind it.
+        case toEnd
+        /// To the end of the file, wherever its readers are by then: no other response brings the rest.
+        case toEndAlone
+    }
+
     /// Why only stored bytes are still served.
     enum Freeze: Sendable {
         /// The origin has another representation.

@@ -13,7 +13,16 @@ extension FetchSchedule {
     }
 
     private func interest(of reader: Reader, in fetch: Fetch, id: FetchID) -> FetchInterest {
-        FetchInterest(of: reader, in: fetch, isAwaited: reader.waitingOn == id, stored: stored)
+        FetchInterest(
+            of: reader, in: fetch, isAwaited: reader.waitingOn == id, runsAhead: runsAhead(for: reader), stored: stored)
+    }
+
+    /// Whether fetches for `reader` run ahead to the end of the file.
+    func runsAhead(for reader: Reader) -> Bool { ahead != .asRead && reader.demand == .playing }
+
+    /// Whether what follows comes with this response only, so that it goes on without readers.
+    private func goesOnAlone(_ fetch: Fetch) -> Bool {
+        ahead == .toEndAlone && fetch.hasResponse && fetch.demand == .playing
     }
 
     /// A reader joins: the fetch takes its class if that is the higher one.
@@ -54,7 +63,7 @@ extension FetchSchedule {
         guard !unwanted.isEmpty else { return [] }
         let othersWanted = fetches.contains { $0.value.phase == .active && unwanted[$0.key] == nil }
         return unwanted.flatMap { id, fetch -> [Effect] in
-            if fetch.remaining <= Self.finishThreshold {
+            if fetch.remaining <= Self.finishThreshold || goesOnAlone(fetch) {
                 fetches[id]?.phase = .finishing
                 fetches[id]?.demand = nil
                 return [.demand(id), .resume(id)]
@@ -68,7 +77,7 @@ extension FetchSchedule {
     mutating func cancelUnwanted(except new: FetchID) -> [Effect] {
         fetches.compactMap { id, fetch in
             guard id != new, fetch.phase == .lingering || fetch.phase == .active else { return nil }
-            guard interest(in: fetch, id: id) == .none else { return nil }
+            guard interest(in: fetch, id: id) == .none, !goesOnAlone(fetch) else { return nil }
             fetches[id]?.phase = .ending
             return .cancel(id)
         }

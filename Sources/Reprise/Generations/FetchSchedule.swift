@@ -16,6 +16,8 @@ struct FetchSchedule: Sendable {
 
     /// Largest piece of this generation; smaller where pieces are held in memory while a slow client takes them.
     var largestPiece = Self.maximumPiece
+    /// How far fetches run ahead of readers that play.
+    var ahead = Ahead.asRead
     private(set) var completeLength: Int64?
     private(set) var rangesSupported: Bool?
     var stored: ByteRangeSet

@@ -14,7 +14,13 @@ struct GenerationState: Sendable {
     var disk = DiskHealth()
     var origin: OriginHealth
     /// Where requests for missing bytes go while the play lasts.
-    private var target = KeptTarget()
+    private var target = KeptTarget() { didSet { settleAhead() } }
+    /// Whether its host is known to splice.
+    var isSpliced = false { didSet { settleAhead() } }
+    /// What else the origin sent during the play.
+    private(set) var evidence: SplicingEvidence
+    /// Whether the origin has another representation.
+    private var isSuperseded = false
     /// The request to send for each reader if the origin has to be asked.
     private var requests: [ReaderID: OriginRequest] = [:]
     private var parkedReaders: [ReaderID: CheckedContinuation<Void, Never>] = [:]
@@ -25,10 +31,14 @@ struct GenerationState: Sendable {
     /// What is left of a response whose bytes found no room.
     private var remainder: Remainder?
 
-    init(schedule: FetchSchedule, response: StoredResponse, origin: OriginHealth) {
+    init(
+        schedule: FetchSchedule, response: StoredResponse, origin: OriginHealth,
+        evidence: SplicingEvidence = SplicingEvidence()
+    ) {
         self.schedule = schedule
         self.response = response
         self.origin = origin
+        self.evidence = evidence
     }
 
     /// The record with the schedule's latest length and range support.
@@ -45,7 +55,7 @@ struct GenerationState: Sendable {
 
     /// Where requests for missing bytes go now; `nil` for the first URL.
     func keptTarget(at moment: Moment) -> KeptTarget.Target? {
-        guard response.isPlayed(hasReaders: !schedule.readers.isEmpty, at: moment.elapsed) else { return nil }
+        guard isPlayed(at: moment.elapsed) else { return nil }
         return target.usable(at: moment.date)
     }
 
@@ -63,6 +73,49 @@ struct GenerationState: Sendable {
     /// What follows an error of a request to the target.
     func verdict(on error: RepriseError) -> KeptTarget.Verdict { target.failed(error) }
 
+    // MARK: - A host that splices
+
+    private mutating func settleAhead() {
+        schedule.ahead = !isSpliced ? .asRead : target.isKept ? .toEnd : .toEndAlone
+    }
+
+    private func isPlayed(at elapsed: Duration) -> Bool {
+        response.isPlayed(hasReaders: !schedule.readers.isEmpty, at: elapsed)
+    }
+
+    /// Notes another representation if a play is going on; true if it shows that the host splices.
+    mutating func note(_ other: SplicingEvidence.Sighting, at elapsed: Duration) -> Bool {
+        guard isPlayed(at: elapsed) else {
+            evidence = SplicingEvidence()
+            return false
+        }
+        let record = record
+        _ = evidence.add(
+            SplicingEvidence.Sighting(
+                url: record.finalURL ?? record.url, completeLength: record.completeLength,
+                validators: record.identity.validators))
+        return evidence.add(other)
+    }
+
+    /// The origin has another representation: only stored bytes are served from now on, and only until the play ends;
+    /// `nil` if there is no play.
+    mutating func supersede(because cause: FetchSchedule.Freeze, at elapsed: Duration) -> [FetchSchedule.Effect]? {
+        guard !isRemoved, isPlayed(at: elapsed) else { return nil }
+        isSuperseded = true
+        response.supersede()
+        return schedule.freeze(because: cause)
+    }
+
+    /// Whether the origin has another representation, and stored bytes are served for the rest of the play.
+    func isSuperseded(at elapsed: Duration) -> Bool {
+        isSuperseded && !isRemoved && response.isInPlay(at: elapsed)
+    }
+
+    /// Whether all of `spec` is served although nothing more is stored.
+    func stillServes(_ spec: RangeSpec?, at elapsed: Duration) -> Bool {
+        isSuperseded(at: elapsed) && schedule.isStored(spec)
+    }
+
     // MARK: - Readers
 
     /// Begins a read of `spec`; `nil` if this generation cannot serve it and a new response must.
@@ -73,7 +126,7 @@ struct GenerationState: Sendable {
         at elapsed: Duration
     ) throws(RepriseError) -> OpenedReader? {
         // A new play asks the first URL again.
-        if !response.isPlayed(hasReaders: !schedule.readers.isEmpty, at: elapsed) { target.forget() }
+        if !isPlayed(at: elapsed) { target.forget() }
         let length = schedule.completeLength
         guard let extent = ReadExtent(spec, completeLength: length) else {
             throw ReadExtent.notSatisfiable(length ?? 0)
@@ -121,7 +174,8 @@ struct GenerationState: Sendable {
     /// The range that `spec` means, if every byte of it is stored and verified, and usable at that time; `isUsable`
     /// says that it may be used whatever its age.
     func hit(_ spec: RangeSpec?, isUsable: Bool, at moment: Moment) -> Range<Int64>? {
-        guard !schedule.isFrozen, let length = schedule.completeLength, isUsable || response.isUsable(at: moment),
+        guard !schedule.isFrozen || stillServes(spec, at: moment.elapsed), let length = schedule.completeLength,
+            isUsable || response.isUsable(at: moment),
             let extent = ReadExtent(spec, completeLength: length), let end = extent.end, end > extent.start,
             schedule.verified.contains(extent.start..<end)
         else { return nil }

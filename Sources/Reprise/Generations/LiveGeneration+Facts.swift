@@ -9,6 +9,15 @@ extension LiveGeneration {
     var isFrozen: Bool { ask { $0.schedule.isFrozen } }
     /// Number of its readers, and of its fetches.
     var workload: (readers: Int, fetches: Int) { ask { ($0.schedule.readers.count, $0.schedule.fetches.count) } }
+    /// What else the origin sent during its play.
+    var evidence: SplicingEvidence { ask { $0.evidence } }
+
+    /// Whether the origin has another representation, and stored bytes are served for the rest of the play.
+    var isSuperseded: Bool {
+        let now = elapsed
+        return ask { $0.isSuperseded(at: now) }
+    }
+
     /// Whether the index has a record of it.
     var isRecorded: Bool { ask { $0.isRecorded } }
 

@@ -26,6 +26,7 @@ final class LiveGeneration: Sendable {
 
     init(
         record: GenerationRecord, bytes: StoredBytes, engine: Engine, store: Store, isConfirmed: Bool,
+        evidence: SplicingEvidence = SplicingEvidence(),
         onReplaced: @escaping @Sendable (LiveGeneration) -> Void
     ) {
         id = record.id
@@ -44,7 +45,9 @@ final class LiveGeneration: Sendable {
             record, policy: policy, isConfirmed: isConfirmed, at: engine.clock.elapsed())
         state = Mutex(
             GenerationState(
-                schedule: schedule, response: response, origin: OriginHealth(url: record.url, policy: policy)))
+                schedule: schedule, response: response, origin: OriginHealth(url: record.url, policy: policy),
+                evidence: evidence))
+        settleSplicing()
     }
 
     var moment: Moment { engine.clock.moment }
@@ -109,8 +112,9 @@ final class LiveGeneration: Sendable {
     /// Begins a read of `spec`, or returns `nil` if this generation cannot serve it and a new response must.
     func openReader(_ spec: RangeSpec?, request: OriginRequest) throws(RepriseError) -> OpenedReader? {
         let (joinDistance, now) = (engine.timings.joinDistance(for: url.authority), elapsed)
+        settleSplicing()
         let result: Result<OpenedReader?, RepriseError> = state.withLock { state in
-            guard !state.schedule.isFrozen else { return .success(nil) }
+            guard !state.schedule.isFrozen || state.stillServes(spec, at: now) else { return .success(nil) }
             reopenStore(&state)
             do throws(RepriseError) {
                 return .success(
@@ -229,9 +233,11 @@ final class LiveGeneration: Sendable {
 
     /// How far behind the wanted byte a running fetch may be for a reader to wait for it.
     ///
-    /// Where no other response may be joined, any distance: nothing else can bring the byte.
+    /// Where no other response may be joined, or would be of another file, any distance: nothing else can bring the
+    /// byte.
     private func joinDistance(_ state: borrowing GenerationState) -> Int64 {
-        state.response.isJoinable(generationPolicy) ? engine.timings.joinDistance(for: url.authority) : .max
+        guard state.response.isJoinable(generationPolicy), state.schedule.ahead != .toEndAlone else { return .max }
+        return engine.timings.joinDistance(for: url.authority)
     }
 
     /// Whether the request of a fetch should be sent now that its turn has come: see
@@ -442,6 +448,40 @@ final class LiveGeneration: Sendable {
         invalidate()
         engine.reporter.tell(.generationReplaced(key, reason: reason))
         onReplaced(self)
+    }
+
+    /// The origin has another representation.
+    ///
+    /// During a play, reads of stored bytes go on, and a read that needs another byte asks the origin. Without one, it
+    /// is replaced.
+    func supersede(reason: String, because cause: FetchSchedule.Freeze = .replaced) {
+        let now = elapsed
+        guard let effects = state.withLock({ $0.supersede(because: cause, at: now) }) else {
+            return replace(reason: reason, because: cause)
+        }
+        perform(effects)
+        store.recorder.note(self, bytes: 0)
+        engine.reporter.tell(.generationReplaced(key, reason: reason))
+    }
+
+    /// Notes what else the origin sent for the same URL, and remembers the host if that shows that it splices.
+    func note(_ other: SplicingEvidence.Sighting) {
+        let now = elapsed
+        guard state.withLock({ $0.note(other, at: now) }) else { return }
+        engine.splicing.note(other.url)
+        engine.reporter.tell(.hostSplices(key, host: other.url.authority))
+    }
+
+    /// Finds out whether its host is known to splice.
+    ///
+    /// Only of media whose end is known, and that fit into the store; files of streams are fetched whole anyway.
+    private func settleSplicing() {
+        guard !engine.splicing.isEmpty else { return }
+        let record = record
+        let isSpliced =
+            engine.splicing.contains(record.finalURL ?? url) && record.isMedia && record.role == nil
+            && record.completeLength.map { $0 <= min(store.entryLimit, store.quota.limit) } == true
+        state.withLock { if $0.isSpliced != isSpliced { $0.isSpliced = isSpliced } }
     }
 
     /// The cache closes: fetches end, keeping what arrived; readers end at their next hole.

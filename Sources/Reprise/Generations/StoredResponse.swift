@@ -158,6 +158,13 @@ struct StoredResponse: Sendable {
         recordChanged()
     }
 
+    /// Marks it as stale for all plays but the one that is going on.
+    mutating func supersede() {
+        record.requestTime = 0
+        record.responseTime = 0
+        recordChanged()
+    }
+
     private mutating func recordChanged() {
         derived = Derived(record, policy: policy)
         cachedInformation = nil

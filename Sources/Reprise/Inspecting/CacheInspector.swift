@@ -73,6 +73,17 @@ public struct CacheInspector: Sendable {
         return ChunkLedger(blocks: stored.chunks).ranges
     }
 
+    /// The host that sent `entry`, if it is known to give each request another file, and when that was seen last.
+    package func splicingHost(of entry: CacheEntry) throws(RepriseError) -> (host: String, lastSeen: Date)? {
+        guard let index else { return nil }
+        let host = (entry.information.finalURL ?? entry.url).authority.lowercased()
+        let table = SplicingHostTable(try index.splicingHosts())
+        let now = Int64(Date().timeIntervalSince1970)
+        return table.date(of: index.name(ofHost: host), at: now).map {
+            (host, Date(timeIntervalSince1970: TimeInterval($0)))
+        }
+    }
+
     /// Counts over the whole life of the directory.
     public func statistics() throws(RepriseError) -> CacheStatistics {
         CacheStatistics(totals: try index?.totals() ?? [:])

@@ -12,6 +12,11 @@ public enum CacheEvent: Sendable {
     case fetchRetried(CacheKey, after: Duration, error: RepriseError)
     /// The representation changed at the origin.
     case generationReplaced(CacheKey, reason: String)
+    /// During a play the host sent another file for the same URL, as hosts do that splice advertisements into each
+    /// response.
+    ///
+    /// It is remembered: from now on the cache fetches its files whole, from one response.
+    case hostSplices(CacheKey, host: String)
     /// Stored bytes failed their checksum. They are a hole now and will be fetched again.
     case verificationFailed(CacheKey, range: Range<Int64>)
     /// A stale response was used because the origin could not be reached or its answer was unusable (RFC 9111 §4.2.4).

@@ -17,6 +17,8 @@ final class OriginTimings: Sendable {
     static let bounds: ClosedRange<Double> = 65_536...262_144
     /// The distance before the first measurement.
     static let unmeasured: Int64 = 64 << 10
+    /// The rate before the first measurement, in bytes per second.
+    private static let unmeasuredRate = 1_048_576.0
     /// Weight of the newest measurement.
     private static let weight = 0.3
     /// Number of origins remembered; beyond it the table is cleared.
@@ -32,6 +34,12 @@ final class OriginTimings: Sendable {
             }
             return Int64(min(max(rate * delay, Self.bounds.lowerBound), Self.bounds.upperBound))
         }
+    }
+
+    /// How many bytes arrive from there in `duration`.
+    func bytes(in duration: Duration, from host: String) -> Int64 {
+        let rate = timings.withLock { $0[host]?.bytesPerSecond } ?? Self.unmeasuredRate
+        return Int64(min(rate * (duration / .seconds(1)), Double(Int64.largestPosition)))
     }
 
     func noteFirstByte(_ delay: Duration, from host: String) {

@@ -22,6 +22,7 @@ struct Adoption: Sendable {
             return try bypass()
         }
         if let replaced, isOutside(replaced, at: placement) { return try bypass() }
+        replaced?.note(SplicingEvidence.Sighting(judged.response, placement))
         let home = try Variants(of: resource).home(
             of: resource, by: Vary(judged.response.head.headerFields), for: wanted.origin)
         let generation: LiveGeneration

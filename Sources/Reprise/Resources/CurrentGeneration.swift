@@ -12,6 +12,9 @@ protocol CurrentGeneration: AnyObject, Sendable {
     func reuse(for directives: CacheControl) -> Reuse
     /// Whether a request for the first byte of `range` also shows whether the rest is current.
     func beginsInHole(_ range: RangeSpec?) -> Bool
+    /// Whether it is frozen because the origin has another representation, and stored bytes are served for the rest of
+    /// the play, which goes on.
+    var isSuperseded: Bool { get }
     /// Whether all of `range` is stored.
     func isStored(_ range: RangeSpec?) -> Bool
 }

@@ -38,18 +38,21 @@ struct GenerationLoader: Sendable {
             role: wanted.role ?? replaced?.record.role?.provisional, formerRole: replaced?.record.role,
             titles: wanted.titles)
         let file = try store.file(record, create: true)
-        return make(record, file: file, ledger: ChunkLedger(), isConfirmed: true)
+        return make(
+            record, file: file, ledger: ChunkLedger(), isConfirmed: true,
+            evidence: replaced?.evidence ?? SplicingEvidence())
     }
 
     private func make(
-        _ record: GenerationRecord, file: DataFile, ledger: ChunkLedger, isConfirmed: Bool
+        _ record: GenerationRecord, file: DataFile, ledger: ChunkLedger, isConfirmed: Bool,
+        evidence: SplicingEvidence = SplicingEvidence()
     ) -> LiveGeneration {
         let sealer = store.vault.map { vault in
             vault.sealer(name: store.index.name(of: key), generation: record.id, salt: record.salt)
         }
         return LiveGeneration(
             record: record, bytes: StoredBytes(file: file, ledger: ledger, sealer: sealer, quota: store.quota),
-            engine: engine, store: store, isConfirmed: isConfirmed
+            engine: engine, store: store, isConfirmed: isConfirmed, evidence: evidence
         ) { [weak resource] old in
             resource?.forget(old)
         }

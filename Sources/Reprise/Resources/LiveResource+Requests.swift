@@ -44,6 +44,16 @@ extension LiveResource {
         return response
     }
 
+    /// The error for a read that comes to another representation at `position`; the next read of a byte that is not
+    /// stored asks for that.
+    private func changed(
+        _ generation: LiveGeneration, _ reason: GenerationChange, by response: OriginResponse, at position: Int64
+    ) -> RepriseError {
+        response.body.cancel()
+        generation.supersede(reason: reason.words)
+        return FetchSchedule.Freeze.replaced.error(at: position)
+    }
+
     /// Continues a read whose store failed: a response for exactly the remaining part, which must be of the same
     /// generation.
     func resumeDirect(
@@ -70,10 +80,10 @@ extension LiveResource {
         switch answer.action {
         case .fill(let found): placement = found
         case .refusal: throw OriginQuestion.refused(try await OriginRefusal.collect(response), from: request.url)
-        case .newGeneration(_, let reason), .generationChanged(let reason):
-            // The next read asks for the current representation.
-            generation.replace(reason: reason.words)
-            fallthrough
+        case .newGeneration(let other, let reason):
+            generation.note(SplicingEvidence.Sighting(response, other))
+            throw changed(generation, reason, by: response, at: from)
+        case .generationChanged(let reason): throw changed(generation, reason, by: response, at: from)
         default:
             response.body.cancel()
             throw FetchSchedule.Freeze.replaced.error(at: from)

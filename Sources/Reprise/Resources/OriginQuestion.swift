@@ -13,9 +13,28 @@ struct OriginQuestion: Sendable {
         wanted.range.map { $0 != .from(0) } ?? false || wanted.origin.url.namesMedia
     }
 
+    /// Longest time that a player waits for bytes before those that it wants, on a host that is known to splice.
+    private static let patienceForWhole = Duration.seconds(5)
+
+    /// The range to ask for.
+    ///
+    /// What the reader wants; of a host that is known to splice the whole file, because no other response would bring
+    /// the rest. Only what follows if the reader would wait too long for it.
+    private var askedRange: RangeSpec? {
+        guard wanted.origin.demand == .playing, engine.splicing.contains(wanted.origin.url) else { return wanted.range }
+        let start: Int64
+        switch wanted.range {
+        case .bounded(let range): start = range.lowerBound
+        case .from(let position): start = position
+        case .suffix, nil: return wanted.range
+        }
+        let reach = engine.timings.bytes(in: Self.patienceForWhole, from: wanted.origin.url.authority)
+        return .from(start <= reach ? 0 : start)
+    }
+
     /// Sends the reader's request to the origin, and retries when that can help.
     func representation() async throws -> JudgedResponse {
-        var range = wanted.range
+        var range = askedRange
         return try await retrying {
             while true {
                 let (response, time) = try await engine.send(wanted.origin, range: range, interest: wanted.interest)

@@ -112,6 +112,7 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
     /// Decides whether `generation` serves the read as it is, is validated first (RFC 9111 §4.3), or is replaced.
     private mutating func serve(_ generation: Generation, to wanted: ReadRequest, isUnusable: Bool) -> Step {
         let mayAsk = wanted.mayAsk(policy)
+        if !isUnusable, generation.isSuperseded, generation.isStored(wanted.range) { return .use(generation) }
         guard !isUnusable, !generation.isFrozen else {
             return mayAsk ? lead(.discover(replacing: generation), for: wanted) : .unavailable
         }
@@ -149,7 +150,8 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
         if isDetached { return .moved }
         if let lookup { return .follow(lookup) }
         switch knowledge {
-        case .current(let generation): return .found(generation.isFrozen ? nil : generation)
+        case .current(let generation):
+            return .found(generation.isFrozen && !generation.isSuperseded ? nil : generation)
         case .varies(let vary): return .variant(vary)
         case .nothing, .bypassed, .refused: return .found(nil)
         case .notLoaded:

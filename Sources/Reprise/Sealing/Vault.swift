@@ -28,6 +28,9 @@ struct Vault: Sendable {
     /// The name of `key` in file names and the index: an HMAC, so that URLs cannot be guessed without the key.
     func name(of key: CacheKey) -> String { hexadecimal(authenticate(key.text)) }
 
+    /// The name of a host in the index.
+    func name(ofHost host: String) -> String { hexadecimal(authenticate("\u{0}host \(host)")) }
+
     /// A value that shows whether an index was written with this key.
     var check: Data { Data(authenticate("\u{0}key check")) }
 

@@ -26,6 +26,7 @@ actor Recorder {
         var variants: [CacheKey: Index.Variant] = [:]
         var invalidated: Set<CacheKey> = []
         var members: [TitleReference: Set<CacheKey>] = [:]
+        var splicing: [String: Int64] = [:]
         var bytes: Int64 = 0
         var isScheduled = false
         var isUrgent = false
@@ -115,6 +116,14 @@ actor Recorder {
     nonisolated func noteInvalidation(of key: CacheKey) {
         schedule { pending in
             pending.invalidated.insert(key)
+            return false
+        }
+    }
+
+    /// Notes that the host of that name was seen to splice.
+    nonisolated func noteSplicing(_ host: String, at date: Int64) {
+        schedule { pending in
+            pending.splicing[host] = date
             return false
         }
     }
@@ -242,6 +251,7 @@ actor Recorder {
         batch.variants = taken.variants
         batch.invalidated = taken.invalidated
         batch.members = taken.members
+        batch.splicing = taken.splicing
         for generation in taken.generations.values {
             if let part = generation.takeUnrecorded() { batch.generations.append(part) }
         }
@@ -283,6 +293,7 @@ actor Recorder {
             pending.variants.merge(taken.variants) { mine, _ in mine }
             pending.invalidated.formUnion(taken.invalidated)
             pending.members.merge(taken.members) { $0.union($1) }
+            pending.splicing.merge(taken.splicing) { mine, _ in mine }
             defer { pending.isScheduled = true }
             return !pending.isScheduled
         }

@@ -17,6 +17,8 @@ final class Store: Sendable {
     let entryLimit: Int64
     /// `nil` in a plain cache.
     let vault: Vault?
+    /// The hosts that were known to splice when it was opened.
+    let splicingHosts: [String: Int64]
     /// Whether the process that had the cache before did not close it; files may then hold bytes without a record.
     let isUnclean: Bool
     let reporter: Reporter
@@ -59,6 +61,7 @@ final class Store: Sendable {
         let fileSystem = opening.fileSystem
         self.fileSystem = fileSystem
         index = opening.index
+        splicingHosts = try index.splicingHosts()
         isUnclean = opening.isUnclean
         problem = opening.problem
         limitBefore = opening.limitBefore

@@ -45,6 +45,10 @@ struct EventReport: Encodable, Sendable {
             self.event = "generationReplaced"
             url = key.shown
             words = "\(key.shown) changed at the origin: \(reason)"
+        case .hostSplices(let key, let host):
+            self.event = "hostSplices"
+            url = key.shown
+            words = "\(host) gives each request for \(key.shown) another file"
         case .verificationFailed(let key, let range):
             self.event = "verificationFailed"
             (url, first, end) = (key.shown, range.lowerBound, range.upperBound)

@@ -34,9 +34,9 @@ extension TestOrigin {
             self.length = length
         }
 
-        /// The bytes of a rendition; its length differs from those of the six before it.
+        /// The bytes of a rendition.
         public func content(of rendition: Int) -> Content {
-            .pattern(seed: seed + UInt64(rendition) - 1, length: length + Int64((rendition - 1) % 7) * 417)
+            .pattern(seed: seed + UInt64(rendition) - 1, length: length + Int64(rendition - 1) * 417)
         }
 
         /// The resource at the URL of a rendition.

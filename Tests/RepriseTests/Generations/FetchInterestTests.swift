@@ -9,13 +9,14 @@ import Testing
 
     private static func interest(
         readerAt consumed: Int64, from start: Int64 = 0, end: Int64? = nil, fetchAt cursor: Int64,
-        isAwaited: Bool = false, stored: ByteRangeSet? = nil
+        isAwaited: Bool = false, runsAhead: Bool = false, stored: ByteRangeSet? = nil
     ) -> FetchInterest {
         let reader = FetchSchedule.Reader(
             start: start, end: end, demand: .playing, consumed: consumed, delivered: consumed,
             stored: ByteRangeSet())
         let fetch = FetchSchedule.Fetch(start: 0, cursor: cursor, limit: nil, owner: nil)
-        return FetchInterest(of: reader, in: fetch, isAwaited: isAwaited, stored: stored ?? [0..<cursor])
+        return FetchInterest(
+            of: reader, in: fetch, isAwaited: isAwaited, runsAhead: runsAhead, stored: stored ?? [0..<cursor])
     }
 
     @Test func whatAReaderWaitsForIsWantedAtOnce() {
@@ -39,5 +40,12 @@ import Testing
         #expect(Self.interest(readerAt: 0, end: 1000, fetchAt: 1000) == .none, "beyond its range")
         #expect(Self.interest(readerAt: 0, fetchAt: 1000, stored: [0..<500]) == .none, "a hole comes first")
         #expect(Self.interest(readerAt: 1000, fetchAt: 1000, stored: []) == .now, "the very next byte")
+    }
+
+    @Test func oneThatRunsAheadIsWantedUpToItsEnd() {
+        #expect(Self.interest(readerAt: 0, fetchAt: 1 << 30, runsAhead: true) == .now)
+        #expect(Self.interest(readerAt: 0, end: 1000, fetchAt: 1000, runsAhead: true) == .now, "beyond its range, too")
+        #expect(Self.interest(readerAt: 2000, fetchAt: 1000, runsAhead: true) == .none, "behind the reader")
+        #expect(Self.interest(readerAt: 0, fetchAt: 1000, runsAhead: true, stored: [0..<500]) == .none)
     }
 }

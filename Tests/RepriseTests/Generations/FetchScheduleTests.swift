@@ -389,4 +389,51 @@ import Testing
         #expect(machine.end(fetch, reachedEnd: false, failure: nil).isEmpty)
         #expect(next(&machine, new).0 == "0..<1000 joined")
     }
+
+    // MARK: - Running ahead
+
+    private static let large: Int64 = 1 << 20
+
+    @Test(arguments: [FetchSchedule.Ahead.toEnd, .toEndAlone])
+    func aFetchThatRunsAheadGoesToTheEndOfTheFile(ahead: FetchSchedule.Ahead) throws {
+        var machine = Self.machine(Self.large)
+        machine.ahead = ahead
+        let reader = machine.addReader(0, to: 1000)
+        let (fetch, range) = try startOf(next(&machine, reader).1)
+        #expect(range == 0..<Self.large, "not only what the reader wants")
+        machine.responseArrived(fetch)
+        #expect(machine.advance(fetch, by: Self.large / 2).0 == .go, "no reader is that far")
+    }
+
+    @Test func fetchesForOthersThanPlayersDoNotRunAhead() throws {
+        var machine = Self.machine(Self.large)
+        machine.ahead = .toEndAlone
+        let reader = machine.addReader(0, to: 1000, demand: .preload)
+        #expect(try startOf(next(&machine, reader).1).1 == 0..<1000)
+    }
+
+    @Test func theOnlyResponseGoesOnWithoutReaders() throws {
+        var machine = Self.machine(Self.large)
+        machine.ahead = .toEndAlone
+        let reader = machine.addReader(0, to: 1000)
+        let fetch = try startOf(next(&machine, reader).1).0
+        machine.responseArrived(fetch)
+        _ = machine.advance(fetch, by: 1000)
+        #expect(machine.removeReader(reader) == [.demand(fetch), .resume(fetch)])
+        #expect(machine.fetches[fetch]?.demand == nil, "no reader waits for it")
+        #expect(machine.advance(fetch, by: 1000).0 == .go)
+        let second = machine.addReader(Self.large - 10, to: Self.large)
+        #expect(machine.next(second, joinDistance: .max).1 == [.demand(fetch), .resume(fetch)], "it is joined")
+        #expect(machine.fetches[fetch]?.demand == .playing)
+    }
+
+    @Test func aResponseThatAnotherCanReplaceEndsWithItsReaders() throws {
+        var machine = Self.machine(Self.large)
+        machine.ahead = .toEnd
+        let reader = machine.addReader(0, to: 1000)
+        let fetch = try startOf(next(&machine, reader).1).0
+        machine.responseArrived(fetch)
+        _ = machine.advance(fetch, by: 1000)
+        #expect(machine.removeReader(reader) == [.linger(fetch)])
+    }
 }

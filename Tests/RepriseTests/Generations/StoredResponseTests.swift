@@ -50,6 +50,16 @@ import Testing
         #expect(response.reuse(for: CacheControl(), at: Self.later(60)) == .validate(.stale))
     }
 
+    @Test func aSupersededResponseIsUsedInItsPlayOnly() throws {
+        var response = try Self.response(Self.minute)
+        response.supersede()
+        #expect(response.record.isInvalidated)
+        #expect(response.isUsable(at: Self.later(299)))
+        #expect(response.isInPlay(at: Self.later(299).elapsed))
+        #expect(!response.isUsable(at: Self.later(300)), "the play is over")
+        #expect(response.reuse(for: CacheControl(), at: Self.later(1)) == .validate(.stale))
+    }
+
     @Test func mediaInPlayAreUsedWhateverTheirAge() throws {
         var response = try Self.response(Self.minute)
         #expect(response.isUsable(at: Self.later(299)))

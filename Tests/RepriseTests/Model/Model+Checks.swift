@@ -50,7 +50,10 @@ extension Model {
         for (wanted, outcome) in zip(step.wanted, step.outcomes) { made += try judge(outcome, wanted, step) }
         guard step.title.isCurrent else { return made }
         made += try judgeStored(step)
-        if !step.outcomes.contains(where: { $0.error != nil || $0.isPassedThrough }) { made += try judgeCost(step) }
+        guard !step.isAhead, !step.outcomes.contains(where: { $0.error != nil || $0.isPassedThrough }) else {
+            return made
+        }
+        made += try judgeCost(step)
         return made
     }
 

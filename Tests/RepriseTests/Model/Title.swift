@@ -53,8 +53,7 @@ extension Model {
             isStale = false
             if !step.outcomes.contains(where: \.isPassedThrough) {
                 let errors = step.outcomes.compactMap(\.error)
-                // A state that could not be joined is gone.
-                if errors.contains(.validatorChanged), !manner.passesThrough { visible = [face] }
+                // A state that could not be joined stays for reads of its stored bytes, until another byte is read.
                 for outcome in step.outcomes where outcome.count > 0 {
                     // One of them had it: the stored bytes are of this version, or newer.
                     visible = visible.filter { $0 == face || outcome.versions.contains($0.version) }
@@ -96,6 +95,8 @@ extension Model {
         let sent: Int64
         let twice: Int64
         let stored: ByteRangeSet
+        /// The origin has changed so often that it counts as one that splices, of which whole files are fetched.
+        let isAhead: Bool
 
         /// The bytes that had to be fetched.
         var missing: Int64 { ByteRangeSet(wanted.compactMap(\.self)).subtracting(title.kept).byteCount }

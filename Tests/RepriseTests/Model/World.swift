@@ -103,12 +103,20 @@ extension Model {
                     return range.resolve(completeLength: title.length)
                 },
                 outcomes: outcomes, isLeft: limit != nil, sent: sent.bodyBytesSent, twice: sent.bytesSentMoreThanOnce,
-                stored: await resource.storedProgress().ranges)
+                stored: await resource.storedProgress().ranges, isAhead: bench.cache.isSpliced(resource.url))
             log.append(
                 "  \(outcomes.map { "\($0.range) \($0.error?.description ?? "")" }), \(reading.sent) sent for \(reading.missing)"
             )
             count(try Model.judge(reading))
             titles[path].learn(reading)
+            if reading.isAhead { forgetHosts() }
+        }
+
+        /// The hosts that splice are forgotten, so that costs can be checked again.
+        private mutating func forgetHosts() {
+            note("four weeks pass")
+            clock.shift(by: .seconds(28 * 86_400))
+            for path in titles.indices { titles[path].isStale = true }
         }
 
         /// Reads and compares with every version that may be visible; all bytes must be of one.

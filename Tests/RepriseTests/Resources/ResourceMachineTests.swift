@@ -14,10 +14,11 @@ import Testing
         private let answer: Reuse
         private let isHole: Bool
         private let isWhole: Bool
+        let isSuperseded: Bool
 
         init(
             _ answer: Reuse = .serve, isFrozen: Bool = false, isHole: Bool = false, isWhole: Bool = true,
-            isIdle: Bool = true, hasUnrecorded: Bool = false
+            isIdle: Bool = true, hasUnrecorded: Bool = false, isSuperseded: Bool = false
         ) {
             self.answer = answer
             self.isFrozen = isFrozen
@@ -25,6 +26,7 @@ import Testing
             self.isWhole = isWhole
             self.isIdle = isIdle
             self.hasUnrecorded = hasUnrecorded
+            self.isSuperseded = isSuperseded
         }
 
         func reuse(for directives: CacheControl) -> Reuse { answer }
@@ -135,6 +137,17 @@ import Testing
         #expect(try open(&machine) == "use")
         machine.revalidationEnded()
         #expect(try open(&machine) == "use and revalidate")
+    }
+
+    @Test func whatIsStoredOfASupersededResponseStaysInPlay() throws {
+        let superseded = Fake(.validate(.stale), isFrozen: true, isSuperseded: true)
+        var machine = Self.machine(with: superseded)
+        #expect(try open(&machine) == "use")
+        #expect(try open(&machine, unusable: superseded) == "replace")
+        machine = Self.machine(with: Fake(.validate(.stale), isFrozen: true, isWhole: false, isSuperseded: true))
+        #expect(try open(&machine) == "replace", "a byte is missing")
+        machine.lookupEnded()
+        #expect(try find(&machine) == "found")
     }
 
     @Test("responses that vary belong to variants (RFC 9111 §4.1)") func variantsAnswer() throws {

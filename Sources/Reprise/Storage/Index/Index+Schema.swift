@@ -97,7 +97,10 @@ extension Index {
         }
         migrator.registerMigration("format 8") { database in
             try database.execute(
-                sql: "CREATE TABLE tagLimit (tag TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID")
+                sql: """
+                    CREATE TABLE tagLimit (tag TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
+                    CREATE TABLE splicingHost (name TEXT PRIMARY KEY, lastSeen INTEGER NOT NULL) WITHOUT ROWID;
+                    """)
             try setFormat(8, in: database)
             reached(.migrating)
         }
@@ -175,6 +178,7 @@ extension Index {
         "SELECT allocated, stored FROM usage LIMIT 0",
         "SELECT name, value FROM state LIMIT 0", "SELECT id, keyHash, tag, named, record FROM title LIMIT 0",
         "SELECT keyHash, title FROM member LIMIT 0", "SELECT tag, record FROM tagLimit LIMIT 0",
+        "SELECT name, lastSeen FROM splicingHost LIMIT 0",
     ]
 
     // MARK: - Formats

@@ -19,10 +19,12 @@ extension Index {
         var invalidated: Set<CacheKey> = []
         /// Keys of files that belong to a title.
         var members: [TitleReference: Set<CacheKey>] = [:]
+        /// When hosts were seen to splice, by name.
+        var splicing: [String: Int64] = [:]
 
         var isEmpty: Bool {
             generations.isEmpty && lastUsed.isEmpty && totals.isEmpty && variants.isEmpty && invalidated.isEmpty
-                && members.isEmpty
+                && members.isEmpty && splicing.isEmpty
         }
     }
 
@@ -44,6 +46,7 @@ extension Index {
                         WHERE keyHash = ?2
                         """, arguments: [time, name(of: key)])
             }
+            for (name, date) in batch.splicing { try write(splicing: name, at: date, to: database) }
             for (name, value) in batch.totals { try TotalRow(name: name, value: value).add(in: database) }
             let files = Set(batch.generations.map(\.record.key)).union(batch.members.values.joined())
             let tags = try limitedTags(ofFiles: files, in: database)
