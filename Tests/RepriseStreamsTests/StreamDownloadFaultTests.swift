@@ -10,7 +10,7 @@ import Testing
 @testable import Reprise
 
 /// Downloads of streams under faults of the origin, the disk, the limit and the clock: each ends in a state that says
-/// what happened, nothing stored is lost, and what is stored is not fetched again.
+/// what happened, no stored byte is lost, and none is fetched again.
 @Suite("Faults of streams' downloads", .limit(minutes: 2)) struct StreamDownloadFaultTests {
     private static let length: Int64 = 90_000
     private static let high = "#EXT-X-STREAM-INF:BANDWIDTH=2000000,RESOLUTION=1280x720\nhigh.m3u8\n"
