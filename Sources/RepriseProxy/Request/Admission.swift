@@ -23,6 +23,9 @@ struct Admission {
         if isLocal { return try localRoute(head) }
         try checkHost(of: head)
         if ControlTarget.isMeant(by: head.target, token: service.configuration.token) {
+            guard service.configuration.items == nil else {
+                throw Route.refusal(404, reason: "A proxy inside an app is controlled by the app.")
+            }
             let hasToken = service.configuration.token != nil
             guard hasToken || service.configuration.isLoopback else {
                 throw Route.refusal(403, reason: "Beyond this machine, this server is controlled with a token only.")

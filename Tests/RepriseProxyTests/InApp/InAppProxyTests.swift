@@ -79,6 +79,15 @@ import Testing
         }
     }
 
+    @Test func onlyTheAppControlsIt() async throws {
+        try await Site.run { site async throws in
+            let token = try #require(try site.target("/a.ts").split(separator: "/").first)
+            for path in ["status.json", "events", "api/status.json"] {
+                #expect(try await site.get("/\(token)/-/\(path)").head.status == 404, "\(path)")
+            }
+        }
+    }
+
     @Test func everyProxyHasAnotherToken() async throws {
         try await Site.run { first async throws in
             try await Site.run { second async throws in
