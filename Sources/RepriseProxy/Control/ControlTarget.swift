@@ -18,17 +18,17 @@ struct ControlTarget: Equatable, Sendable {
     /// What stands in a target before the paths of this proxy's own.
     static let prefix = "-/"
 
-    /// Whether `target` begins with the prefix, behind the token if there is one.
-    static func isMeant(by target: String, token: String?) -> Bool {
-        guard target.utf8.starts(with: "/".utf8) else { return false }
+    /// What follows the prefix in `target`, behind the token if there is one; `nil` for the target of a file.
+    static func text(in target: String, token: String?) -> Substring? {
+        guard target.utf8.first == UInt8(ascii: "/") else { return nil }
         var rest = target.utf8.dropFirst()
         if let token {
-            guard rest.starts(with: token.utf8) else { return false }
-            rest = rest.dropFirst(token.utf8.count)
-            guard rest.first == UInt8(ascii: "/") else { return false }
-            rest = rest.dropFirst()
+            let segment = rest.prefix { $0 != UInt8(ascii: "/") }
+            rest = rest.dropFirst(segment.count + 1)
+            guard rest.starts(with: prefix.utf8), Route.constantTimeEqual(segment, token.utf8) else { return nil }
         }
-        return rest.starts(with: prefix.utf8)
+        guard rest.starts(with: prefix.utf8) else { return nil }
+        return Substring(rest.dropFirst(prefix.utf8.count))
     }
 
     /// Parses what follows the prefix; throws for what is no query, and for too many parameters.

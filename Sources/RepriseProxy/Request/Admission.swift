@@ -22,7 +22,7 @@ struct Admission {
         }
         if isLocal { return try localRoute(head) }
         try checkHost(of: head)
-        if ControlTarget.isMeant(by: head.target, token: service.configuration.token) {
+        if ControlTarget.text(in: head.target, token: service.configuration.token) != nil {
             guard service.configuration.items == nil else {
                 throw Route.refusal(404, reason: "A proxy inside an app is controlled by the app.")
             }
@@ -58,7 +58,7 @@ struct Admission {
         guard head.count("host") <= 1 else {
             throw Refusal(status: 400, reason: "A request has exactly one Host field (RFC 9112 §3.2).")
         }
-        guard ControlTarget.isMeant(by: head.target, token: nil) else {
+        guard ControlTarget.text(in: head.target, token: nil) != nil else {
             throw Route.refusal(404, reason: "This socket serves paths below /-/ only.")
         }
         return try Route(target: head.target, token: nil)

@@ -24,20 +24,20 @@ package enum Route: Sendable {
         guard target.hasPrefix("/") else {
             throw Self.refusal(400, reason: "This is not a forward proxy. " + Self.expected)
         }
+        if let text = ControlTarget.text(in: target, token: token) {
+            self = .control(text)
+            return
+        }
         var rest = target.dropFirst()
         if let token {
             let segment = rest.prefix { $0 != "/" }
-            guard Self.constantTimeEqual(String(segment), token) else {
+            guard Self.constantTimeEqual(segment.utf8, token.utf8) else {
                 throw Self.refusal(403, reason: "The address must begin with the access token: /TOKEN/https/host/path.")
             }
             rest = rest.dropFirst(segment.count + 1)
         }
         if rest.isEmpty {
             self = .index
-            return
-        }
-        if rest.hasPrefix(ControlTarget.prefix) {
-            self = .control(rest.dropFirst(ControlTarget.prefix.count))
             return
         }
         let schemeEnd = rest.firstIndex { $0 == "/" || $0 == ":" } ?? rest.endIndex
@@ -73,8 +73,8 @@ package enum Route: Sendable {
         return plain.split(separator: "/").contains { $0 == ".." || $0 == "." }
     }
 
-    private static func constantTimeEqual(_ left: String, _ right: String) -> Bool {
-        let (left, right) = (Array(left.utf8), Array(right.utf8))
+    /// Compares in a time that does not tell how many bytes are right.
+    static func constantTimeEqual(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
         guard left.count == right.count else { return false }
         return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }

@@ -30,6 +30,6 @@ import Testing
             ("/secret-/x", "secret", false), ("//-/x", nil, false), ("", nil, false), ("/secret", "secret", false),
         ] as [(String, String?, Bool)])
     func controlIsRecognizedBehindTheToken(target: String, token: String?, isMeant: Bool) {
-        #expect(ControlTarget.isMeant(by: target, token: token) == isMeant)
+        #expect((ControlTarget.text(in: target, token: token) != nil) == isMeant)
     }
 }
