@@ -220,25 +220,31 @@ import Testing
 
     @Test("a download larger than the limit of its tag waits for space, says so, and goes on under another limit")
     func downloadBeyondTheLimit() async throws {
-        try await Self.run { bench, _ async throws in
-            bench.publish("/film", length: 3 * Self.size)
+        try await Self.run({ $0.recordDelay = .milliseconds(20) }) { bench, _ async throws in
+            // What arrives before the tag is looked at stays. The origin is slow, so that this is not everything.
+            let length = 6 * Self.size
+            bench.publish("/film", length: length) { $0.bytesPerSecond = 200_000 }
             let film = try Self.resource("/film", bench.cache, bench)
             try await bench.cache.nameTitle(of: film, name: nil, tag: Self.tag)
             try await bench.cache.setLimit(Self.size, forTag: Self.tag)
             try await bench.cache.downloads.add(film)
             var reason: RepriseError?
-            for await list in bench.cache.downloads.updates(every: .zero) {
-                guard case .waiting(.space, let error)? = list.first?.state else { continue }
-                reason = error
-                break
+            waiting: for await list in bench.cache.downloads.updates(every: .zero) {
+                switch list.first?.state {
+                case .waiting(.space, let error):
+                    reason = error
+                    break waiting
+                case .done, .failed: break waiting
+                default: continue
+                }
             }
             #expect(reason?.code == .storageFull && reason?.message.contains(Self.tag) == true)
-            #expect(bench.cache.storedBytes <= Self.size)
-            try await bench.cache.setLimit(4 * Self.size, forTag: Self.tag)
+            #expect(bench.cache.storedBytes < length)
+            try await bench.cache.setLimit(2 * length, forTag: Self.tag)
             for await list in bench.cache.downloads.updates(every: .zero) {
                 if case .done? = list.first?.state { break }
             }
-            #expect(try await Self.tagState(bench.cache)?.keptBytes == 3 * Self.size)
+            #expect(try await Self.tagState(bench.cache)?.keptBytes == length)
         }
     }
 
