@@ -12,7 +12,7 @@ public final class ProxyServer: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let channel: any Channel
     private let controlSocket: ControlSocket?
-    private let stopping = Mutex<Task<Void, Never>?>(nil)
+    private let stopping = Once()
 
     /// The port that the proxy listens on.
     public let port: Int
@@ -123,16 +123,9 @@ public final class ProxyServer: Sendable {
     /// Stops listening, breaks off answers in progress, and returns when everything is closed.
     ///
     /// The cache stays open. May be called again; it then waits for the first call.
-    public func stop() async {
-        let task = stopping.withLock { stopping in
-            let task = stopping ?? Task { await shutDown() }
-            stopping = task
-            return task
-        }
-        await task.value
-    }
+    public func stop() async { await stopping.perform(shutDown) }
 
-    private func shutDown() async {
+    @Sendable private func shutDown() async {
         try? await channel.close().get()
         await controlSocket?.close()
         service.control.stop()

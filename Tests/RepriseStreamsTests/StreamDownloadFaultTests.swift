@@ -59,18 +59,6 @@ import Testing
         }
     }
 
-    /// Waits until the only download has ended, waits or has failed.
-    @discardableResult
-    private static func ended(_ cache: MediaCache) async throws -> Download {
-        for await list in cache.downloads.updates(every: .zero) {
-            switch list.first?.state {
-            case .done, .failed, .waiting: return try #require(list.first)
-            default: continue
-            }
-        }
-        throw RepriseError(.closed, "The cache was closed.")
-    }
-
     private static func isDone(_ download: Download) -> Bool {
         if case .done = download.state { true } else { false }
     }
@@ -120,7 +108,7 @@ import Testing
             try await Self.breakOff(bench, resource)
             bench.publish("/high3.ts", length: Self.length, seed: 33, etag: "\"v2\"", type: "video/mp2t")
             try await Self.reopened(bench) { cache async throws in
-                let download = try await Self.ended(cache)
+                let download = try await cache.endedDownload()
                 #expect(Self.isDone(download), "\(download.state)")
                 let bytes = try await cache.resource(for: bench.origin.url("/high3.ts")).read().collect()
                 #expect(bytes == TestPattern.bytes(in: 0..<Self.length, seed: 33))
@@ -139,7 +127,7 @@ import Testing
             for path in Self.segments[2...] { bench.publish(path, length: Self.length) { $0.status = 404 } }
             for name in names where name.hasPrefix("new") { bench.publish("/\(name)", length: Self.length) }
             try await Self.reopened(bench) { cache async throws in
-                let download = try await Self.ended(cache)
+                let download = try await cache.endedDownload()
                 #expect(Self.isDone(download), "\(download.state)")
                 #expect(download.files?.all == 3 + names.count)
                 let stored = try await Self.names(cache)
@@ -155,7 +143,7 @@ import Testing
         try await Self.run { bench, resource async throws in
             Self.publish("", at: "/high.m3u8", bench, status: 404)
             try await bench.cache.downloads.add(resource)
-            guard case .failed(let error) = try await Self.ended(bench.cache).state else {
+            guard case .failed(let error) = try await bench.cache.endedDownload().state else {
                 return #expect(Bool(false), "it has not failed")
             }
             #expect(error.code == .originRefused && error.message.contains("/high.m3u8"), "\(error.message)")
@@ -175,7 +163,7 @@ import Testing
             Self.publish("#EXTM3U\n\(Self.low)", at: "/master.m3u8", bench)
             for path in ["/high.m3u8"] + Self.segments { bench.publish(path, length: 1) { $0.status = 410 } }
             try await Self.reopened(bench) { cache async throws in
-                let download = try await Self.ended(cache)
+                let download = try await cache.endedDownload()
                 #expect(Self.isDone(download), "\(download.state)")
                 let stored = try await Self.names(cache)
                 #expect(stored.isSuperset(of: ["/low1.ts", "/low4.ts", "/low.m3u8"]))
@@ -192,7 +180,7 @@ import Testing
         try await Self.run(configure: { $0.clock = clock.cacheClock }) { bench, resource async throws in
             Self.publishKey(bench, status: status)
             try await bench.cache.downloads.add(resource)
-            let download = try await Self.ended(bench.cache)
+            let download = try await bench.cache.endedDownload()
             let error = try #require(download.state.error)
             #expect(error.refusal?.head.status.code == status && error.message.contains("/key"), "\(error.message)")
             switch download.state {
@@ -224,7 +212,7 @@ import Testing
             _ = try await pinned.read().drain()
             try await bench.cache.retain(pinned, as: .pinned)
             try await bench.cache.downloads.add(resource)
-            let download = try await Self.ended(bench.cache)
+            let download = try await bench.cache.endedDownload()
             guard case .waiting(.space, let error) = download.state else {
                 return #expect(Bool(false), "\(download.state)")
             }
@@ -253,7 +241,7 @@ import Testing
                 jump.withLock { $0 = years * 365 * 86_400 }
                 bench.origin.release(path)
             }
-            #expect(Self.isDone(try await Self.ended(bench.cache)))
+            #expect(Self.isDone(try await bench.cache.endedDownload()))
             Self.expectOnce(Self.lists + Self.segments, bench)
             jump.withLock { $0 = -30 * 365 * 86_400 }
             await bench.cache.close()
@@ -261,7 +249,7 @@ import Testing
                 $0.downloadsStreams = true
                 $0.clock = wall
             }) { cache async throws in
-                #expect(Self.isDone(try await Self.ended(cache)))
+                #expect(Self.isDone(try await cache.endedDownload()))
                 #expect(try await Self.names(cache).isSuperset(of: Self.lists + Self.segments))
             }
             Self.expectOnce(Self.lists + Self.segments, bench)
@@ -283,7 +271,7 @@ import Testing
             let inspector = try CacheInspector(directory: bench.directory.path)
             #expect(try inspector.titles().isEmpty || inspector.titles().map(\.key) == [resource.key])
             bench.origin.release("/high2.ts")
-            #expect(Self.isDone(try await Self.ended(bench.cache)))
+            #expect(Self.isDone(try await bench.cache.endedDownload()))
             Self.expectOnce(Self.lists + Self.segments, bench)
         }
     }

@@ -78,18 +78,6 @@ import Testing
             ["/\(name).m3u8"] + (1...4).map { "/\(name)\($0).ts" }
         }
 
-    /// Waits until the only download has ended, waits or has failed.
-    @discardableResult
-    private static func ended(_ cache: MediaCache) async throws -> Download {
-        for await list in cache.downloads.updates(every: .zero) {
-            switch list.first?.state {
-            case .done, .failed, .waiting: return try #require(list.first)
-            default: continue
-            }
-        }
-        throw RepriseError(.closed, "The cache was closed.")
-    }
-
     private static func requests(_ bench: Bench) -> [String: Int] {
         Dictionary(grouping: bench.origin.snapshot.requests, by: \.path).mapValues(\.count)
     }
@@ -97,7 +85,7 @@ import Testing
     @Test func whatIsSelectedIsFetchedOnceAndNothingElse() async throws {
         try await Self.run { bench, resource async throws in
             try await bench.cache.downloads.add(resource, selection: Self.selection)
-            let download = try await Self.ended(bench.cache)
+            let download = try await bench.cache.endedDownload()
             guard case .done = download.state else { return #expect(Bool(false), "\(download.state)") }
             #expect(Self.requests(bench) == Dictionary(uniqueKeysWithValues: Self.selected.map { ($0, 1) }))
             #expect(download.files == Download.FileCount(stored: Self.selected.count, all: Self.selected.count))
@@ -115,10 +103,10 @@ import Testing
     func again() async throws {
         try await Self.run { bench, resource async throws in
             try await bench.cache.downloads.add(resource, selection: Self.selection)
-            try await Self.ended(bench.cache)
+            try await bench.cache.endedDownload()
             await bench.origin.stop()
             try await bench.reopened(configure: { $0.downloadsStreams = true }) { cache async throws in
-                let download = try await Self.ended(cache)
+                let download = try await cache.endedDownload()
                 guard case .done = download.state else { return #expect(Bool(false), "\(download.state)") }
                 #expect(download.selection == Self.selection)
                 #expect(download.files?.all == Self.selected.count)
@@ -143,7 +131,7 @@ import Testing
             await bench.cache.close()
             for path in held { bench.origin.release(path) }
             try await bench.reopened(configure: { $0.downloadsStreams = true }) { cache async throws in
-                let download = try await Self.ended(cache)
+                let download = try await cache.endedDownload()
                 guard case .done = download.state else { return #expect(Bool(false), "\(download.state)") }
             }
             let snapshot = await bench.origin.settledSnapshot()
@@ -162,11 +150,11 @@ import Testing
     @Test func anotherSelectionFetchesOnlyWhatIsMissing() async throws {
         try await Self.run { bench, resource async throws in
             try await bench.cache.downloads.add(resource, selection: Self.selection)
-            try await Self.ended(bench.cache)
+            try await bench.cache.endedDownload()
             try await bench.cache.downloads.add(
                 resource, selection: StreamSelection(quality: .smallest, audio: .all))
             await bench.origin.waitUntil { $0["/en4.ts"].requestCount > 0 }
-            try await Self.ended(bench.cache)
+            try await bench.cache.endedDownload()
             let requests = Self.requests(bench)
             for path in ["/middle1.ts", "/de1.ts", "/low1.ts", "/en1.ts"] { #expect(requests[path] == 1, "\(path)") }
             #expect(requests["/high1.ts"] == nil)
@@ -178,7 +166,7 @@ import Testing
             Self.publish(Self.media(["de1.ts"]), at: "/other.m3u8", bench)
             let other = try bench.cache.resource(for: bench.origin.url("/other.m3u8"))
             try await bench.cache.downloads.add(other)
-            try await Self.ended(bench.cache)
+            try await bench.cache.endedDownload()
             try await bench.cache.downloads.add(resource, selection: Self.selection)
             await bench.origin.waitUntil { $0["/text4.ts"].requestCount > 0 }
             for await list in bench.cache.downloads.updates(every: .zero) {
@@ -218,7 +206,7 @@ import Testing
             }
             try await bench.cache.downloads.add(
                 try bench.cache.resource(for: bench.origin.url(path)), selection: selection)
-            let download = try await Self.ended(bench.cache)
+            let download = try await bench.cache.endedDownload()
             guard case .failed(let error) = download.state else { return #expect(Bool(false), "\(download.state)") }
             #expect(error.code == .notDownloadable)
             #expect(error.message.contains(reason), "\(error.message)")
@@ -246,7 +234,7 @@ import Testing
             for path in wanted + ["/v1.mp4", "/v1-1.m4s", "/en.mp4"] { bench.publish(path, length: 1000) }
             try await bench.cache.downloads.add(
                 try bench.cache.resource(for: bench.origin.url("/film.mpd")), selection: Self.selection)
-            let download = try await Self.ended(bench.cache)
+            let download = try await bench.cache.endedDownload()
             guard case .done = download.state else { return #expect(Bool(false), "\(download.state)") }
             #expect(Self.requests(bench) == Dictionary(uniqueKeysWithValues: (["/film.mpd"] + wanted).map { ($0, 1) }))
         }
@@ -260,7 +248,7 @@ import Testing
             try await bench.cache.downloads.add(
                 try bench.cache.resource(
                     for: bench.origin.url("/list.m3u8"), fields: [.authorization: "Bearer secret"]))
-            try await Self.ended(bench.cache)
+            try await bench.cache.endedDownload()
             let snapshot = bench.origin.snapshot
             #expect(snapshot["/low2.ts"].requests.map { $0.fields[.authorization] } == ["Bearer secret"])
             #expect(snapshot["/low1.ts"].requests.map { $0.fields[.authorization] } == [nil])
@@ -273,7 +261,7 @@ import Testing
             Self.publish(Self.media(["low1.ts", "low2.ts"]), at: "/list.m3u8", bench)
             for path in ["/list.m3u8", "/low1.ts", "/low2.ts"] { _ = try await bench.bytes(path) }
             try await bench.cache.downloads.add(try bench.cache.resource(for: bench.origin.url("/list.m3u8")))
-            let download = try await Self.ended(bench.cache)
+            let download = try await bench.cache.endedDownload()
             guard case .done = download.state else { return #expect(Bool(false), "\(download.state)") }
             #expect(Self.requests(bench)["/low1.ts"] == 1)
             #expect(try await bench.cache.titles().map(\.fileCount) == [3])
@@ -286,7 +274,7 @@ import Testing
     func off() async throws {
         try await Self.run(configure: { $0.downloadsStreams = false }) { bench, resource async throws in
             try await bench.cache.downloads.add(resource)
-            let download = try await Self.ended(bench.cache)
+            let download = try await bench.cache.endedDownload()
             #expect(download.files == nil)
             #expect(Self.requests(bench) == ["/master.m3u8": 1])
         }

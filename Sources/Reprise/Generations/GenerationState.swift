@@ -14,7 +14,7 @@ struct GenerationState: Sendable {
     var disk = DiskHealth()
     var origin: OriginHealth
     /// Where requests for missing bytes go while the play lasts.
-    private var target = KeptTarget() { didSet { settleAhead() } }
+    var target = KeptTarget() { didSet { settleAhead() } }
     /// Whether its host is known to splice.
     var isSpliced = false { didSet { settleAhead() } }
     /// What else the origin sent during the play.
@@ -58,20 +58,6 @@ struct GenerationState: Sendable {
         guard isPlayed(at: moment.elapsed) else { return nil }
         return target.usable(at: moment.date)
     }
-
-    /// The response brought bytes of this generation, or confirmed them.
-    mutating func noteTarget(_ response: OriginResponse) { target.found(response) }
-
-    /// The first URL has answered otherwise.
-    mutating func forgetTarget() { target.forget() }
-
-    /// The target has answered.
-    mutating func noteAnswer(of used: KeptTarget.Target, status: Int, continues: Bool) -> KeptTarget.Verdict {
-        target.answered(used, status: status, continues: continues)
-    }
-
-    /// What follows an error of a request to the target.
-    func verdict(on error: RepriseError) -> KeptTarget.Verdict { target.failed(error) }
 
     // MARK: - A host that splices
 

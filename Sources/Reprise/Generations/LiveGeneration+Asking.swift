@@ -29,10 +29,10 @@ extension LiveGeneration {
             question.request, range: question.range, ifRange: question.ifRange, interest: question.interest)
         let action = judge(response, to: question)
         if case .fill = action {
-            noteTarget(response)
+            changeTarget { $0.found(response) }
         } else if isUnreachable {
             // The first URL has answered, so it is not the network that is away.
-            forgetTarget()
+            changeTarget { $0.forget() }
         }
         return Answer(response: response, requestTime: time, action: action)
     }
@@ -52,14 +52,15 @@ extension LiveGeneration {
             var continues = false
             if case .fill = action { continues = true }
             let status = response.head.status.code
-            guard noteAnswer(of: target, status: status, continues: continues) == .stands else {
+            let verdict = changeTarget { $0.answered(target, status: status, continues: continues) }
+            guard verdict == .stands else {
                 response.body.cancel()
                 return (nil, false)
             }
-            if continues { noteTarget(response) }
+            if continues { changeTarget { $0.found(response) } }
             return (Answer(response: response, requestTime: time, action: action), false)
         } catch let error as RepriseError {
-            if verdict(on: error) == .stands { throw error }
+            if changeTarget({ $0.failed(error) }) == .stands { throw error }
             return (nil, true)
         }
     }

@@ -148,7 +148,7 @@ final class LiveGeneration: Sendable {
     ) -> OpenedReader? {
         let placement = response.placement
         let (opened, fetch) = state.withLock { state in
-            state.noteTarget(response.response)
+            state.target.found(response.response)
             return state.adopt(placement, for: spec, of: request)
         }
         engine.reporter.count { $0.reads += opened == nil ? 0 : 1 }
@@ -269,19 +269,10 @@ final class LiveGeneration: Sendable {
         return ask { $0.keptTarget(at: moment) }
     }
 
-    /// The response brought bytes of this generation, or confirmed them: further requests go where it came from.
-    func noteTarget(_ response: OriginResponse) { state.withLock { $0.noteTarget(response) } }
-
-    /// Further requests go to the first URL.
-    func forgetTarget() { state.withLock { $0.forgetTarget() } }
-
-    /// The target has answered; says whether the first URL must be asked.
-    func noteAnswer(of target: KeptTarget.Target, status: Int, continues: Bool) -> KeptTarget.Verdict {
-        state.withLock { $0.noteAnswer(of: target, status: status, continues: continues) }
+    /// Changes what is known of the URL to which a redirect led.
+    func changeTarget<Outcome>(_ change: (inout KeptTarget) -> Outcome) -> Outcome {
+        state.withLock { change(&$0.target) }
     }
-
-    /// What follows an error of a request to the target.
-    func verdict(on error: RepriseError) -> KeptTarget.Verdict { ask { $0.verdict(on: error) } }
 
     func learn(_ placement: BodyPlacement) {
         state.withLock {

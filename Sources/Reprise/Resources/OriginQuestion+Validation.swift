@@ -43,7 +43,7 @@ extension OriginQuestion {
         switch action {
         case .notModified, .fill:
             response.body.cancel()
-            generation.noteTarget(response)
+            generation.changeTarget { $0.found(response) }
             generation.freshen(
                 response.head.headerFields, from: response.url, requestTime: time, by: request)
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))

@@ -94,7 +94,10 @@ extension ControlOperation {
     }
 
     private static func members(of data: Data) throws -> [String: Any] {
-        try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
+        guard let members = try JSONSerialization.jsonObject(with: data) as? [String: Any] else {
+            throw ControlFailure(400, "The body of \(name) is no object.")
+        }
+        return members
     }
 
     private static func reason(_ error: any Error) -> String {

@@ -26,6 +26,7 @@ struct SocketFile {
     /// Makes `place` ready for a new socket: the folder exists and belongs to this user, and no file has the name.
     init(at place: ControlPlace) throws(Objection) {
         self.place = place
+        // A folder that is there already may have other files of the user, and keeps its mode.
         if place.isMade, mkdir(place.folder, 0o700) != 0, errno != EEXIST {
             throw Objection(description: "\(place.folder) cannot be made: \(Self.lastError).")
         }
@@ -58,10 +59,7 @@ struct SocketFile {
         guard status.st_uid == geteuid() else {
             throw Objection(description: "\(place.folder) belongs to another user.")
         }
-        if place.isMade, status.st_mode & 0o077 != 0, chmod(place.folder, 0o700) != 0 {
-            throw Objection(description: "\(place.folder) is open to other users.")
-        }
-        guard place.isMade || status.st_mode & 0o022 == 0 else {
+        guard status.st_mode & 0o022 == 0 else {
             throw Objection(description: "\(place.folder) can be written by other users.")
         }
     }

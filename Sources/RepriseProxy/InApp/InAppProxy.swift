@@ -15,7 +15,7 @@ package final class InAppProxy: Sendable {
     private let listener: Listener
     private let rules: ItemRules
     private let prefix: String
-    private let stopping = Mutex<Task<Void, Never>?>(nil)
+    private let stopping = Once()
 
     /// Number of connections that are answered at the same time: some players of a feed, with a few each.
     private static let maximumConnections = 256
@@ -97,16 +97,9 @@ package final class InAppProxy: Sendable {
     package var answersUnderWay: Int { service.answersUnderWay }
 
     /// Stops listening, breaks off answers in progress, and returns when everything is closed.
-    package func stop() async {
-        let task = stopping.withLock { stopping in
-            let task = stopping ?? Task { await shutDown() }
-            stopping = task
-            return task
-        }
-        await task.value
-    }
+    package func stop() async { await stopping.perform(shutDown) }
 
-    private func shutDown() async {
+    @Sendable private func shutDown() async {
         await listener.stop()
         await service.end()
         try? await group.shutdownGracefully()
