@@ -94,8 +94,9 @@ extension LiveGeneration {
 
     /// Writes nothing for a while, here or elsewhere in the cache, because the disk fails.
     private func leaveDiskAlone(_ reason: String) {
-        store.breaker.open()
+        // In this order: a fetch that finds the breaker open would tell that first, and not what has failed.
         closeStore(reason: reason, for: Breaker.pause)
+        store.breaker.open()
     }
 
     /// Frees the blocks of a removed entry, even if its descriptor is still held without being read.
