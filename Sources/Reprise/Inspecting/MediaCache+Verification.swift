@@ -53,7 +53,6 @@ extension MediaCache {
         var tally = tally
         tally.report.entries += 1
         guard let stored = try store.index.generation(for: entry.key) else { return tally }
-        let isLive = engine.liveResource(entry.key)?.liveGeneration != nil
         let file: DataFile
         do throws(RepriseError) {
             file = try store.file(stored.record, create: false)
@@ -63,7 +62,7 @@ extension MediaCache {
                 return tally
             }
             tally.report.missing.append(entry.key)
-            if !isLive { store.quota.release(try await store.recorder.remove(generation: stored.record.id)) }
+            if !isLive(entry) { store.quota.release(try await store.recorder.remove(generation: stored.record.id)) }
             return tally
         }
         let proof = ChunkProof(stored.record, in: store.index)
@@ -74,19 +73,26 @@ extension MediaCache {
                 proof.bytes(of: chunk, in: file) != nil
             }
             if !isSound { wrong.append(chunk) }
-            tally.note(entry.key, chunk: chunk, isSound: isSound)
+            tally.note(chunk, isSound: isSound)
         }
+        // What was removed, replaced or evicted in the meantime is no damage.
+        guard !wrong.isEmpty, let now = try store.index.generation(for: entry.key), now.record.id == stored.record.id
+        else { return tally }
+        wrong = wrong.filter(Set(now.chunks.values.joined()).contains)
+        tally.report.damaged += wrong.map { .init(key: entry.key, range: $0.range) }
         // A generation in memory detects the damage itself, before the bytes are first used.
-        guard !wrong.isEmpty, !isLive else { return tally }
-        let ledger = ChunkLedger(blocks: stored.chunks)
+        guard !wrong.isEmpty, !isLive(entry) else { return tally }
+        let ledger = ChunkLedger(blocks: now.chunks)
         ledger.discard(wrong)
-        let usage = Usage(allocated: stored.usage.allocated, stored: ledger.byteCount)
+        let usage = Usage(allocated: now.usage.allocated, stored: ledger.byteCount)
         try await store.recorder.write(
-            Index.Batch.Generation(record: stored.record, usage: usage, blocks: ledger.takeUnrecorded()))
-        store.quota.correct(from: stored.usage, to: usage)
+            Index.Batch.Generation(record: now.record, usage: usage, blocks: ledger.takeUnrecorded()))
+        store.quota.correct(from: now.usage, to: usage)
         for chunk in wrong { engine.reporter.tell(.verificationFailed(entry.key, range: chunk.range)) }
         return tally
     }
+
+    private func isLive(_ entry: CacheEntry) -> Bool { engine.liveResource(entry.key)?.liveGeneration != nil }
 }
 
 /// The report so far, and the progress.
@@ -101,12 +107,8 @@ private struct VerificationTally: Sendable {
         self.progress = progress
     }
 
-    mutating func note(_ key: CacheKey, chunk: Chunk, isSound: Bool) {
-        if isSound {
-            report.soundBytes += chunk.count
-        } else {
-            report.damaged.append(.init(key: key, range: chunk.range))
-        }
+    mutating func note(_ chunk: Chunk, isSound: Bool) {
+        if isSound { report.soundBytes += chunk.count }
         read += chunk.count
         progress(read, total)
     }

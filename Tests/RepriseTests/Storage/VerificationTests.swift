@@ -34,6 +34,36 @@ import Testing
         }
     }
 
+    @Test("what is removed while it is read is no damage") func removedMeanwhile() async throws {
+        let bytes = TestPattern.bytes(in: 0..<400_000, seed: 1)
+        let origin = ScriptedOrigin { request, _ in .media(request, bytes) }
+        try await origin.run { cache async throws in
+            let film = try cache.resource(for: "http://media.example/film.mp4")
+            _ = try await film.read().drain()
+            await cache.settle()
+            let (pieces, continuation) = AsyncStream.makeStream(of: Void.self)
+            let isRemoved = DispatchSemaphore(value: 0)
+            let count = Mutex(0)
+            let task = Task.detached {
+                try await cache.verify { _, _ in
+                    let number = count.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    guard number == 1 else { return }
+                    continuation.yield()
+                    isRemoved.wait()
+                }
+            }
+            for await _ in pieces { break }
+            try await cache.remove(film.key)
+            isRemoved.signal()
+            let report = try await task.value
+            #expect(report.isSound && report.damaged.isEmpty, "\(report)")
+            #expect(try await cache.entries().isEmpty)
+        }
+    }
+
     @Test("an entry whose file is gone is named, also if the cleanup after opening found that first")
     func missingEntries() async throws {
         try await Bench.run { bench async throws in
