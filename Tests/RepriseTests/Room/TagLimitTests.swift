@@ -54,6 +54,16 @@ import Testing
         }) { try await body($0, clock) }
     }
 
+    @Test("spellings of a tag that Unicode counts as equal are one tag") func equalSpellings() async throws {
+        try await Self.run { bench, _ async throws in
+            try await Self.store("/a", bench, tag: "cafe\u{301}")
+            try await bench.cache.setLimit(10 * Self.size, forTag: "caf\u{e9}")
+            #expect(try await bench.cache.limit(forTag: "cafe\u{301}") == 10 * Self.size)
+            let tags = try await bench.cache.tags()
+            #expect(tags.count == 1 && tags.first?.titleCount == 1 && tags.first?.limit == 10 * Self.size)
+        }
+    }
+
     @Test("a limit evicts the least recently used titles with the tag, and nothing else")
     func evictsByTag() async throws {
         try await Self.run { bench, clock async throws in

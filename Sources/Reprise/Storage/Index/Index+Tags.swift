@@ -8,8 +8,8 @@ extension Index {
         SELECT member.keyHash FROM member JOIN title ON title.id = member.title WHERE title.tag = ?1
         """
 
-    /// The name of a tag in rows.
-    func name(ofTag tag: String) -> String { name(of: CacheKey(tag)) }
+    /// The name of a tag in rows: one for all its spellings in Unicode, which count as equal everywhere else.
+    func name(ofTag tag: String) -> String { name(of: CacheKey(tag.precomposedStringWithCanonicalMapping)) }
 
     // MARK: - Limits
 
