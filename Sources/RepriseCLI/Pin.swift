@@ -93,7 +93,7 @@ struct Pin: AsyncParsableCommand {
     /// The server that has the cache open, if that is why it could not be opened, and if it can do this.
     private func server(insteadOf error: any Error) async throws -> ControlClient? {
         guard let error = error as? RepriseError, error.code == .storageLocked, !download, first == nil,
-            !store.reset, let server = try await ControlClient.find(cache)
+            !store.reset, let server = try await cache.server()
         else { return nil }
         if let option = store.given {
             throw RepriseError(

@@ -120,6 +120,23 @@ import Testing
         }
     }
 
+    @Test("Another key than the server's is refused, as without a server") func keys() async throws {
+        func key(_ digits: String) -> [String: String] {
+            ["REPRISE_ENCRYPT_KEY": String(repeating: digits, count: 32)]
+        }
+        try await Site.run { site async throws in
+            try await Serving.run(site.directory, environment: key("7f")) { _ async throws in
+                for (digits, code) in [("7f", 0), ("11", 78), ("7f", 0)] as [(String, Int32)] {
+                    for command in [["pin", "https://a.example/film.mp4"], ["verify"], ["limit", "news", "1GB"]] {
+                        let outcome = try await Command.run(
+                            command[0], site.directory, Array(command.dropFirst()), environment: key(digits))
+                        #expect(outcome.exit == .status(code), "\(outcome)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test("A server whose socket is gone, or leads elsewhere, is 75 and named", arguments: [true, false])
     func aSocketThatIsNone(leadsElsewhere: Bool) async throws {
         try await Site.run { site async throws in

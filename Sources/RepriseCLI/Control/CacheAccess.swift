@@ -23,9 +23,18 @@ extension CacheOptions {
     /// Runs `body` with the cache, or with the server that has it open; it fetches nothing.
     func withAccess<T>(_ body: (CacheAccess) async throws -> T) async throws -> T {
         do { return try await withCache { try await body(.opened($0)) } } catch let error as RepriseError {
-            guard error.code == .storageLocked, let server = try await ControlClient.find(self) else { throw error }
+            guard error.code == .storageLocked, let server = try await server() else { throw error }
             return try await body(.server(server))
         }
+    }
+
+    /// The server that has the cache open.
+    ///
+    /// A key that is given must be that of the cache, as without a server; without one the server's holds.
+    func server() async throws -> ControlClient? {
+        guard let server = try await ControlClient.find(self) else { return nil }
+        if try encryption() != nil { _ = try recordedInspector() }
+        return server
     }
 
     /// Has one operation done that fetches nothing.

@@ -94,7 +94,8 @@ extension ControlOperation {
     }
 
     private static func members(of data: Data) throws -> [String: Any] {
-        guard let members = try JSONSerialization.jsonObject(with: data) as? [String: Any] else {
+        let value = try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
+        guard let members = value as? [String: Any] else {
             throw ControlFailure(400, "The body of \(name) is no object.")
         }
         return members

@@ -124,9 +124,10 @@ struct Serving {
 
     @discardableResult
     static func run(
-        _ directory: TemporaryDirectory, _ options: [String] = [], _ body: (Serving) async throws -> Void
+        _ directory: TemporaryDirectory, _ options: [String] = [], environment: [String: String] = [:],
+        _ body: (Serving) async throws -> Void
     ) async throws -> ChildProcess.Outcome {
-        try await run(["--port", "0", "--cache-dir", directory.path] + options, body)
+        try await run(["--port", "0", "--cache-dir", directory.path] + options, environment: environment, body)
     }
 
     func get(_ target: String, _ fields: [String] = []) async throws -> (head: RawClient.Head, body: [UInt8]) {

@@ -123,6 +123,17 @@ import Testing
         }
     }
 
+    @Test("a folder that was there keeps its mode") func foldersKeepTheirMode() async throws {
+        try await Self.withFolder { folder in
+            let place = Self.place(folder + "/run")
+            #expect(mkdir(place.folder, 0o755) == 0 && chmod(place.folder, 0o755) == 0)
+            try await ProxyBench.run(configureProxy: { $0.controlPlaces = [place] }) { proxy async throws in
+                #expect(proxy.server.controlPath == place.path)
+                #expect(try Self.mode(place.folder) == S_IFDIR | 0o755)
+            }
+        }
+    }
+
     @Test("a folder that is a link, or that others can write, is not used") func foreignFolders() async throws {
         try await Self.withFolder { folder in
             let real = folder + "/real"
@@ -131,7 +142,8 @@ import Testing
             let open = folder + "/open"
             #expect(mkdir(open, 0o700) == 0 && chmod(open, 0o777) == 0)
             let places = [
-                Self.place(folder + "/link"), ControlPlace(folder: open, name: "x.sock", isMade: false),
+                Self.place(folder + "/link"), Self.place(open),
+                ControlPlace(folder: open, name: "x.sock", isMade: false),
             ]
             try await ProxyBench.run(configureProxy: { $0.controlPlaces = places }) { proxy async throws in
                 #expect(proxy.server.controlPath == nil)

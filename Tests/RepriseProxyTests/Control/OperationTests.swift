@@ -32,6 +32,21 @@ import Testing
         }
     }
 
+    /// Has no members.
+    private struct Rest: ControlOperation {
+        static let name = "rest"
+
+        func run(in cache: MediaCache, progress: @escaping @Sendable (NoProgress) -> Void) async throws -> NoOutcome {
+            NoOutcome()
+        }
+    }
+
+    @Test("an operation without members has an object as its body, too", arguments: ["[]", "1", "null", #""""#])
+    func noObject(body: String) throws {
+        #expect(throws: ControlFailure.self) { try Rest.parse(Array(body.utf8)) }
+        _ = try Rest.parse(Array("{}".utf8))
+    }
+
     private static func run(token: String? = nil, _ body: (ProxyBench) async throws -> Void) async throws {
         try await ProxyBench.run(
             configureProxy: { configuration in
