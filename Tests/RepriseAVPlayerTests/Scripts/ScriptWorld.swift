@@ -191,8 +191,11 @@ import Foundation
                     await Task.yield()
                     continue
                 }
-                for queue in state.withLock({ state in state.items.values.map(\.queue) + state.leftQueues }) {
-                    await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+                let queues = state.withLock { state in state.items.values.map(\.queue) + state.leftQueues }
+                await withCheckedContinuation { continuation in
+                    let group = DispatchGroup()
+                    for queue in queues { queue.async(group: group) {} }
+                    group.notify(queue: .global()) { continuation.resume() }
                 }
                 await Task.yield()
                 calm = DiskExecutor.shared.load == before && !network.isBusy ? calm + 1 : 0
