@@ -131,6 +131,12 @@ public final class MediaCache: Sendable {
     /// Whether the directory can only be read; its entries are served.
     package var isReadOnly: Bool { engine.store?.problem != nil }
 
+    /// Whether nothing is being stored, for now or for good, although it was to be.
+    package var isDegraded: Bool { storeProblem != nil || engine.store?.breaker.reason != nil }
+
+    /// Whether ``close()`` was called as often as the cache was opened.
+    package var isClosed: Bool { engine.isClosed }
+
     /// Why nothing can be stored: the directory can only be read, or could not be used at all.
     ///
     /// Its ``RepriseError/message`` is meant for people. `nil` while ``isStoring`` is true, and in a cache that was

@@ -27,7 +27,7 @@ struct RepriseCommand: AsyncParsableCommand {
             Serve.self, Play.self, Fetch.self, List.self, Show.self, Export.self, Pin.self, Unpin.self,
             DownloadsCommand.self,
             TitleCommand.self, Limit.self,
-            Remove.self, Prune.self, Verify.self, Stats.self,
+            Remove.self, Prune.self, Verify.self, Stats.self, Health.self,
         ])
 
     static func main() async {

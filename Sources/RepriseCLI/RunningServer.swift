@@ -30,18 +30,8 @@ enum RunningServer {
             client.redirectLimit = 0
         }
         // Whatever goes wrong, there is no server to use.
-        let answer = try? await get(address, with: client)
+        let answer = try? await client.shortText(at: ResourceURL(address))
         await client.shutdown()
         return answer
-    }
-
-    private static func get(_ address: String, with client: NIOOrigin) async throws -> (status: Int, text: String) {
-        let response = try await client.send(OriginRequest(url: try ResourceURL(address)))
-        defer { response.body.cancel() }
-        var bytes: [UInt8] = []
-        while bytes.count < 4096, let piece = try await response.body.next() {
-            piece.withUnsafeBytes { bytes.append(contentsOf: $0) }
-        }
-        return (response.head.status.code, String(decoding: bytes, as: UTF8.self))
     }
 }

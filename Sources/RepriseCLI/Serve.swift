@@ -81,6 +81,17 @@ struct Serve: AsyncParsableCommand {
             "How long a request queues for a connection before it is answered 504, such as 30s.", valueName: "time"))
     var queueTimeout: TimeSpan = .seconds(30)
 
+    @Option(
+        help: ArgumentHelp(
+            "How long answers in progress have to end after SIGTERM or Ctrl-C, such as 2m.", valueName: "time"))
+    var drainTimeout: TimeSpan = .seconds(30)
+
+    @Option(
+        help: ArgumentHelp(
+            "How long connections are still accepted after SIGTERM, so that a balancer notices that this server ends.",
+            valueName: "time"))
+    var drainDelay: TimeSpan = .seconds(0)
+
     func validate() throws {
         guard (1...256).contains(connectionsPerHost) else {
             throw ValidationError("--connections-per-host must be 1 to 256.")
@@ -109,7 +120,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let signals = StopSignals()
+        let signals = StopSignals(isReloading: true)
         let logger = try cache.logger("reprise")
         var configuration = ProxyConfiguration()
         configuration.host = host
@@ -171,10 +182,13 @@ struct Serve: AsyncParsableCommand {
             throw error
         }
         announce(server, of: cache)
+        signals.onHangUp { logger.info("hang-up: nothing to open again") }
         let events = Task { await Self.log(cache.events(), logger: logger) }
         await signals.wait()
-        Terminal.error("Stopping; the index is being written.")
-        await server.stop()
+        let time = drainTimeout.defaultValueDescription
+        Terminal.error("Stopping: answers in progress have \(time) to end. Another signal ends them now.")
+        let isWhole = await server.drain(delay: drainDelay.duration, timeout: drainTimeout.duration)
+        if !isWhole { Terminal.error("Some answers were broken off after \(time).") }
         await cache.close()
         await origin.shutdown()
         await events.value

@@ -5,7 +5,8 @@ import Reprise
 
 /// SIGINT, SIGTERM and SIGHUP: the first ends work in good order, the second ends the process at once.
 ///
-/// A hang-up that this process was told to ignore (`nohup`) stays ignored.
+/// To a server, a hang-up means something else (``onHangUp(_:)``). A hang-up that this process was told to ignore
+/// (`nohup`) stays ignored.
 final class StopSignals: Sendable {
     /// The work was ended by a signal.
     struct Interruption: Error {
@@ -31,13 +32,21 @@ final class StopSignals: Sendable {
         var cancellations: [@Sendable () -> Void] = []
         /// Remove what must not stay behind, however the process ends.
         var discards: [@Sendable () -> Void] = []
+        /// Called by each hang-up; `nil` if a hang-up ends the work.
+        var reload: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
     private let sources: [any DispatchSourceSignal]
+    /// Whether there was a terminal that can hang up.
+    private let hadTerminal = StopSignals.hasTerminal
 
     /// Takes the signals from now on.
-    init(_ numbers: [Int32] = [SIGINT, SIGTERM, SIGHUP]) {
+    ///
+    /// If `isReloading`, a hang-up asks to open files again, as for a server; until ``onHangUp(_:)`` says how, it does
+    /// nothing. It ends the work all the same when it comes because the terminal is gone.
+    init(_ numbers: [Int32] = [SIGINT, SIGTERM, SIGHUP], isReloading: Bool = false) {
+        if isReloading { state.withLock { $0.reload = {} } }
         sources = numbers.compactMap { number in
             number == SIGHUP && Self.isIgnored(number)
                 ? nil : DispatchSource.makeSignalSource(signal: number, queue: .global())
@@ -74,7 +83,21 @@ final class StopSignals: Sendable {
     /// The signal that came, if one did.
     var received: Int32? { state.withLock { $0.received } }
 
+    /// Whether this process has a controlling terminal.
+    private static var hasTerminal: Bool {
+        let terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+        guard terminal >= 0 else { return false }
+        close(terminal)
+        return true
+    }
+
+    /// Calls `reload` at each hang-up from now on, instead of doing nothing.
+    func onHangUp(_ reload: @escaping @Sendable () -> Void) { state.withLock { $0.reload = reload } }
+
     private func receive(_ number: Int32) {
+        if number == SIGHUP, let reload = state.withLock({ $0.reload }), !hadTerminal || Self.hasTerminal {
+            return reload()
+        }
         let (isFirst, cancellations, discards) = state.withLock { state in
             defer { state.received = state.received ?? number }
             return (state.received == nil, state.cancellations, state.discards)

@@ -120,6 +120,42 @@ public final class ProxyServer: Sendable {
     /// Number of open connections.
     package var connections: Int { service.connections }
 
+    /// Ends serving without breaking off an answer, and returns when everything is closed.
+    ///
+    /// From the first moment, `/-/ready` answers 503, and each answer is the last of its connection. For `delay` the
+    /// proxy still accepts connections, so that a balancer in front of it can notice. Then it stops listening, closes
+    /// idle connections, and lets answers in progress end. After `timeout`, and when the task is canceled, the rest is
+    /// broken off as by ``stop()``.
+    ///
+    /// The cache stays open.
+    ///
+    /// - Parameters:
+    ///   - delay: How long connections are still accepted; none by default.
+    ///   - timeout: How long answers in progress have after that; 30 s by default.
+    /// - Returns: Whether every answer came to its end.
+    @discardableResult
+    public func drain(delay: Duration = .zero, timeout: Duration = .seconds(30)) async -> Bool {
+        let clock = service.configuration.clock
+        await service.drain(.announced, on: group.makeIterator())
+        // A canceled wait is over.
+        if delay > .zero { try? await clock.sleep(delay) }
+        try? await channel.close().get()
+        await service.drain(.ending, on: group.makeIterator())
+        // Listeners to events would stay for as long as they can.
+        service.control.stop()
+        let isWhole = await withTaskGroup(of: Bool.self) { [service] group in
+            group.addTask { (try? await service.isEmpty.wait()) != nil }
+            group.addTask {
+                try? await clock.sleep(timeout)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+        await stop()
+        return isWhole
+    }
+
     /// Stops listening, breaks off answers in progress, and returns when everything is closed.
     ///
     /// The cache stays open. May be called again; it then waits for the first call.

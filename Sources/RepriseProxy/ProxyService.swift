@@ -33,7 +33,18 @@ final class ProxyService: Sendable {
         var answers: [UInt64: Task<Void, Never>] = [:]
         var nextAnswer: UInt64 = 0
         var watches: [ObjectIdentifier: NIOLoopBound<ConnectionWatch>] = [:]
+        var drain = Drain.none
         var isClosing = false
+    }
+
+    /// How far the end of serving has come.
+    enum Drain: Equatable {
+        /// Connections are kept.
+        case none
+        /// Each connection ends with its next answer.
+        case announced
+        /// Connections without a request end at once.
+        case ending
     }
 
     private let state = Mutex(State())
@@ -102,10 +113,16 @@ final class ProxyService: Sendable {
             return surplus < 0 ? .admitted : .surplus
         }
         if case .refused = admission { return admission }
-        channel.closeFuture.whenComplete { _ in
-            self.state.withLock { _ = $0.channels.removeValue(forKey: ObjectIdentifier(channel)) }
-        }
+        channel.closeFuture.whenComplete { _ in self.remove(channel) }
         return admission
+    }
+
+    private func remove(_ channel: any Channel) {
+        let isLast = state.withLock { state in
+            state.channels[ObjectIdentifier(channel)] = nil
+            return state.drain == .ending && state.channels.isEmpty
+        }
+        if isLast { isEmpty.fulfill() }
     }
 
     /// Most connections through the control socket.
@@ -134,6 +151,34 @@ final class ProxyService: Sendable {
         state.withLock { $0.watches[id] = bound }
         return watch
     }
+
+    // MARK: - The end
+
+    /// Whether new requests should come here.
+    var readiness: Readiness {
+        if state.withLock({ $0.drain != .none || $0.isClosing }) { return .draining }
+        if cache.isClosed { return .closed }
+        return cache.isDegraded ? .degraded : .ready
+    }
+
+    /// Ends connections from now on, as far as `drain` says; returns when each of `loops` does so.
+    ///
+    /// Only then ``readiness`` says it: who reads there that the proxy drains must not be kept by a loop that does not
+    /// know it yet. A connection that was accepted before has entered ``State/channels`` when its loop has answered.
+    func drain(_ drain: Drain, on loops: EventLoopIterator) async {
+        for loop in loops {
+            // A loop that has ended has no connections.
+            try? await loop.submit { self.watch(on: loop).drain(drain) }.get()
+        }
+        let isEmpty = state.withLock { state in
+            state.drain = drain
+            return drain == .ending && state.channels.isEmpty
+        }
+        if isEmpty { self.isEmpty.fulfill() }
+    }
+
+    /// Opens when the last connection has closed after ``Drain/ending``.
+    let isEmpty = Promise<Void>()
 
     /// Reads `region` from the disk on a thread that may block.
     func warm(_ region: StoredRegion) async {

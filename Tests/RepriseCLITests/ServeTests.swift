@@ -35,7 +35,7 @@ import Testing
             let held: Int64 = 2 << 20
             site.publish("/film.mp4", length: 8 << 20)
             site.origin.hold("/film.mp4", at: held)
-            let outcome = try await Serving.run(site.directory) { serving async throws in
+            let outcome = try await Serving.run(site.directory, ["--drain-timeout", "0s"]) { serving async throws in
                 let client = try RawClient(port: serving.port)
                 try await client.get(site.target("/film.mp4"))
                 #expect(try await client.head().status == 200)

@@ -149,7 +149,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Answers the next request; false if none is complete.
     private func answerNext(_ context: ChannelHandlerContext) -> Bool {
         do throws(Refusal) {
-            guard let head = try requests.next() else { return false }
+            guard var head = try requests.next() else { return false }
+            if entrance == .surplus || watch.drain != .none { head.endsConnection = true }
             answer(head, context: context)
         } catch {
             write(OwnAnswer(error).buffer(), keepsAlive: false, context: context)
@@ -175,6 +176,8 @@ final class ConnectionHandler: ChannelInboundHandler {
             try? context.channel.syncOptions?.setOption(.autoRead, value: isReading)
         }
         guard case .none = work, context.channel.isWritable else { return }
+        // An answer that had begun before did not say that it is the last.
+        if ending == .open, watch.drain == .ending, hasAnswered, requests.isEmpty { ending = .lastAnswer }
         switch ending {
         case .open: if isInputClosed { context.close(promise: nil) }
         case .lastAnswer: if entrance == .surplus { context.close(promise: nil) } else { sayFarewell(context) }
@@ -190,15 +193,31 @@ final class ConnectionHandler: ChannelInboundHandler {
         if isInputClosed { context.close(promise: nil) } else { context.close(mode: .output, promise: nil) }
     }
 
+    /// Ends a connection on which nothing happens, because the proxy ends.
+    ///
+    /// One that has not had a request yet is left alone: its first one may be on its way.
+    func endIfIdle() {
+        guard let context, hasAnswered, isIdle else { return }
+        // Bytes that the client has not acknowledged might be lost if it sends anything now.
+        if pending(context) == 0 { context.close(promise: nil) } else { settle(context) }
+    }
+
+    private var isIdle: Bool {
+        guard case .none = work else { return false }
+        return ending != .lastAnswer && requests.isEmpty
+    }
+
     // MARK: - Time
 
     /// Ends the connection if it has been inactive for too long.
     func look(at now: Duration) {
         guard let context else { return }
+        if watch.drain == .ending, !hasAnswered, isIdle { return context.close(promise: nil) }
         var sight = ConnectionDeadline.Sight(waiting: waiting(context), events: events)
         if sight.waiting == .client || sight.waiting == .farewell {
             sight.pending = pending(context)
             if sight.waiting == .farewell, sight.pending > 0 { sight.waiting = .client }
+            if sight.waiting == .farewell, watch.drain == .ending { return context.close(promise: nil) }
             if regionOnItsWay.isCutOff() { return context.close(promise: nil) }
         }
         if deadline.isOver(sight, at: now) { context.close(promise: nil) }

@@ -10,6 +10,8 @@ final class ConnectionWatch {
     private let clock: CacheClock
     private var handlers: [ObjectIdentifier: ConnectionHandler] = [:]
     private var timer: Scheduled<Void>?
+    /// Whether and how connections end although their clients would go on.
+    private(set) var drain = ProxyService.Drain.none
 
     /// The longest and the shortest time between two checks, in milliseconds.
     private static let intervals: ClosedRange<Int64> = 10...1000
@@ -32,6 +34,13 @@ final class ConnectionWatch {
         guard handlers.isEmpty else { return }
         timer?.cancel()
         timer = nil
+    }
+
+    /// Ends the connections of this loop, as far as `drain` says.
+    func drain(_ drain: ProxyService.Drain) {
+        self.drain = drain
+        guard drain == .ending else { return }
+        for handler in Array(handlers.values) { handler.endIfIdle() }
     }
 
     private func arm() {

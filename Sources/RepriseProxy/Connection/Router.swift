@@ -30,6 +30,7 @@ struct Router {
     }
 
     private mutating func find(_ head: inout ClientHead) throws(Refusal) -> Destination {
+        if let probe = HealthProbe(head) { return .own(probe.answer(service.readiness)) }
         if let route = try admission.route(&head) { return try destination(of: route, for: head) }
         if let known = known.file(at: head.target, in: service.listed) { return .file(known) }
         return try destination(of: Route(target: head.target, token: service.configuration.token), for: head)

@@ -24,6 +24,8 @@ package struct ClientHead: Sendable {
     var audience = Audience.player
     /// Whether the origin may know to which playback the request belongs.
     var tellsPlayback = true
+    /// Whether the connection ends with the answer, whatever the client wants.
+    var endsConnection = false
 
     struct Place: Sendable {
         let nameStart: Int, nameEnd: Int, valueStart: Int, valueEnd: Int
@@ -114,6 +116,7 @@ package struct ClientHead: Sendable {
 
     /// Whether the connection stays open after the response (RFC 9112 §9.3).
     var keepsAlive: Bool {
+        if endsConnection { return false }
         guard let connection = value("connection")?.lowercased() else { return isHTTP11 }
         if connection.contains("close") { return false }
         return isHTTP11 || connection.contains("keep-alive")

@@ -14,6 +14,8 @@ struct RequestReader {
 
     /// Number of bytes received and not parsed yet; 0 while a body is being received.
     private var backlog: Int { unfinished == nil ? parser.bufferedBytes : 0 }
+    /// Whether nothing of a request has arrived that is not answered.
+    var isEmpty: Bool { unfinished == nil && parser.bufferedBytes == 0 }
     /// Whether enough requests wait.
     var isFull: Bool { backlog > Self.maximumBacklog }
     /// Whether the client has sent more than a client does whose bytes are not read.

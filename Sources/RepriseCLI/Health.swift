@@ -1,0 +1,86 @@
+import ArgumentParser
+import Foundation
+import Reprise
+import RepriseHTTPClient
+
+/// `reprise health`.
+struct Health: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Ask a running server whether it lives, for containers and scripts.",
+        discussion: """
+            Exit code 0 if it does, 1 if not.
+
+            Examples:
+              reprise health
+              reprise health --ready
+              reprise health --ready --url http://192.0.2.7:8090
+            """)
+
+    @Flag(help: "Ask whether it should get requests: not while it ends.")
+    var ready = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Address of the server. (default: http://127.0.0.1 and the port in REPRISE_PORT, or 8090)",
+            valueName: "address"))
+    var url: String?
+
+    /// How long each step of the question may take.
+    private static let patience = Duration.seconds(5)
+
+    func run() async throws {
+        try await Failure.reporting {
+            let server = try url ?? "http://127.0.0.1:\(ServerOptions.port() ?? 8090)"
+            let question = try Self.question(server, isReady: ready)
+            let client = OriginClient.make { client in
+                client.connectTimeout = Self.patience
+                client.responseTimeout = Self.patience
+                client.idleTimeout = Self.patience
+                client.redirectLimit = 0
+            }
+            let result: Result<(status: Int, text: String), any Error>
+            do { result = .success(try await client.shortText(at: question)) } catch { result = .failure(error) }
+            await client.shutdown()
+            try Self.report(result, of: question)
+        }
+    }
+
+    /// The URL to ask at `server`.
+    private static func question(_ server: String, isReady: Bool) throws -> ResourceURL {
+        let base = server.hasSuffix("/") ? String(server.dropLast()) : server
+        return try ResourceURL(base + (isReady ? "/-/ready" : "/-/live"))
+    }
+
+    private static func report(_ result: Result<(status: Int, text: String), any Error>, of url: ResourceURL) throws {
+        switch result {
+        case .success(let answer) where answer.status == 200:
+            try Terminal.print(firstLine(of: answer.text))
+        case .success(let answer):
+            throw Failure.Reason(
+                code: ExitCode(1), name: "unhealthy",
+                message: "\(url.redacted) answers \(answer.status): \(firstLine(of: answer.text))")
+        case .failure(let error as RepriseError):
+            throw Failure.Reason(code: ExitCode(1), name: "\(error.code)", message: error.explanation)
+        case .failure(let error): throw error
+        }
+    }
+
+    /// The beginning of what a server says, without anything that moves a terminal's cursor.
+    private static func firstLine(of text: String) -> String {
+        let line = text.unicodeScalars.prefix { $0 != "\n" && $0 != "\r" }
+        return String(String.UnicodeScalarView(line.prefix(200).filter { (0x20..<0x7F).contains($0.value) }))
+    }
+}
+
+extension NIOOrigin {
+    /// The status and the first 4 KiB of the text at `url`.
+    func shortText(at url: ResourceURL) async throws -> (status: Int, text: String) {
+        let response = try await send(OriginRequest(url: url))
+        defer { response.body.cancel() }
+        var bytes: [UInt8] = []
+        while bytes.count < 4096, let piece = try await response.body.next() {
+            piece.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        }
+        return (response.head.status.code, String(decoding: bytes, as: UTF8.self))
+    }
+}
