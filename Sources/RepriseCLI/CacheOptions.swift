@@ -11,7 +11,10 @@ struct CacheOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Directory of the cache; REPRISE_CACHE_DIR.",
-            discussion: "By default $XDG_CACHE_HOME/reprise or ~/.cache/reprise; on macOS ~/Library/Caches/reprise.",
+            discussion: """
+                By default $CACHE_DIRECTORY, which systemd sets for services, or $XDG_CACHE_HOME/reprise or \
+                ~/.cache/reprise; on macOS ~/Library/Caches/reprise.
+                """,
             valueName: "dir"))
     var cacheDir: String?
 
@@ -126,7 +129,12 @@ struct CacheOptions: ParsableArguments {
         return path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
 
+    /// The directory of a cache for which neither an option nor a variable of ours names one.
     static func defaultDirectory(_ environment: [String: String]) -> String {
+        // systemd.exec(5), CacheDirectory=: absolute paths with colons between them; ours is the first.
+        if let directory = environment["CACHE_DIRECTORY"]?.split(separator: ":").first, directory.hasPrefix("/") {
+            return String(directory)
+        }
         let home = environment["HOME"] ?? NSHomeDirectory()
         #if os(macOS)
             return home + "/Library/Caches/reprise"

@@ -153,6 +153,21 @@ import Testing
         #expect(pin.exit == .status(0), "\(pin)")
     }
 
+    @Test("a service has the directory that systemd made for it: systemd.exec(5), CacheDirectory=")
+    func theDirectoryOfAService() {
+        let home = ["HOME": "/home/me"]
+        for (variables, directory) in [
+            (["CACHE_DIRECTORY": "/var/cache/reprise"], "/var/cache/reprise"),
+            (["CACHE_DIRECTORY": "/var/cache/reprise", "XDG_CACHE_HOME": "/xdg"], "/var/cache/reprise"),
+            (["CACHE_DIRECTORY": "/var/cache/a:/var/cache/b"], "/var/cache/a"),
+            (["CACHE_DIRECTORY": "relative", "XDG_CACHE_HOME": "/xdg"], "/xdg/reprise"),
+            (["XDG_CACHE_HOME": "/xdg"], "/xdg/reprise"),
+        ] {
+            let variables = variables.merging(home) { first, _ in first }
+            #expect(CacheOptions.defaultDirectory(variables) == directory, "\(variables)")
+        }
+    }
+
     @Test("what looks and removes takes no invalid URL either", arguments: ["show", "export", "remove", "unpin"])
     func anInvalidURLIs64(subcommand: String) async throws {
         let directory = try TemporaryDirectory()
