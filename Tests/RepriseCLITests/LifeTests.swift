@@ -49,7 +49,7 @@ import Testing
 
     @Test func ofAHundredRunningBodiesNoneIsCut() async throws {
         try await Site.run { site async throws in
-            let length: Int64 = 12 << 20
+            let length: Int64 = 6 << 20
             site.publish("/film.mp4", length: length)
             let whole = TestPattern.bytes(in: 0..<length, seed: 1)
             let options = ["--drain-timeout", "3m", "--max-connections", "200"]
@@ -73,7 +73,7 @@ import Testing
                 }
                 for client in clients { #expect(try await client.upTo(Int(length) + 1) == whole) }
                 #expect(await serving.child.outcome().exit == .status(0))
-                print("SIGTERM under 100 bodies of 12 MiB: all whole, ended after \(clock.now - start)")
+                print("SIGTERM under 100 bodies of 6 MiB: all whole, ended after \(clock.now - start)")
             }
             #expect(!outcome.errors.contains("broken off"), "\(outcome)")
             let entries = try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"]))
