@@ -1,3 +1,4 @@
+import ByteRanges
 import Foundation
 import HTTPTypes
 import Primitives
@@ -198,7 +199,51 @@ import Testing
         }
     }
 
-    // MARK: - The limit
+    // MARK: - The disk and the limit
+
+    @Test("a disk that is full when 97 % are stored: the download waits for space, and goes on where it was")
+    func fullDisk() async throws {
+        let (disk, clock) = (FaultyDisk(), ShiftableClock())
+        try await Self.run(configure: {
+            $0.fileSystem = disk
+            $0.clock = clock.cacheClock
+        }) { bench, resource async throws in
+            let length: Int64 = 1_000_000
+            for path in Self.segments { bench.publish(path, length: length, type: "video/mp2t") }
+            let most = 4 * length * 97 / 100
+            disk.setFault { [cache = bench.cache] _ in cache.statistics.bytesFetched < most ? nil : .error(ENOSPC) }
+            try await bench.cache.downloads.add(resource)
+            let download = try await bench.cache.endedDownload()
+            guard case .waiting(.space, let error) = download.state else {
+                return #expect(Bool(false), "\(download.state)")
+            }
+            #expect(error.code == .storageFull && !error.message.isEmpty, "\(error.message)")
+            await bench.cache.becomeIdle()
+            var stored: [String: ByteRangeSet] = [:]
+            for path in Self.segments { stored[path] = try await Self.ranges(path, bench) }
+            let count = stored.values.reduce(0) { $0 + $1.byteCount }
+            #expect(count >= 4 * length * 80 / 100 && count < 4 * length)
+            let before = bench.origin.snapshot.requests.count
+            disk.setFault { _ in nil }
+            // Nothing but time passes until the pause is over.
+            await eventually {
+                clock.shift(by: .seconds(30))
+                return await bench.cache.downloads.list().first.map(Self.isDone) ?? false
+            }
+            for request in await bench.origin.settledSnapshot().requests.dropFirst(before) {
+                let range = request.requestedRange ?? 0..<length
+                #expect(stored[request.path]?.intersects(range) == false, "\(request.path) \(range)")
+            }
+            for path in Self.segments {
+                let bytes = try await bench.bytes(path)
+                #expect(bytes == TestPattern.bytes(in: 0..<length, seed: 1), "\(path)")
+            }
+        }
+    }
+
+    private static func ranges(_ path: String, _ bench: Bench) async throws -> ByteRangeSet {
+        try await bench.cache.resource(for: bench.origin.url(path)).storedProgress().ranges
+    }
 
     @Test("a limit smaller than the title: the download waits for space, keeps what fits, evicts nothing that is kept")
     func smallLimit() async throws {

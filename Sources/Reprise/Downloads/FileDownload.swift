@@ -148,7 +148,7 @@ struct FileDownload: Sendable {
 
     private func prevented(by obstacle: StorageObstacle, length: Int64?) -> RepriseError {
         var code = RepriseError.Code.storageFull
-        if case .store = obstacle { code = .storageUnavailable }
+        if case .store = obstacle, engine.store?.breaker.isFull != true { code = .storageUnavailable }
         return RepriseError(code, obstacle.description, range: length.map { 0..<$0 })
     }
 
@@ -164,7 +164,7 @@ struct FileDownload: Sendable {
         if reason == nil, length != nil, store.quota.shortage(max(missing, 1)) <= 0,
             let reason = engine.reporter.bypassReason(of: key)
         {
-            return RepriseError(.storageUnavailable, reason)
+            return RepriseError(store.breaker.isFull ? .storageFull : .storageUnavailable, reason)
         }
         return RepriseError(
             .storageFull, reason ?? store.noRoomReason(for: max(missing, 1)), range: length.map { 0..<$0 })

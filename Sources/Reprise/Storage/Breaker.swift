@@ -13,6 +13,8 @@ final class Breaker: Sendable {
         var until: Duration?
         var cause = ""
         var isIndexFailing = false
+        /// Whether the failure was that the disk is full.
+        var isFull = false
     }
 
     private let clock: CacheClock
@@ -38,6 +40,14 @@ final class Breaker: Sendable {
         }
     }
 
+    /// Whether nothing may be written now because the disk is full.
+    var isFull: Bool {
+        state.withLock { state in
+            guard problem == nil, !state.isIndexFailing, let end = state.until else { return false }
+            return state.isFull && clock.elapsed() < end
+        }
+    }
+
     /// Stops writing because the disk failed.
     func open(because error: RepriseError? = nil) {
         let cause =
@@ -47,6 +57,7 @@ final class Breaker: Sendable {
         state.withLock { state in
             state.until = clock.elapsed() + Self.pause
             state.cause = cause
+            state.isFull = error?.isLackOfRoom == true
         }
     }
 
