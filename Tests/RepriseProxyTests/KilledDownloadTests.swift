@@ -8,11 +8,12 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// Downloads of streams whose process is killed again and again: they end whole, fetch little twice, and play to the
-/// end without the origin, from lists that name only stored tracks.
+/// Downloads of streams whose process is killed again and again: they end whole, fetch nothing twice that was recorded,
+/// and play to the end without the origin, from lists that name only stored tracks.
 ///
-/// `REPRISE_STREAM_KILLS=20` kills at so many random moments and at every point that a download passes; 3 by default,
-/// at moments only. `REPRISE_STREAM_PLAYERS` names the players, as for ``StreamPlayerTests``.
+/// A kill costs the bytes that were sent since the last record, which is at most a second old, and chunks that were not
+/// whole. `REPRISE_STREAM_KILLS` sets how many commands are killed, 20 by default. `REPRISE_STREAM_PLAYERS` names the
+/// players, as for ``StreamPlayerTests``.
 @Suite(
     .serialized, .limit(minutes: 30),
     .enabled(if: Players.ffmpeg != nil, "ffmpeg is not installed; scripts/bootstrap test installs it"))
@@ -27,37 +28,37 @@ struct KilledDownloadTests {
         var lengths: [Int64] = []
         var seed: UInt64 = 0
         var limit: Int64 = 100_000_000
-        var recordMilliseconds: Int64 = 1000
+        var recordMilliseconds: Int64 = 20
         var readers = 0
         var pinned = 0
         var resets = false
         var isFinal = false
     }
 
-    private static let kills = ProcessInfo.processInfo.environment["REPRISE_STREAM_KILLS"].flatMap { Int($0) }
+    private static let kills = ProcessInfo.processInfo.environment["REPRISE_STREAM_KILLS"].flatMap { Int($0) } ?? 20
     /// Points that a process passes which downloads and never evicts.
-    private static let points = ["reserved", "written", "published", "recording", "recorded", "opened"]
-    /// Bytes per second of each response.
-    private static let rate = 40_000
+    private static let points = ["opened", "reserved", "written", "published", "recording", "recorded"]
+    /// Seconds of the title.
+    private static let seconds = 20
 
-    private static func program() throws -> String {
+    /// Starts a program that was built with the tests.
+    private static func start(_ name: String, _ arguments: [String]) throws -> ChildProcess {
         let bundles = Bundle.allBundles.map(\.bundlePath).filter { $0.hasSuffix(".xctest") }
         let candidates = (bundles + CommandLine.arguments).map {
-            URL(fileURLWithPath: $0).deletingLastPathComponent().appendingPathComponent("CrashChild").path
+            URL(fileURLWithPath: $0).deletingLastPathComponent().appendingPathComponent(name).path
         }
-        return try #require(candidates.first { FileManager.default.isExecutableFile(atPath: $0) })
-    }
-
-    private static func run(_ settings: Settings, for limit: Duration) async throws -> ChildProcess.Outcome {
-        let json = String(decoding: try JSONEncoder().encode(settings), as: UTF8.self)
-        return try await ChildProcess.run(try program(), [json], limit: limit)
+        let program = try #require(
+            candidates.first { FileManager.default.isExecutableFile(atPath: $0) }, "no \(name) in \(candidates)")
+        let environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("REPRISE_") }
+            .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+        return try ChildProcess(program, arguments, environment: environment, limit: .seconds(120))
     }
 
     @Test(
         "killed again and again, it ends whole and plays without the origin",
         arguments: [StreamMedia.variants, .dashTemplate])
     func killed(media: StreamMedia) async throws {
-        let files = try await media.make()
+        let files = try await media.make(seconds: Self.seconds)
         let (origin, pages) = (try await TestOrigin.start(), try await TestOrigin.start())
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
@@ -77,49 +78,61 @@ struct KilledDownloadTests {
     ) async throws {
         for (name, bytes) in files {
             origin.set(
-                TestOrigin.Resource(
-                    .bytes(bytes), mediaType: StreamMedia.type(of: name), etag: "\"\(name)\"",
-                    personality: TestOrigin.Personality { $0.bytesPerSecond = Self.rate }), at: "/show/\(name)")
+                TestOrigin.Resource(.bytes(bytes), mediaType: StreamMedia.type(of: name), etag: "\"\(name)\""),
+                at: "/show/\(name)")
         }
-        var settings = Settings(directory: directory, stream: origin.url("/show/\(media.index)"))
-        try await kill(&settings, media, files, origin)
-        settings.crashPoint = nil
-        #expect(try await Self.run(settings, for: .seconds(120)).exit == .status(0), "it ends whole")
+        let stream = origin.url("/show/\(media.index)")
+        let command = {
+            try Self.start(
+                "reprise",
+                ["pin", "--download", "--audio", "all", "--subtitles", "all", "--cache-dir", directory, stream])
+        }
+        var processes = KilledProcesses(
+            origin: origin, directory: directory, stream: stream, lengths: Self.lengths(of: files, media))
+        try await kill(&processes, command, media)
+        try await processes.end(command)
         let sent = await origin.settledSnapshot()
         await origin.stop()
-        #expect(try await Self.run(settings, for: .seconds(60)).exit == .status(0), "nothing more is needed")
+        #expect(try await command().outcome().exit == .status(0), "nothing more is needed")
         let wanted = Set(try CacheInspector(directory: directory).entries().filter(\.isComplete).map(\.url.target))
         #expect(Set(sent.requests.filter { $0.status == 200 || $0.status == 206 }.map(\.path)) == wanted)
         try await play(media, origin, pages, directory: directory)
     }
 
-    /// Kills the download at random moments, and at points; expects that a kill costs no more than a second's bytes.
+    /// The segments that the download takes: the first of three variants and the sound, or both tracks.
+    private static func lengths(of files: [String: [UInt8]], _ media: StreamMedia) -> [String: Int64] {
+        let segments = files.filter { name, _ in
+            media.isDASH ? name.hasSuffix(".m4s") : name.wholeMatch(of: /v[03]_\d+\.ts/) != nil
+        }
+        return Dictionary(uniqueKeysWithValues: segments.map { ("/show/\($0.key)", Int64($0.value.count)) })
+    }
+
+    /// Kills a process at each point, and the command at places that are spread over the download by chance.
     private func kill(
-        _ settings: inout Settings, _ media: StreamMedia, _ files: [String: [UInt8]], _ origin: TestOrigin
+        _ processes: inout KilledProcesses, _ command: () throws -> ChildProcess, _ media: StreamMedia
     ) async throws {
-        var random = SeededGenerator(seed: 14)
-        var (killed, before) = (0, Int64(0))
-        // Three files are fetched at once; what lies in their sockets was sent and never read.
-        let largest = files.filter { !$0.key.hasSuffix(".m3u8") && !$0.key.hasSuffix(".mpd") }.values.map(\.count).max()
-        let most = 3 * Int64(Self.rate) + 3 * Int64(largest ?? 0)
-        func note(_ outcome: ChildProcess.Outcome, _ what: String) async {
-            guard outcome.exit != .status(0) else { return }
-            #expect(outcome.exit == .overTime || outcome.exit == .signal(SIGKILL), "\(what): \(outcome)")
-            killed += 1
-            let again = await origin.settledSnapshot().bytesSentMoreThanOnce
-            #expect(again - before <= most, "\(what): \(again - before) bytes again")
-            before = again
-        }
-        for number in 0..<(Self.kills ?? 3) {
-            let moment = Duration.milliseconds(Int64.random(in: 300...2500, using: &random))
-            await note(try await Self.run(settings, for: moment), "kill \(number)")
-        }
-        for point in Self.kills == nil ? [] : Self.points {
+        let start = ContinuousClock.now
+        let all = try processes.missing()
+        var settings = Settings(directory: processes.directory, stream: processes.stream)
+        for point in Self.points {
             settings.crashPoint = point
-            await note(try await Self.run(settings, for: .seconds(60)), point)
+            let json = String(decoding: try JSONEncoder().encode(settings), as: UTF8.self)
+            try await processes.killItself({ try Self.start("CrashChild", [json]) }, after: all / 25, point)
         }
-        print("\(media.rawValue): \(killed) kills, \(before) bytes sent again, at most \(most) by one")
-        #expect(killed >= 1)
+        var random = SeededGenerator(seed: 14)
+        for number in 0..<Self.kills {
+            // What two such places take on average leaves room for the places after them.
+            let share = try processes.missing() / Int64(Self.kills - number + 1)
+            let count = Int64.random(in: 1...max(1, share), using: &random)
+            try await processes.kill(
+                command, after: count, isRecorded: number.isMultiple(of: 2), "kill \(number) after \(count) bytes")
+        }
+        let left = try processes.missing()
+        #expect(left > 0 && left < all / 2, "the places lie in the download: \(left) of \(all) bytes are left")
+        let time = (ContinuousClock.now - start) / .seconds(1)
+        print(
+            "\(media.rawValue): \(processes.kills) kills in \(time.formatted(.number.precision(.fractionLength(1)))) s,"
+                + " \(processes.lost) of \(all) bytes lost by them, at most \(processes.mostLost) by one")
     }
 
     /// Plays the stream stored in `directory` with each player; the origin is gone.

@@ -31,6 +31,21 @@ struct GateTests {
         }
     }
 
+    @Test("Bodies stop when they have sent what is allowed, and go on when more is")
+    func allowance() async throws {
+        try await withClient { origin, client in
+            origin.allow(333)
+            try await client.request("/a")
+            await origin.waitUntil { $0.bodyBytesSent == 333 }
+            #expect(await origin.settledSnapshot()["/a"].distinctBytesSent == .init(0..<333))
+            origin.allow(300)
+            await origin.waitUntil { $0.bodyBytesSent == 633 }
+            #expect(await origin.settledSnapshot()["/a"].distinctBytesSent == .init(0..<633))
+            origin.allow(nil)
+            #expect(try await client.response().body == expected(0..<1000))
+        }
+    }
+
     @Test("Several offsets are released one by one")
     func severalOffsets() async throws {
         try await withClient { origin, client in

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Primitives
+import TestLimits
 
 // Apple's other systems start no programs.
 #if os(macOS) || os(Linux)
@@ -115,6 +116,13 @@ import Primitives
             } onCancel: {
                 send(SIGKILL)
             }
+        }
+
+        /// Waits for the end of the program, or until the task is canceled.
+        ///
+        /// Leaves a program alone that still runs then.
+        public func ended() async {
+            await eventually { state.withLock { $0.exit != nil } }
         }
 
         private func waitForEnd() {

@@ -2,7 +2,7 @@ import Foundation
 import RepriseTesting
 
 #if os(macOS) || os(Linux)
-    /// Six seconds of a stream, made by ffmpeg in one of the forms in which streams are packaged.
+    /// Some seconds of a stream, made by ffmpeg in one of the forms in which streams are packaged.
     public enum StreamMedia: String, CaseIterable, Sendable {
         case transportStream = "ts"
         case fragments = "fmp4"
@@ -26,8 +26,8 @@ import RepriseTesting
         /// The name of the outermost playlist.
         public var index: String { isDASH ? "index.mpd" : self == .variants ? "master.m3u8" : "index.m3u8" }
 
-        /// The files, by name.
-        public func make() async throws -> [String: [UInt8]] {
+        /// The files, by name; each segment has a second.
+        public func make(seconds: Int = 6) async throws -> [String: [UInt8]] {
             let directory = try TemporaryDirectory(prefix: "reprise-stream")
             defer { directory.remove() }
             _ = try directory.write((0..<16).map { UInt8($0 * 11) }, to: "key.bin")
@@ -35,7 +35,8 @@ import RepriseTesting
             _ = try directory.write(Array("1\n00:00:00,000 --> 00:00:05,000\nHello\n\n".utf8), to: "text.srt")
             let outcome = try await ChildProcess.run(
                 "/bin/sh",
-                ["-c", "cd \"$1\" && shift && exec \"$@\"", "sh", directory.path, Self.ffmpeg ?? ""] + arguments,
+                ["-c", "cd \"$1\" && shift && exec \"$@\"", "sh", directory.path, Self.ffmpeg ?? ""]
+                    + arguments(seconds: seconds),
                 limit: .seconds(60))
             guard outcome.exit == .status(0) else { throw Failure(media: self, outcome: outcome) }
             var files: [String: [UInt8]] = [:]
@@ -59,11 +60,12 @@ import RepriseTesting
             }
         }
 
-        private var arguments: [String] {
+        private func arguments(seconds: Int) -> [String] {
             let inputs = [
-                "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=size=160x90:rate=10:duration=6", "-f",
+                "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=size=160x90:rate=10:duration=\(seconds)",
+                "-f",
                 "lavfi",
-                "-i", "anoisesrc=seed=7:amplitude=0.2:duration=6",
+                "-i", "anoisesrc=seed=7:amplitude=0.2:duration=\(seconds)",
             ]
             let codecs = [
                 "-c:v", "libx264", "-preset", "ultrafast", "-g", "10", "-pix_fmt", "yuv420p", "-b:v", "200k", "-c:a",

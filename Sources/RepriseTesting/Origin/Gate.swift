@@ -73,11 +73,29 @@ extension Ledger {
     }
 
     mutating func clearance(_ path: String, from position: Int64, connection: Int, wake: @escaping Wake) -> Clearance {
-        guard let gate = gates[path] else { return .open(upTo: nil) }
-        guard gate.offsets.contains(position) else {
-            return .open(upTo: gate.offsets.filter { $0 > position }.min())
+        let isHeld = gates[path]?.offsets.contains(position) == true
+        guard !isHeld, allowance.map({ $0 > 0 }) ?? true else {
+            gates[path, default: Gate()].parked[connection] = wake
+            return .blocked
         }
-        gates[path]?.parked[connection] = wake
-        return .blocked
+        let next = gates[path]?.offsets.filter { $0 > position }.min()
+        return .open(upTo: [next, allowance.map { position + $0 }].compactMap(\.self).min())
+    }
+
+    /// Sets how many bytes all bodies may still take; returns the closures that wake all waiters.
+    mutating func allow(_ count: Int64?) -> [Wake] {
+        allowance = count
+        var woken: [Wake] = []
+        for (path, gate) in gates {
+            woken += gate.parked.values
+            gates[path]?.parked = [:]
+            if gates[path]?.isIdle == true { gates[path] = nil }
+        }
+        return woken
+    }
+
+    /// Counts bytes that a body takes of what is allowed.
+    mutating func spend(_ count: Int64) {
+        allowance = allowance.map { $0 - count }
     }
 }

@@ -22,6 +22,8 @@ struct Ledger: Sendable {
     /// The number of the first request in the log; the log has no gaps.
     private var firstInLog = 1
     var gates: [String: Gate] = [:]
+    /// Number of bytes that all bodies may still take; `nil` for any number.
+    var allowance: Int64?
 
     // MARK: Resources
 

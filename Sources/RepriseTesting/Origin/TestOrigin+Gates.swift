@@ -6,6 +6,14 @@ extension TestOrigin {
         state.arrange { $0.hold(path, at: offset) }
     }
 
+    /// Stops all bodies when they have sent `count` bytes more, until more are allowed; `nil` for any number.
+    ///
+    /// Slices that bodies on other threads cut at the same moment come on top, of at most 64 KiB each.
+    public func allow(_ count: Int64?) {
+        let woken = state.arrange { $0.allow(count) }
+        for wake in woken { wake() }
+    }
+
     /// Keeps back the heads of responses of a path until released.
     public func holdHeads(_ path: String) {
         state.arrange { $0.holdHeads(path) }

@@ -139,6 +139,7 @@ final class ResponseSender {
 
     private func send(_ part: BodyPart) {
         pacer?.sent(part.length)
+        state.arrange { $0.spend(part.length) }
         var data: [IOData] = []
         let isChunked = exchange.answer.framing == .chunked
         if isChunked { data.append(bytes("\(String(part.length, radix: 16))\r\n")) }
