@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Reprise
+import RepriseStreams
 
 /// `reprise downloads`.
 struct DownloadsCommand: AsyncParsableCommand {
@@ -10,7 +11,8 @@ struct DownloadsCommand: AsyncParsableCommand {
         discussion: """
             A download begins with pin --download, and goes on whenever a command that fetches opens the cache: serve,
             fetch, pin, play. Two run at once, in this order. What is paused stays stored. While the server runs, its
-            downloads say whether they run, wait or have failed; they are queued otherwise.
+            downloads say whether they run, wait or have failed; they are queued otherwise, also beside another command
+            that fetches them.
 
             Examples:
               reprise downloads
@@ -42,8 +44,7 @@ struct DownloadsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            let outcome = try await cache.perform(
-                DownloadsOperation(pause: pause, resume: resume, first: first, names: names.names))
+            let outcome = try await outcome()
             for download in outcome.downloads {
                 if json {
                     try Terminal.printJSON(
@@ -58,6 +59,16 @@ struct DownloadsCommand: AsyncParsableCommand {
             if outcome.downloads.isEmpty, !json {
                 try Terminal.print("There are no downloads. To begin one: reprise pin --download URL")
             }
+        }
+    }
+
+    private func outcome() async throws -> DownloadsOperation.Outcome {
+        let operation = DownloadsOperation(pause: pause, resume: resume, first: first, names: names.names)
+        do { return try await cache.perform(operation) } catch let error as RepriseError {
+            // A process that takes no requests uses the cache: what it has recorded can still be listed.
+            guard error.code == .storageLocked, operation.onlyLists else { throw error }
+            return DownloadsOperation.Outcome(
+                try await Download.all(try cache.recordedInspector(), policy: names.policy), isFetching: false)
         }
     }
 

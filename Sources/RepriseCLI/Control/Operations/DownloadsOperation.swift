@@ -25,7 +25,15 @@ struct DownloadsOperation: ControlOperation {
         }
 
         let downloads: [Item]
+
+        /// With `isFetching`, states are those of downloads that may run.
+        init(_ downloads: [Download], isFetching: Bool) {
+            self.downloads = downloads.map { Item($0, isFetching: isFetching) }
+        }
     }
+
+    /// Whether it changes nothing.
+    var onlyLists: Bool { pause.isEmpty && resume.isEmpty && first == nil }
 
     func run(in cache: MediaCache, progress: @escaping @Sendable (NoProgress) -> Void) async throws -> Outcome {
         let known = Set(await cache.downloads.list().map(\.key))
@@ -43,8 +51,7 @@ struct DownloadsOperation: ControlOperation {
         for key in paused { try await cache.downloads.pause(key) }
         for key in resumed { try await cache.downloads.resume(key) }
         if let moved { try await cache.downloads.move(moved, before: await cache.downloads.list().first?.key) }
-        let isFetching = cache.resumesDownloads
-        return Outcome(downloads: await cache.downloads.list().map { Outcome.Item($0, isFetching: isFetching) })
+        return Outcome(await cache.downloads.list(), isFetching: cache.resumesDownloads)
     }
 }
 
