@@ -10,7 +10,7 @@ extension MediaCache {
     public func titles(complete: Bool) async throws -> [Title] {
         guard let inspector = await inspector() else { return [] }
         return try await withTaskExecutorPreference(DiskExecutor.shared) {
-            try StoredTitle.all(inspector, policy: keyPolicy).filter { $0.isComplete == complete }.map(\.title)
+            try StoredTitle.titles(complete: complete, inspector, policy: keyPolicy)
         }
     }
 

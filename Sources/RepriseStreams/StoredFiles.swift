@@ -8,23 +8,34 @@ package struct StoredFiles {
     private let inspector: CacheInspector
     private let policy: CacheKeyPolicy
     private let byKey: [String: CacheEntry]
+    /// Whether the other files are looked up one by one.
+    private let looksUp: Bool
 
     /// The files that `inspector` sees, named by `policy`.
     ///
     /// Throws ``RepriseError`` with code `storageUnavailable`.
     package init(_ inspector: CacheInspector, policy: CacheKeyPolicy = .url) throws(RepriseError) {
-        self.inspector = inspector
-        self.policy = policy
-        // The most recently used comes first, also of several variants of one URL.
-        byKey = Dictionary(try inspector.entries().map { (Self.resource($0.key), $0) }) { first, _ in first }
+        self.init(inspector, policy: policy, loaded: try inspector.entries(), looksUp: false)
     }
 
-    /// The files, in no order.
+    /// The same, of which only `loaded` is in memory; other files are looked up when a playlist names them.
+    init(_ inspector: CacheInspector, policy: CacheKeyPolicy, loaded: [CacheEntry], looksUp: Bool = true) {
+        self.inspector = inspector
+        self.policy = policy
+        self.looksUp = looksUp
+        // The most recently used comes first, also of several variants of one URL.
+        byKey = Dictionary(loaded.map { (Self.resource($0.key), $0) }) { first, _ in first }
+    }
+
+    /// The files in memory, in no order.
     package var entries: some Collection<CacheEntry> { byKey.values }
 
     /// The file stored for `url` in a partition.
     package func entry(at url: ResourceURL, in partition: String? = nil) -> CacheEntry? {
-        byKey[policy.key(for: url).inPartition(partition).text]
+        let key = policy.key(for: url).inPartition(partition)
+        if let entry = byKey[key.text] { return entry }
+        // What cannot be read counts as not stored, as everywhere.
+        return looksUp ? (try? inspector.entries(of: key))?.first : nil
     }
 
     /// The bytes of `entry` if it is complete and may be a playlist; `nil` otherwise.

@@ -26,6 +26,35 @@ package struct StoredTitle: Sendable {
         }
     }
 
+    /// The titles that play to their end without the origin, or those that do not, the most recently used first.
+    ///
+    /// Has the files of one title in memory at a time.
+    static func titles(
+        complete: Bool, _ inspector: CacheInspector, policy: CacheKeyPolicy
+    ) throws(RepriseError) -> [Title] {
+        let untitled = StoredFiles(
+            inspector, policy: policy, loaded: try inspector.untitledEntries(), looksUp: false)
+        if untitled.entries.contains(where: { StreamOutline($0, in: untitled) != nil }) {
+            // Stored before files were recorded as those of a stream: only all files together tell which ones are.
+            return try all(inspector, policy: policy).filter { $0.isComplete == complete }.map(\.title)
+        }
+        var titles: [Title] = []
+        for title in try inspector.titles()
+        where try StoredTitle(title, inspector, policy: policy).isComplete == complete { titles.append(title) }
+        return titles
+    }
+
+    /// A title with its files alone.
+    private init(_ title: Title, _ inspector: CacheInspector, policy: CacheKeyPolicy) throws(RepriseError) {
+        let files = StoredFiles(inspector, policy: policy, loaded: try inspector.entries(ofTitle: title.key))
+        let entry = try inspector.entries(of: title.key).first { $0.key == title.key }
+        self.init(title: title, entry: entry, outline: entry.flatMap { StreamOutline($0, in: files) })
+    }
+
+    private init(title: Title, entry: CacheEntry?, outline: StreamOutline?) {
+        (self.title, self.entry, self.outline) = (title, entry, outline)
+    }
+
     /// Number of its files of which something is stored.
     package var fileCount: Int { max(title.fileCount, outline?.members.count ?? 0) }
 

@@ -110,8 +110,11 @@ struct FileDownload: Sendable {
     private func checkTag(adding count: Int64) async throws {
         guard isKept, let store = engine.store else { return }
         let title = titles.first?.key ?? key
-        guard try !store.index.limitedTags(ofFile: title).isEmpty else { return }
+        let tags = try store.index.limitedTags(ofFile: title)
+        guard !tags.isEmpty else { return }
         await store.recorder.flush()
+        // To sum all files of a tag takes as long as there are many of them.
+        if tags.allSatisfy({ store.tagKeeper.hasRoom(for: count, tag: $0) }) { return }
         try store.index.checkRoom(for: count, inTitleOf: title)
     }
 

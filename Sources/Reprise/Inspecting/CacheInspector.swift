@@ -40,6 +40,17 @@ public struct CacheInspector: Sendable {
     /// The stored entries, most recently used first.
     public func entries() throws(RepriseError) -> [CacheEntry] { try index?.entries() ?? [] }
 
+    /// The stored entries that belong to no recorded title.
+    package func untitledEntries() throws(RepriseError) -> [CacheEntry] { try index?.entries(isUntitled: true) ?? [] }
+
+    /// The stored entries that belong to the title of `key`.
+    package func entries(ofTitle key: CacheKey) throws(RepriseError) -> [CacheEntry] {
+        try index?.entries(ofTitle: key) ?? []
+    }
+
+    /// The stored entry of `key`, and those of its variants.
+    package func entries(of key: CacheKey) throws(RepriseError) -> [CacheEntry] { try index?.entries(of: key) ?? [] }
+
     /// The titles of which something is stored or that were named, the most recently used first.
     public func titles() throws(RepriseError) -> [Title] { try index?.titles() ?? [] }
 

@@ -117,27 +117,27 @@ actor Evictor {
 
     // MARK: - Tags
 
-    /// Evicts titles with these tags, the least recently used title first, while a tag occupies more than its limit.
-    func hold(_ tags: Set<String>, by hands: EvictionTarget) async {
+    /// Evicts titles with the tag of this name, the least recently used title first, while they occupy more than its
+    /// limit.
+    func hold(_ tag: String, by hands: EvictionTarget) async {
         await searches.add {
             await self.freshen()
-            for tag in tags.sorted() where await self.hold(tag, by: hands) { return }
+            await self.makeFit(tag, by: hands)
         }.value
     }
 
-    /// Evicts until the tag with this name fits; true if files cannot be removed.
-    private func hold(_ tag: String, by hands: EvictionTarget) async -> Bool {
-        guard let titles = try? index.titles(taggedAs: tag) else { return false }
+    private func makeFit(_ tag: String, by hands: EvictionTarget) async {
+        guard let titles = try? index.titles(taggedAs: tag) else { return }
         var inUse: [Index.Candidate] = []
         for (number, title) in titles.enumerated() {
-            guard excess(of: tag) > 0, !Task.isCancelled else { return false }
+            guard excess(of: tag) > 0, !Task.isCancelled else { return }
             // Files that a title shares with one that was used later go with that one.
             let files = (try? index.candidates(ofTitle: title, besides: titles[..<number])) ?? []
             // Titles go as wholes; of the last one, which may be playing, only as much as must.
             let groups = title == titles.last ? files.map { [$0] } : [files]
             for group in groups where excess(of: tag) > 0 && !group.isEmpty {
                 let outcome = await hands.remove(group)
-                if outcome.isVain { return true }
+                if outcome.isVain { return }
                 inUse += outcome.inUse
             }
         }
@@ -146,7 +146,6 @@ actor Evictor {
             guard excess > 0 else { break }
             await hands.shrink(candidate, excess)
         }
-        return false
     }
 
     /// Bytes that the files of titles with a tag occupy beyond its limit.

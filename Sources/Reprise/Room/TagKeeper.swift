@@ -3,8 +3,25 @@ import Primitives
 /// Has tags looked at of which more was stored, so that they stay within their limits: one look at a time, outside of
 /// whatever stored the bytes.
 ///
+/// A look sums all files of a tag, of which there may be a million. After one that found room, the growth of the tag is
+/// counted, and the next look waits until that may have used the room up:
+///
+///     look    begins ── sums: 300 below the limit ── ends, room 300
+///     growth         + 40 ─────────────────────────────── room 260 ── + 260 ── look
+///
 /// The lock is a leaf.
 final class TagKeeper: Sendable {
+    /// How much more a tag may store until it must be looked at.
+    private struct Room {
+        /// Bytes below the limit, as the last look has found; `nil` until it ends.
+        var found: Int64?
+        /// Most bytes by which it has grown since that look began; what the look saw of them counts twice.
+        var grown: Int64 = 0
+
+        /// Whether a look is to follow: nothing is left, as far as is known.
+        var isUsedUp: Bool { found.map { $0 <= grown } ?? false }
+    }
+
     private struct State {
         /// Holds these tags to their limits; `nil` until the cache is open, and when it closes.
         var hold: (@Sendable (Set<String>) async -> Void)?
@@ -12,6 +29,8 @@ final class TagKeeper: Sendable {
         var pending: Set<String> = []
         /// The names of tags of which more is kept than their limits allow.
         var overfull: Set<String> = []
+        /// What is known of tags since the last look at each.
+        var rooms: [String: Room] = [:]
         /// What looks at them; `nil` when nothing is pending.
         var task: Task<Void, Never>?
     }
@@ -24,9 +43,46 @@ final class TagKeeper: Sendable {
         note([])
     }
 
-    /// Notes that more may be stored of these tags.
+    /// Notes that tags have grown by at most so many bytes.
+    func grew(_ bytes: [String: Int64]) {
+        let full = state.withLock { state in
+            for (tag, count) in bytes {
+                guard let room = state.rooms[tag] else { continue }
+                state.rooms[tag]?.grown = min(room.grown + count, Usage.most)
+            }
+            return Set(bytes.keys.filter { state.rooms[$0]?.isUsedUp ?? true })
+        }
+        if !full.isEmpty { note(full) }
+    }
+
+    /// Whether a tag surely stays below its limit if `count` bytes more are stored; nothing is looked up.
+    func hasRoom(for count: Int64, tag: String) -> Bool {
+        state.withLock { state in
+            guard let room = state.rooms[tag], let found = room.found else { return false }
+            return found - room.grown > count
+        }
+    }
+
+    /// Notes that a look at a tag begins: it sees what was stored until now.
+    func lookBegins(tag: String) { state.withLock { $0.rooms[tag] = Room() } }
+
+    /// Notes that a look has found a tag to occupy so many bytes beyond its limit, negative for less, and whether more
+    /// is kept of it than the limit allows.
+    func lookEnds(tag: String, excess: Int64, isOverfull: Bool) {
+        let isUsedUp = state.withLock { state in
+            if isOverfull { state.overfull.insert(tag) } else { state.overfull.remove(tag) }
+            // Without a room, a change was noted in between.
+            guard let grown = state.rooms[tag]?.grown else { return false }
+            state.rooms[tag]?.found = -excess
+            return grown > 0 && grown >= -excess
+        }
+        if isUsedUp { note([tag]) }
+    }
+
+    /// Notes that anything may have changed of these tags.
     func note(_ tags: Set<String>) {
         state.withLock { state in
+            for tag in tags { state.rooms[tag] = nil }
             state.pending.formUnion(tags)
             guard state.task == nil, !state.pending.isEmpty, let hold = state.hold else { return }
             state.task = Task(executorPreference: DiskExecutor.shared) { [weak self] in
@@ -48,13 +104,6 @@ final class TagKeeper: Sendable {
 
     /// Whether more is kept of a tag than its limit allows, as of the last look.
     var hasOverfull: Bool { state.withLock { !$0.overfull.isEmpty } }
-
-    /// Notes whether more is kept of a tag than its limit allows.
-    func setOverfull(_ isOverfull: Bool, tag: String) {
-        state.withLock { state in
-            if isOverfull { state.overfull.insert(tag) } else { state.overfull.remove(tag) }
-        }
-    }
 
     /// Returns when all is looked at that was noted before, if the cache is open.
     func settle() async { await state.withLock { $0.task }?.value }

@@ -46,8 +46,8 @@ actor Recorder {
     private let reached: (@Sendable (CrashPoint) -> Void)?
     /// Called after each transaction.
     private let onWritten: @Sendable () -> Void
-    /// Told the names of tags with a limit of which a batch may have stored more.
-    private let onGrowth: @Sendable (Set<String>) -> Void
+    /// Told by how many bytes a batch may have grown tags with a limit, by their names.
+    private let onGrowth: @Sendable ([String: Int64]) -> Void
     /// Whether the last batch failed, so that failures are reported once and not every second.
     private let hasFailed = Mutex(false)
     /// Whether the last batch could not be written.
@@ -62,7 +62,7 @@ actor Recorder {
         index: Index, reporter: Reporter, breaker: Breaker, clock: CacheClock, problem: RepriseError? = nil,
         delay: Duration = Recorder.batchDelay,
         reached: (@Sendable (CrashPoint) -> Void)? = nil, onWritten: @escaping @Sendable () -> Void = {},
-        onGrowth: @escaping @Sendable (Set<String>) -> Void = { _ in }
+        onGrowth: @escaping @Sendable ([String: Int64]) -> Void = { _ in }
     ) {
         self.index = index
         self.reporter = reporter

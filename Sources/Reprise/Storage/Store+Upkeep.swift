@@ -7,7 +7,7 @@ extension Store {
     private static let digits = Array("0123456789abcdef")
 
     /// Removes data files without a record and records without a file; after an unclean stop also compares the files'
-    /// usage with the recorded one.
+    /// usage with the recorded one, and the sums of the index with its rows.
     ///
     /// Works through the 256 folders one by one, so that memory does not grow with the number of entries. `isLive` says
     /// which keys are in memory; their resources take care of themselves.
@@ -25,8 +25,17 @@ extension Store {
                 }
             }
         }
+        if isUnclean { await correctUsage() }
         _ = takeMade()
         isReconciled.withLock { $0 = true }
+    }
+
+    /// Corrects the sums of the index, which a killed process leaves right; a damaged file may have others.
+    ///
+    /// If it cannot be read or written, the next opening or a verification does it.
+    private func correctUsage() async {
+        guard (try? index.isUsageRight()) == false, let (before, after) = try? await index.recount() else { return }
+        quota.correct(from: before, to: after)
     }
 
     private func reconcile(folder: String, isLive: (String) -> Bool) async throws(SystemError) {

@@ -83,7 +83,7 @@ final class Store: Sendable {
             reached: configuration.reached,
             onWritten: { [quota, fileSystem] in
                 quota.setIndexBytes(Self.indexCharge(directory, fileSystem: fileSystem))
-            }, onGrowth: { [tagKeeper] in tagKeeper.note($0) })
+            }, onGrowth: { [tagKeeper] in tagKeeper.grew($0) })
         evictor = Evictor(
             configuration.evictionPolicy, index: index, recorder: recorder, quota: quota,
             clock: configuration.clock)

@@ -21,10 +21,15 @@ final class Upkeep: Sendable {
         tasks.withLock { $0 = [reconciliation, aging] }
         store.tagKeeper.start { [weak engine] tags in
             guard let engine else { return }
-            await store.evictor.hold(tags, by: engine.hands(store))
-            for tag in tags {
-                let isOverfull = (try? store.index.keepsTooMuch(taggedAs: tag)) ?? false
-                store.tagKeeper.setOverfull(isOverfull, tag: tag)
+            for tag in tags.sorted() {
+                store.tagKeeper.lookBegins(tag: tag)
+                guard var excess = try? store.index.excess(ofTag: tag) else { continue }
+                if excess > 0 {
+                    await store.evictor.hold(tag, by: engine.hands(store))
+                    excess = (try? store.index.excess(ofTag: tag)) ?? excess
+                }
+                let isOverfull = excess > 0 && (try? store.index.keepsTooMuch(taggedAs: tag)) ?? false
+                store.tagKeeper.lookEnds(tag: tag, excess: excess, isOverfull: isOverfull)
             }
         }
         // What an earlier process stored last was not looked at, and pins may have expired.

@@ -39,6 +39,20 @@ import Testing
         }
     }
 
+    @Test("a long index is not summed before it is used, but soon afterwards", arguments: wrongSums)
+    func sumsOfALongIndex(sql: String) async throws {
+        // Nine megabytes that no query reads.
+        let padding = "CREATE TABLE padding (bytes BLOB); INSERT INTO padding VALUES (zeroblob(9000000));"
+        try await Self.run(padding + sql + "; UPDATE state SET value = 0 WHERE name = 'clean'") { bench async throws in
+            try await bench.reopened { cache async throws in
+                await cache.settle()
+                #expect(cache.storedBytes == 200_000)
+                #expect(cache.allocatedBytes.media == DiskUse.bytes(under: bench.directory.path + "/media"))
+                #expect(try #require(cache.engine.store).index.usage().stored == 200_000)
+            }
+        }
+    }
+
     @Test(arguments: wrongSums) func sumsAreMadeAnewByVerify(sql: String) async throws {
         try await Self.run(sql) { bench async throws in
             try await bench.reopened { cache async throws in

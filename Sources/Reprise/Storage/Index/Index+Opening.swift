@@ -318,11 +318,20 @@ extension Index {
     private static func begin(_ database: Database, options: Options) throws -> Session {
         let wasClean = try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'clean'") == 1
         try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('clean', 0)")
-        if !wasClean { try recount(in: database) }
+        if !wasClean, try isShort(database) { try recount(in: database) }
         let before = try recordedLimit(in: database)
         if let limit = options.limit { try record(limit, in: database) }
         return Session(isUnclean: !wasClean, limit: try recordedLimit(in: database), limitBefore: before)
     }
+
+    /// Whether all rows can be read before the first hit; a longer index is looked through later
+    /// (``Store/reconcile(isLive:)``).
+    private static func isShort(_ database: Database) throws -> Bool {
+        try Int.fetchOne(database, sql: "PRAGMA page_count") ?? .max <= mostPagesToSum
+    }
+
+    /// Some thousand entries, for which it takes a few milliseconds.
+    private static let mostPagesToSum = 8192
 
     private static func record(_ limit: Int64?, in database: Database) throws {
         if let limit {

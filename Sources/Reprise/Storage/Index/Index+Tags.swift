@@ -77,13 +77,20 @@ extension Index {
 
     /// The names of tags with a limit that the titles have which begin with `key` or contain it.
     func limitedTags(ofFile key: CacheKey) throws(RepriseError) -> Set<String> {
-        try read { try limitedTags(ofFiles: [key], in: $0) }
+        try read { try hasLimitedTags(in: $0) ? try tags(ofFile: name(of: key), in: $0) : [] }
     }
 
-    /// The same of several files.
-    func limitedTags(ofFiles keys: Set<CacheKey>, in database: Database) throws -> Set<String> {
-        guard try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM tagLimit)") == true else { return [] }
-        return try keys.reduce(into: []) { $0.formUnion(try tags(ofFile: name(of: $1), in: database)) }
+    func hasLimitedTags(in database: Database) throws -> Bool {
+        try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM tagLimit)") == true
+    }
+
+    /// By how many bytes tags with a limit may have grown, by their names, if files have grown by `bytes`.
+    func growth(ofTags bytes: [CacheKey: Int64], in database: Database) throws -> [String: Int64] {
+        try bytes.reduce(into: [:]) { growth, file in
+            for tag in try tags(ofFile: name(of: file.key), in: database) {
+                growth[tag] = min(growth[tag, default: 0] + file.value, Usage.most)
+            }
+        }
     }
 
     /// The names of tags with a limit that the titles have which begin with the file `name` or contain it or one of its

@@ -8,8 +8,20 @@ import GRDB
 extension Index {
     // MARK: - Learning
 
+    /// What becomes of files that are said to belong to a title.
+    enum Membership: Int, Comparable {
+        /// All were known to belong to it, or are not stored.
+        case known
+        /// One is new.
+        case new
+        /// One is new and brought the files of a title that it begins.
+        case newWithOthers
+
+        static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+    }
+
     /// Records that `keys`, as far as they are stored, belong to `title`.
-    func add(_ keys: Set<CacheKey>, to title: TitleReference, in database: Database) throws {
+    func add(_ keys: Set<CacheKey>, to title: TitleReference, in database: Database) throws -> Membership {
         var stored: [String] = []
         for key in keys {
             stored += try String.fetchAll(
@@ -19,17 +31,19 @@ extension Index {
                     OR keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
                     """, arguments: [name(of: key)])
         }
-        guard !stored.isEmpty else { return }
+        var outcome = Membership.known
+        guard !stored.isEmpty else { return outcome }
         for id in try titles(that: title, in: database) {
             for name in stored {
                 try database.execute(
                     sql: "INSERT OR IGNORE INTO member (keyHash, title) VALUES (?, ?)", arguments: [name, id])
                 guard database.changesCount > 0 else { continue }
-                try takeOver(name, into: id, in: database)
+                outcome = max(outcome, try takeOver(name, into: id, in: database) ? .newWithOthers : .new)
                 try database.execute(
                     sql: "UPDATE entry SET retained = \(Self.isHeld) WHERE keyHash = ?", arguments: [name])
             }
         }
+        return outcome
     }
 
     /// The titles whose files a playlist lists that begins `title`: those that the playlist is a file of, or else its
@@ -52,14 +66,14 @@ extension Index {
     }
 
     /// Moves the files of the title that begins with `name` into title `id`: its playlist was met before the one that
-    /// lists it.
-    private func takeOver(_ name: String, into id: Int64, in database: Database) throws {
+    /// lists it; false if there are none.
+    private func takeOver(_ name: String, into id: Int64, in database: Database) throws -> Bool {
         try database.execute(
             sql: """
                 INSERT OR IGNORE INTO member (keyHash, title) SELECT member.keyHash, ?2 FROM member
                 JOIN title ON title.id = member.title WHERE title.keyHash = ?1 AND title.id <> ?2
                 """, arguments: [name, id])
-        guard database.changesCount > 0 else { return }
+        guard database.changesCount > 0 else { return false }
         try database.execute(
             sql: """
                 DELETE FROM member WHERE title = (SELECT id FROM title WHERE keyHash = ?1 AND id <> ?2 AND named = 0)
@@ -69,15 +83,17 @@ extension Index {
                 UPDATE entry SET retained = \(Self.isHeld)
                 WHERE keyHash IN (SELECT keyHash FROM member WHERE title = ?)
                 """, arguments: [id])
+        return true
     }
 
     /// Records that the entry `name` belongs to the title that was named before anything of it was stored.
-    func addToNamedTitle(_ name: String, in database: Database) throws {
+    func addToNamedTitle(_ name: String, in database: Database) throws -> Membership {
         try database.execute(
             sql: """
                 INSERT OR IGNORE INTO member (keyHash, title) SELECT ?1, id FROM title
                 WHERE keyHash = ?1 OR keyHash = (SELECT signpost FROM selection WHERE selection.keyHash = ?1)
                 """, arguments: [name])
+        return database.changesCount > 0 ? .new : .known
     }
 
     // MARK: - Names
@@ -99,7 +115,7 @@ extension Index {
                     SELECT keyHash FROM entry WHERE keyHash = ?1
                     OR keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
                     """, arguments: [hash])
-            { try addToNamedTitle(entry, in: database) }
+            { _ = try addToNamedTitle(entry, in: database) }
             if let tagName { try checkKept(tagName, in: database) }
             guard name == nil, tag == nil else { return }
             try database.execute(

@@ -30,15 +30,25 @@ extension Index {
 
     /// Writes `batch`; `atEnd` runs inside the transaction, after its last change.
     ///
-    /// Returns the names of tags with a limit of which more may be stored now.
+    /// Returns, by the names of tags with a limit, how many bytes more their titles occupy now, at most.
     @discardableResult
-    func write(_ batch: Batch, atEnd: @escaping @Sendable () -> Void = {}) async throws(RepriseError) -> Set<String> {
+    func write(_ batch: Batch, atEnd: @escaping @Sendable () -> Void = {}) async throws(RepriseError) -> [String: Int64]
+    {
         try await write { database in
+            let isLimited = try hasLimitedTags(in: database)
+            var grown: [CacheKey: Int64] = [:]
             // Before the generations: those stored after an invalidation are not affected by it.
             for key in batch.invalidated { try invalidate(key, in: database) }
             for (key, variant) in batch.variants { try write(key, variant: variant, to: database) }
-            for generation in batch.generations { try write(generation, to: database) }
-            for (title, keys) in batch.members { try add(keys, to: title, in: database) }
+            for generation in batch.generations {
+                let before = isLimited ? try allocated(byGeneration: generation.record.id, in: database) : 0
+                let more = try write(generation, to: database) ?? max(0, generation.usage.allocated - before)
+                grown[generation.record.key] = more
+            }
+            for (title, keys) in batch.members where try add(keys, to: title, in: database) != .known {
+                // How much of them was stored before is not looked up.
+                for key in keys { grown[key] = Usage.most }
+            }
             for (key, time) in batch.lastUsed {
                 try database.execute(
                     sql: """
@@ -48,8 +58,7 @@ extension Index {
             }
             for (name, date) in batch.splicing { try write(splicing: name, at: date, to: database) }
             for (name, value) in batch.totals { try TotalRow(name: name, value: value).add(in: database) }
-            let files = Set(batch.generations.map(\.record.key)).union(batch.members.values.joined())
-            let tags = try limitedTags(ofFiles: files, in: database)
+            let tags = isLimited ? try growth(ofTags: grown, in: database) : [:]
             atEnd()
             return tags
         }
@@ -138,7 +147,13 @@ extension Index {
         try database.execute(sql: "DELETE FROM generation WHERE id = ?", arguments: [generation])
     }
 
-    private func write(_ generation: Batch.Generation, to database: Database) throws {
+    private func allocated(byGeneration id: Int64, in database: Database) throws -> Int64 {
+        try Int64.fetchOne(database, sql: "SELECT allocated FROM generation WHERE id = ?", arguments: [id]) ?? 0
+    }
+
+    /// Returns how many bytes more titles may occupy if it has become a file of one, although it may be an old file;
+    /// `nil` if it has not.
+    private func write(_ generation: Batch.Generation, to database: Database) throws -> Int64? {
         let record = generation.record
         let name = name(of: record.key)
         try GenerationRow(generation, name: name, codec: codec).save(in: database)
@@ -148,8 +163,9 @@ extension Index {
                 ON CONFLICT (keyHash) DO UPDATE SET generation = excluded.generation, live = excluded.live
                 """,
             arguments: [name, record.id, Double(record.responseTime), record.role?.isLive == true ? 1 : 0])
-        for title in record.titles { try add([record.key], to: title, in: database) }
-        try addToNamedTitle(name, in: database)
+        var outcome = Membership.known
+        for title in record.titles { outcome = max(outcome, try add([record.key], to: title, in: database)) }
+        outcome = max(outcome, try addToNamedTitle(name, in: database))
         // Of a trimmed entry there may be more now than the parts that stay.
         try database.execute(
             sql: """
@@ -163,6 +179,11 @@ extension Index {
             } else {
                 try ChunkRow(block: block, chunks: chunks).save(for: record.id, in: database)
             }
+        }
+        return switch outcome {
+        case .known: nil
+        case .new: generation.usage.allocated
+        case .newWithOthers: Usage.most
         }
     }
 

@@ -48,6 +48,28 @@ struct Index: Sendable {
 
     /// Every entry, most recently used first; with `isUntitled`, only those that belong to no title with a row.
     func entries(isUntitled: Bool = false) throws(RepriseError) -> [CacheEntry] {
+        try entries(isUntitled ? "WHERE NOT EXISTS (SELECT 1 FROM member WHERE keyHash = entry.keyHash)" : "")
+    }
+
+    /// The entries that belong to the title of `key`, most recently used first.
+    func entries(ofTitle key: CacheKey) throws(RepriseError) -> [CacheEntry] {
+        try entries(
+            """
+            WHERE entry.keyHash IN (SELECT member.keyHash FROM member JOIN title ON title.id = member.title
+                WHERE title.keyHash = ?1)
+            """, [name(of: key)])
+    }
+
+    /// The entry of `key` and those of its variants, most recently used first.
+    func entries(of key: CacheKey) throws(RepriseError) -> [CacheEntry] {
+        try entries(
+            "WHERE entry.keyHash = ?1 OR entry.keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)",
+            [name(of: key)])
+    }
+
+    private func entries(
+        _ condition: String, _ arguments: StatementArguments = StatementArguments()
+    ) throws(RepriseError) -> [CacheEntry] {
         try read { database in
             try EntryRow.compactMap(
                 database,
@@ -56,9 +78,8 @@ struct Index: Sendable {
                         kind, until, amount
                     FROM entry JOIN generation ON generation.id = entry.generation
                     LEFT JOIN retention ON retention.keyHash = \(Self.holder)
-                    \(isUntitled ? "WHERE NOT EXISTS (SELECT 1 FROM member WHERE keyHash = entry.keyHash)" : "")
-                    ORDER BY lastUsed DESC
-                    """
+                    \(condition) ORDER BY lastUsed DESC
+                    """, arguments: arguments
             ) { row in
                 guard let generation = row.generation, let record = codec.decode(generation) else { return nil }
                 return CacheEntry(record: record, usage: generation.usage, row: row)
@@ -81,15 +102,27 @@ struct Index: Sendable {
     }
 
     static func recount(in database: Database) throws {
+        // Deleted rather than updated, because a damaged file may have lost the row, or have two.
+        try database.execute(sql: "DELETE FROM usage; INSERT INTO usage \(sums)")
+    }
+
+    /// Whether ``usage()`` is what the generations occupy; looks at all of them, beside writes.
+    func isUsageRight() throws(RepriseError) -> Bool {
+        try read { database in
+            let rows = try Row.fetchAll(database, sql: "SELECT allocated, stored FROM usage")
+            return try rows.count == 1 && rows == Row.fetchAll(database, sql: Self.sums)
+        }
+    }
+
+    /// SQL for the sums of all generations.
+    private static var sums: String {
         func sum(_ column: String) -> String {
             """
             CAST(MIN(TOTAL(CASE typeof(\(column)) WHEN 'integer' THEN MIN(MAX(\(column), 0), \(Usage.most)) ELSE 0 END),
-                \(Usage.most)) AS INTEGER)
+                \(Usage.most)) AS INTEGER) AS \(column)
             """
         }
-        // Deleted rather than updated, because a damaged file may have lost the row, or have two.
-        try database.execute(
-            sql: "DELETE FROM usage; INSERT INTO usage SELECT \(sum("allocated")), \(sum("stored")) FROM generation")
+        return "SELECT \(sum("allocated")), \(sum("stored")) FROM generation"
     }
 
     static func usage(in database: Database) throws -> Usage {
