@@ -140,8 +140,9 @@ let package = Package(
         .executableTarget(
             name: "StoreBenchmark",
             dependencies: [
-                "HTTPSemantics", "Reprise", "RepriseTesting", httpTypes,
+                "HTTPSemantics", "Reprise", "RepriseStreams", "RepriseTesting", httpTypes,
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Benchmarks/Store", swiftSettings: strict),
         .executableTarget(

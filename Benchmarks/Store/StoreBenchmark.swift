@@ -8,12 +8,14 @@ import RepriseTesting
 /// The cost of a store with many entries, and of encryption; prints Markdown tables.
 ///
 ///     swift run -c release StoreBenchmark [entries…]
+///     swift run -c release StoreBenchmark --titles [titles [segments]]     # see ``ManyTitles``
 ///
 /// Entries are segments of 1 to 8 KiB, so that 100,000 of them fit on the disk; the measurements depend on their
 /// number, not on their size. A thousand of them make a title. Nothing is asserted.
 @main
 enum StoreBenchmark {
     static func main() async throws {
+        if try await ManyTitles.run(Array(CommandLine.arguments.dropFirst())) { return }
         if CommandLine.arguments.dropFirst().first == sizeOption { return try await printSizes() }
         let counts = CommandLine.arguments.dropFirst().compactMap { Int($0) }
         print(
@@ -40,7 +42,7 @@ enum StoreBenchmark {
         print("| AES-256-GCM alone, 64 KiB at a time | \(Int(openings)) | \(round(openings / plain * 100) / 100) |")
     }
 
-    private static func configuration(isSealed: Bool = false, limit: Int64 = .max) -> MediaCache.Configuration {
+    static func configuration(isSealed: Bool = false, limit: Int64 = .max) -> MediaCache.Configuration {
         var configuration = MediaCache.Configuration()
         configuration.limit = limit
         configuration.minimumFree = 0
@@ -53,7 +55,7 @@ enum StoreBenchmark {
 
     private static func url(_ number: Int) -> String { "http://origin/segment/\(number)" }
 
-    private static func seconds(_ body: () async throws -> Void) async rethrows -> Double {
+    static func seconds(_ body: () async throws -> Void) async rethrows -> Double {
         let start = ContinuousClock.now
         try await body()
         return (ContinuousClock.now - start) / .seconds(1)
@@ -131,7 +133,7 @@ enum StoreBenchmark {
         try await hit(try cache.resource(for: url))
     }
 
-    private static func hit(_ resource: MediaResource) async throws {
+    static func hit(_ resource: MediaResource) async throws {
         let read = try await resource.read()
         while let piece = try await read.next() { _ = try piece.bytes() }
     }
@@ -160,16 +162,17 @@ enum StoreBenchmark {
         let count = Int(arguments[3]) ?? 0
         let cache = try await MediaCache.open(
             directory: arguments[2], origin: PatternOrigin { _ in 0 }, configuration: configuration())
-        let opened = residentMegabytes
+        let opened = residentMegabytes("VmRSS")
         // The entries in the middle still exist; the most recently used ones were removed.
         for number in count / 2..<count / 2 + min(1_000, count / 4) { try await read(cache, number) }
-        print(opened, residentMegabytes)
+        print(opened, residentMegabytes("VmRSS"))
         await cache.close()
     }
 
-    private static var residentMegabytes: Double {
+    /// A size of this process; Linux only.
+    static func residentMegabytes(_ name: String) -> Double {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }
         return (line?.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0) / 1024
     }
 
