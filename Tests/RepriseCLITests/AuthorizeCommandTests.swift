@@ -69,6 +69,50 @@ import Testing
         }
     }
 
+    @Test("a stream's download and a play through serve ask once for each token, not for each segment")
+    func streams() async throws {
+        try await Site.run { site async throws in
+            let (token, notes) = (site.directory.path(of: "token"), site.directory.path(of: "notes"))
+            let program = try Self.program(
+                "echo $REPRISE_REASON >> \(notes); echo \"Authorization: $(cat \(token))\"", in: site)
+            func accept(_ text: String) throws {
+                try Data(text.utf8).write(to: URL(fileURLWithPath: token))
+                let list = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n" + (1...5).map { "#EXTINF:4,\n\($0).ts\n" }.joined()
+                let personality = TestOrigin.Personality { $0.demandedAuthorization = text }
+                for name in ["download", "play"] {
+                    site.origin.set(
+                        TestOrigin.Resource(
+                            .bytes(Array("\(list)#EXT-X-ENDLIST\n".utf8)), mediaType: "application/vnd.apple.mpegurl",
+                            personality: personality), at: "/\(name)/list.m3u8")
+                    for number in 1...5 {
+                        site.origin.set(
+                            TestOrigin.Resource(.pattern(seed: 1, length: 50_000), personality: personality),
+                            at: "/\(name)/\(number).ts")
+                    }
+                }
+            }
+            func reasons() throws -> [Substring] {
+                try String(contentsOfFile: notes, encoding: .utf8).split(separator: "\n")
+            }
+            try accept("1")
+            let outcome = try await Command.run(
+                "pin", site.directory,
+                ["--download", "--authorize-command", program, site.origin.url("/download/list.m3u8")])
+            #expect(outcome.exit == .status(0), "\(outcome)")
+            #expect(try reasons() == ["start"])
+            try await Serving.run(site.directory, ["--authorize-command", program]) { serving async throws in
+                for number in 1...3 {
+                    #expect(try await serving.get(site.target("/play/\(number).ts")).head.status == 200)
+                }
+                try accept("2")
+                for number in 4...5 {
+                    #expect(try await serving.get(site.target("/play/\(number).ts")).body.count == 50_000)
+                }
+            }
+            #expect(try reasons() == ["start", "401", "401"])
+        }
+    }
+
     @Test("a program that fails is named, and what it printed is not shown")
     func failing() async throws {
         try await Site.run { site async throws in

@@ -231,26 +231,30 @@ final class Engine: Sendable {
     /// `request` with what is known of its authorization, for a target that only the same request may use.
     func authorized(_ request: OriginRequest) -> OriginRequest { authorizer?.apply(to: request).request ?? request }
 
-    /// Sends `request`, once more with another authorization if it is refused; changes it to what was sent.
+    /// Sends `request`, again with another authorization if it is refused; changes it to what was sent.
     private func sendAuthorized(_ request: inout OriginRequest) async throws -> OriginResponse {
         reporter.count { $0.originRequests += 1 }
         guard let authorizer, request.method == .get || request.method == .head else {
             return try await origin.send(request)
         }
-        let sent = authorizer.apply(to: request)
-        let response = try await origin.send(sent.request)
-        let renewal: OriginRequest?
-        do { renewal = try await authorizer.renewal(of: request, sentAs: sent, after: response) } catch {
+        let original = request
+        var sent = authorizer.apply(to: original)
+        var response = try await origin.send(sent.request)
+        var isFinal = false
+        // With what is known by then, and with an answer of its own.
+        for _ in 0..<2 where !isFinal {
+            let renewal: Authorizer.Renewal?
+            do { renewal = try await authorizer.renewal(of: original, sentAs: sent, after: response) } catch {
+                response.body.cancel()
+                throw error
+            }
+            guard let renewal else { break }
             response.body.cancel()
-            throw error
+            (sent, isFinal) = (renewal.authorized, renewal.isFinal)
+            reporter.count { $0.originRequests += 1 }
+            response = try await origin.send(sent.request)
         }
-        guard let renewal else {
-            request = sent.request
-            return response
-        }
-        response.body.cancel()
-        request = renewal
-        reporter.count { $0.originRequests += 1 }
-        return try await origin.send(renewal)
+        request = sent.request
+        return response
     }
 }

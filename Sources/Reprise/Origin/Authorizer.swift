@@ -3,7 +3,9 @@ import Primitives
 
 /// Keeps what a program said about authorization, and asks it again when an origin refuses that.
 ///
-/// Requests for one resource that are refused together ask once. A request is repeated once, so that nothing loops.
+/// Requests for one resource that are refused together ask once. Request fields hold for the folder of the URL that was
+/// asked about (``AuthorizationScope``): the segments of a stream do not ask one by one. A request is repeated with
+/// what is known by then, and once with an answer of its own, so that nothing loops.
 final class Authorizer: Sendable {
     private typealias Answer = Promise<Result<Numbered?, RepriseError>>
 
@@ -14,11 +16,38 @@ final class Authorizer: Sendable {
 
     private struct State {
         var known: [CacheKey: Numbered] = [:]
-        var questions: [CacheKey: Answer] = [:]
+        /// The fields that were given for each folder last.
+        var fields: [AuthorizationScope: Numbered] = [:]
+        var questions: [CacheKey: Question] = [:]
         var lastNumber = 0
+
+        /// The newest authorization for `request`: its own, or the fields of a folder that it lies in.
+        func newest(for request: OriginRequest, with key: CacheKey) -> Numbered? {
+            var newest = known[key]
+            // A signed URL is better than fields that were given for another one.
+            if newest?.authorization.url != nil { return newest }
+            for scope in AuthorizationScope.scopes(of: request.url, in: key.partition) {
+                guard let other = fields[scope], other.number > newest?.number ?? 0 else { continue }
+                newest = other
+            }
+            return newest
+        }
+
+        /// The answer that is awaited for another file, in whose folder `request` lies.
+        func question(covering request: OriginRequest, except key: CacheKey) -> Answer? {
+            guard questions[key] == nil else { return nil }
+            let scopes = Set(AuthorizationScope.scopes(of: request.url, in: key.partition))
+            return questions.values.first { scopes.contains($0.scope) }?.answer
+        }
     }
 
-    /// Resources whose authorization is kept; beyond it, all are forgotten and asked for again when they are refused.
+    private struct Question {
+        let answer: Answer
+        let scope: AuthorizationScope
+    }
+
+    /// Resources and folders whose authorization is kept; beyond it, all are forgotten and asked for again when they
+    /// are refused.
     private static let capacity = 1024
     private static let statuses: Set<Int> = [401, 403, 407]
 
@@ -34,12 +63,14 @@ final class Authorizer: Sendable {
         let number: Int?
     }
 
-    /// `request` with what is known of its resource.
+    /// `request` with what is known of its resource, or of its folder if it has no such fields itself.
     func apply(to request: OriginRequest) -> Authorized {
-        guard let key = request.key, let known = state.withLock({ $0.known[key] }) else {
-            return Authorized(request: request, number: nil)
-        }
-        return Self.apply(known, to: request)
+        guard let key = request.key else { return Authorized(request: request, number: nil) }
+        let (own, newest) = state.withLock { ($0.known[key], $0.newest(for: request, with: key)) }
+        guard let newest else { return Authorized(request: request, number: nil) }
+        let names = Set(newest.authorization.fields.map(\.name))
+        if own != nil || names.allSatisfy({ request.fields[$0] == nil }) { return Self.apply(newest, to: request) }
+        return Authorized(request: request, number: nil)
     }
 
     private static func apply(_ known: Numbered, to request: OriginRequest) -> Authorized {
@@ -51,21 +82,33 @@ final class Authorizer: Sendable {
         return Authorized(request: request, number: known.number)
     }
 
+    /// Another authorization for a request that was refused.
+    struct Renewal {
+        let authorized: Authorized
+        /// Whether it was given for this request, so that there is nothing to ask if it is refused, too.
+        let isFinal: Bool
+    }
+
     /// `request` with another authorization than that with which `response` was refused; `nil` if it was not refused,
     /// or if there is no other.
     ///
     /// Throws what the program throws, as ``RepriseError`` with code `originRefused`, or `CancellationError`.
     func renewal(
         of request: OriginRequest, sentAs sent: Authorized, after response: OriginResponse
-    ) async throws -> OriginRequest? {
+    ) async throws -> Renewal? {
         let status = response.head.status.code
         guard Self.statuses.contains(status), let key = request.key else { return nil }
-        if let known = state.withLock({ $0.known[key] }), known.number != sent.number {
-            // It was renewed while this request was under way.
-            return Self.apply(known, to: request).request
+        // It may have been renewed while this request was under way, or is being renewed for another file.
+        if let other = state.withLock({ $0.question(covering: request, except: key) }) {
+            // What it throws is the other request's.
+            do { _ = try await other.wait() } catch { try Task.checkCancellation() }
+        }
+        let (own, newest) = state.withLock { ($0.known[key], $0.newest(for: request, with: key)) }
+        if let newest, newest.number > sent.number ?? 0 {
+            return Renewal(authorized: Self.apply(newest, to: request), isFinal: newest.number == own?.number)
         }
         guard let known = try await answer(request, for: key, because: .refused(status: status)) else { return nil }
-        return Self.apply(known, to: request).request
+        return Renewal(authorized: Self.apply(known, to: request), isFinal: true)
     }
 
     /// Asks before a download begins.
@@ -81,9 +124,10 @@ final class Authorizer: Sendable {
         _ request: OriginRequest, for key: CacheKey, because reason: AuthorizationRequest.Reason
     ) async throws -> Numbered? {
         let (answer, isFirst) = state.withLock { state in
-            if let answer = state.questions[key] { return (answer, false) }
+            if let question = state.questions[key] { return (question.answer, false) }
             let answer = Answer()
-            state.questions[key] = answer
+            state.questions[key] = Question(
+                answer: answer, scope: AuthorizationScope(of: request.url, in: key.partition))
             return (answer, true)
         }
         if isFirst {
@@ -96,20 +140,25 @@ final class Authorizer: Sendable {
                         RepriseError(
                             .originRefused, "There is no authorization for \(request.url.redacted).", cause: error))
                 }
-                answer.fulfill(result.map { note($0, for: key) })
+                answer.fulfill(result.map { note($0, for: key, at: request.url) })
                 state.withLock { $0.questions[key] = nil }
             }
         }
         return try await answer.wait().get()
     }
 
-    private func note(_ authorization: Authorization?, for key: CacheKey) -> Numbered? {
+    private func note(_ authorization: Authorization?, for key: CacheKey, at url: ResourceURL) -> Numbered? {
         guard let authorization else { return nil }
         return state.withLock { state in
             if state.known.count >= Self.capacity { state.known = [:] }
             state.lastNumber += 1
             let known = Numbered(authorization: authorization, number: state.lastNumber)
             state.known[key] = known
+            // A URL is one file's, and its fields go with it.
+            if authorization.url == nil {
+                if state.fields.count >= Self.capacity { state.fields = [:] }
+                state.fields[AuthorizationScope(of: url, in: key.partition)] = known
+            }
             return known
         }
     }

@@ -89,6 +89,8 @@ extension TestOrigin {
         public var failFirst: Int?
         /// The body sent with ``status``, as plain text.
         public var statusBody: [UInt8] = []
+        /// Answers 401 to requests with another `Authorization`; `nil`, the default, to none.
+        public var demandedAuthorization: String?
         /// The status of an empty answer to methods other than GET and HEAD; `nil`, the default, refuses them with 405.
         public var statusOfOtherMethods: Int?
         /// Answers every request with 200 and this page as `text/html`, as a captive portal does.

@@ -35,6 +35,9 @@ struct Responder {
             answer.fields[.allow] = "GET, HEAD"
             return answer
         }
+        if let demanded = personality.demandedAuthorization, request.fields[.authorization] != demanded {
+            return Answer(status: 401)
+        }
         if let target = personality.redirectLoop ? request.target : personality.redirect {
             var answer = Answer(status: personality.redirectStatus)
             answer.fields[.location] = target
