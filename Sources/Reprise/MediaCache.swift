@@ -134,6 +134,9 @@ public final class MediaCache: Sendable {
     /// Whether nothing is being stored, for now or for good, although it was to be.
     package var isDegraded: Bool { storeProblem != nil || engine.store?.breaker.reason != nil }
 
+    /// Returns once the index has written what came before; never while it is hung.
+    package func turn() async { await engine.store?.recorder.turn() }
+
     /// Whether ``close()`` was called as often as the cache was opened.
     package var isClosed: Bool { engine.isClosed }
 

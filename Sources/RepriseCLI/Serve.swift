@@ -125,6 +125,11 @@ struct Serve: AsyncParsableCommand {
         var configuration = ProxyConfiguration()
         configuration.host = host
         configuration.port = try port ?? ServerOptions.port() ?? 8090
+        try await Failure.reporting {
+            guard let socket = try PassedSocket(CacheOptions.environment, process: getpid()) else { return }
+            (configuration.host, configuration.port) = (socket.host, socket.port)
+            configuration.listeningSocket = socket.descriptor
+        }
         configuration.token = try token ?? ServerOptions.token()
         configuration.allowedPages = allowPage
         configuration.allowedHosts = allowHost.map { $0.lowercased() }
@@ -145,9 +150,15 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
+    /// How long fetches and the index have to end, so far as a service manager is told.
+    private static let closingTime = Duration.seconds(30)
+
     /// Warns when there is room for few, or for fewer than were asked for.
     private static func connections(_ wanted: Int?, within budget: DescriptorBudget, logger: Logger) -> Int {
         let count = min(wanted ?? budget.connections, budget.connections)
+        logger.info(
+            "limit of open files raised as far as it goes",
+            metadata: ["descriptors": "\(budget.total)", "connections": "\(count)"])
         if count < wanted ?? 0 || budget.total < DescriptorBudget.few {
             logger.warning(
                 "few file descriptors: raise the limit of open files (ulimit -n)",
@@ -182,9 +193,15 @@ struct Serve: AsyncParsableCommand {
             throw error
         }
         announce(server, of: cache)
-        signals.onHangUp { logger.info("hang-up: nothing to open again") }
+        let manager = ServiceManager(CacheOptions.environment, logger: logger)
+        let watch = manager.watch(server, of: cache)
+        defer { watch.cancel() }
+        signals.onHangUp {
+            manager.reloading(server) { logger.info("hang-up: nothing to open again") }
+        }
         let events = Task { await Self.log(cache.events(), logger: logger) }
         await signals.wait()
+        manager.stopping(atMost: drainDelay.duration + drainTimeout.duration + Self.closingTime)
         let time = drainTimeout.defaultValueDescription
         Terminal.error("Stopping: answers in progress have \(time) to end. Another signal ends them now.")
         let isWhole = await server.drain(delay: drainDelay.duration, timeout: drainTimeout.duration)

@@ -69,6 +69,9 @@ public struct ProxyConfiguration: Sendable {
     /// URLs are logged without queries; Range is the only header field logged.
     public var logger = Logger(label: "reprise.proxy")
 
+    /// A socket that listens already, at ``host`` and ``port``, which the proxy takes; without one it makes its own.
+    package var listeningSocket: Int32?
+
     /// Where the control socket may be, the best place first; none by default.
     ///
     /// Without one of them the server runs all the same, and logs a warning.

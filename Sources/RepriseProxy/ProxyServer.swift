@@ -43,10 +43,7 @@ public final class ProxyServer: Sendable {
         let service = try ProxyService(cache: cache, configuration: configuration)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, configuration.threads))
         do {
-            let channel = try await bootstrap(service, on: group).bind(
-                host: configuration.host, port: configuration.port
-            )
-            .get()
+            let channel = try await listen(bootstrap(service, on: group), configuration)
             let port = channel.localAddress?.port ?? configuration.port
             let name = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
             service.control.start(cache, clock: configuration.clock)
@@ -60,9 +57,17 @@ public final class ProxyServer: Sendable {
         }
     }
 
+    private static func listen(
+        _ bootstrap: ServerBootstrap, _ configuration: ProxyConfiguration
+    ) async throws -> any Channel {
+        if let socket = configuration.listeningSocket { return try await bootstrap.withBoundSocket(socket).get() }
+        return try await bootstrap.bind(host: configuration.host, port: configuration.port).get()
+    }
+
     /// Throws what ``start(_:configuration:)`` would throw, as far as that can be known before there is a cache.
     package static func rehearse(_ configuration: ProxyConfiguration) async throws {
         try check(configuration)
+        if configuration.listeningSocket != nil { return }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let result: Result<Void, any Error>
         do {
@@ -116,6 +121,14 @@ public final class ProxyServer: Sendable {
 
     /// Number of listeners to events.
     package var listeners: Int { service.control.events.listeners }
+
+    /// Returns once every event loop has turned; never while one of them is hung.
+    package func turn() async {
+        for loop in group.makeIterator() {
+            // A loop that has ended cannot be hung.
+            try? await loop.submit {}.get()
+        }
+    }
 
     /// Number of open connections.
     package var connections: Int { service.connections }

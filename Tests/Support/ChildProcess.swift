@@ -53,11 +53,12 @@ import TestLimits
         ///   - executable: The program's absolute path.
         ///   - arguments: Its arguments, without its name.
         ///   - environment: Its whole environment; this process's if `nil`.
+        ///   - passing: What becomes its descriptor 3, if anything.
         ///   - limit: How long it may run.
         /// - Throws: `POSIXError` when the program cannot be started.
         public init(
             _ executable: String, _ arguments: [String], environment: [String: String]? = nil,
-            limit: Duration = .seconds(300)
+            passing: Int32? = nil, limit: Duration = .seconds(300)
         ) throws {
             let (outputPipe, errorPipe) = (Pipe(), Pipe())
             // This process's ends: the readers reach the end only when the program has closed its own.
@@ -70,7 +71,7 @@ import TestLimits
             identifier = try Spawn.start(
                 executable, arguments, environment: environment,
                 output: outputPipe.fileHandleForWriting.fileDescriptor,
-                errors: errorPipe.fileHandleForWriting.fileDescriptor)
+                errors: errorPipe.fileHandleForWriting.fileDescriptor, passing: passing)
             Thread.detachNewThread { [self] in waitForEnd() }
             DispatchQueue.global().asyncAfter(deadline: .now() + (limit / .seconds(1))) { [weak self] in
                 self?.timeIsOver()

@@ -23,9 +23,11 @@ import Foundation
         }
 
         /// Starts a program; its output goes to the given descriptors, or nowhere.
+        ///
+        /// `passing` becomes its descriptor 3.
         static func start(
             _ executable: String, _ arguments: [String], environment: [String: String]? = nil, output: Int32?,
-            errors: Int32?
+            errors: Int32?, passing: Int32? = nil
         ) throws -> pid_t {
             #if os(macOS)
                 var actions: posix_spawn_file_actions_t?
@@ -49,7 +51,8 @@ import Foundation
                     try check(posix_spawn_file_actions_addopen(&actions, target, "/dev/null", O_WRONLY, 0))
                 }
             }
-            try check(reprise_spawn_close_from(&actions, 3))
+            if let passing { try check(posix_spawn_file_actions_adddup2(&actions, passing, 3)) }
+            try check(reprise_spawn_close_from(&actions, passing == nil ? 3 : 4))
 
             // The program would inherit a thread's mask, and signals that this process ignores.
             var none = sigset_t()

@@ -170,6 +170,9 @@ actor Recorder {
         return true
     }
 
+    /// Returns after every write that was added before this call.
+    nonisolated func turn() async { await writes.add {}.value }
+
     /// Writes all notes, after every call made before this one.
     ///
     /// False if writing failed; it is retried later.

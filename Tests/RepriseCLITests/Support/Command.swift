@@ -99,16 +99,18 @@ struct Serving {
     /// Starts `reprise serve`, waits until it says where it listens, runs `body`, ends it with SIGTERM.
     ///
     /// `descriptors` is the most that it may have open; the words of `prefix`, such as another program's, come before
-    /// it.
+    /// it. `passing` becomes its descriptor 3, as a service manager passes a socket.
     @discardableResult
     static func run(
-        _ arguments: [String], environment: [String: String] = [:], descriptors: Int? = nil,
+        _ arguments: [String], environment: [String: String] = [:], descriptors: Int? = nil, passing: Int32? = nil,
         prefix: [String] = [], _ body: (Serving) async throws -> Void
     ) async throws -> ChildProcess.Outcome {
         var command = prefix + [try Command.path, "serve"] + arguments
         if let descriptors { command = ["/bin/sh", "-c", "ulimit -n \(descriptors); exec \"$0\" \"$@\""] + command }
+        if passing != nil { command = ["/bin/sh", "-c", "export LISTEN_PID=$$; exec \"$0\" \"$@\""] + command }
         let child = try ChildProcess(
-            command[0], Array(command.dropFirst()), environment: Command.environment(environment), limit: .seconds(500))
+            command[0], Array(command.dropFirst()), environment: Command.environment(environment), passing: passing,
+            limit: .seconds(500))
         do {
             let text = await child.output.wait { $0.contains("/film.mp4\n") }
             let port = text.firstMatch(of: /listening on http:\/\/127\.0\.0\.1:(\d+)(?:\/\S*)?\n/).flatMap { Int($0.1) }

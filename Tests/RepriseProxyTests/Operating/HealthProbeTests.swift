@@ -72,6 +72,9 @@ import Testing
             let head = try await surplus.head()
             #expect(head.status == 200)
             #expect(head.fields["connection"] == "close")
+            let refused = try await RawClient.exchange(port: proxy.server.port, proxy.target("/film")).head
+            #expect(refused.status == 503)
+            #expect(refused.fields["retry-after"] != nil)
         }
     }
 

@@ -1,0 +1,52 @@
+import Foundation
+import TestLimits
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// The socket to which a service manager's programs send notes.
+final class NoteSocket: Sendable {
+    private let descriptor: Int32
+
+    /// Binds `address`: a path, or a name that begins with a zero byte.
+    init(_ address: [UInt8]) throws {
+        #if canImport(Darwin)
+            descriptor = socket(AF_UNIX, SOCK_DGRAM, 0)
+        #else
+            descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        #endif
+        var name = sockaddr_un()
+        name.sun_family = sa_family_t(AF_UNIX)
+        try #require(address.count < MemoryLayout.size(ofValue: name.sun_path))
+        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: address) }
+        let size = socklen_t(try #require(MemoryLayout<sockaddr_un>.offset(of: \.sun_path)) + address.count)
+        let result = withUnsafePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) }
+        }
+        try #require(result == 0, "\(errno)")
+    }
+
+    deinit { close(descriptor) }
+
+    /// The lines of the next note.
+    func next() async -> [String] {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        var count = -1
+        await eventually {
+            count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            return count >= 0
+        }
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// The lines of the next note that is none of the watchdog's.
+    func nextNews() async -> [String] {
+        while !Task.isCancelled {
+            let lines = await next()
+            if lines != ["WATCHDOG=1"] { return lines }
+        }
+        return []
+    }
+}
