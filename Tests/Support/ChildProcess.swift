@@ -119,12 +119,13 @@ import TestLimits
             }
         }
 
+        /// Whether the program has ended.
+        public var hasEnded: Bool { state.withLock { $0.exit != nil } }
+
         /// Waits for the end of the program, or until the task is canceled.
         ///
         /// Leaves a program alone that still runs then.
-        public func ended() async {
-            await eventually { state.withLock { $0.exit != nil } }
-        }
+        public func ended() async { await eventually { hasEnded } }
 
         private func waitForEnd() {
             Spawn.waitWithoutReaping(identifier)

@@ -70,8 +70,10 @@ struct KilledProcesses {
         var bound = Int64.max
         await sent(count, since: before.bodyBytesSent, by: process)
         if isRecorded {
-            // A second later nothing but the chunks of the files under way is at stake.
-            try await eventually { try await hasRecordedAllChunks() }
+            // A second later nothing of what it was sent is at stake but the chunks of the files under way.
+            try await eventually {
+                try await process.hasEnded || hasRecordedAllChunks(since: before.requestCount)
+            }
             let mark = await origin.settledSnapshot()
             bound = try unrecorded(mark).values.reduce(0, +)
             origin.allow(count)
@@ -102,10 +104,16 @@ struct KilledProcesses {
         }
     }
 
-    private func hasRecordedAllChunks() async throws -> Bool {
+    /// Whether everything is recorded that can be of what was requested after the first `count` requests.
+    ///
+    /// What earlier processes have lost may not have been requested again yet.
+    private func hasRecordedAllChunks(since count: Int) async throws -> Bool {
         let sent = await origin.settledSnapshot()
-        let underWay = Set(sent.requests.filter { $0.outcome == .underWay }.map(\.path))
-        return try unrecorded(sent).allSatisfy { underWay.contains($0.key) && $0.value < Self.chunk }
+        let requests = sent.requests.dropFirst(count)
+        let underWay = Set(requests.filter { $0.outcome == .underWay }.map(\.path))
+        let requested = Set(requests.map(\.path))
+        return try unrecorded(sent).filter { requested.contains($0.key) }
+            .allSatisfy { underWay.contains($0.key) && $0.value < Self.chunk }
     }
 
     /// Expects that the process was killed, that it was sent nothing again that was recorded, and that its end costs no
