@@ -115,6 +115,7 @@ struct FileDownload: Sendable {
         await store.recorder.flush()
         // To sum all files of a tag takes as long as there are many of them.
         if tags.allSatisfy({ store.tagKeeper.hasRoom(for: count, tag: $0) }) { return }
+        await store.evictor.releasePins()
         try store.index.checkRoom(for: count, inTitleOf: title)
     }
 

@@ -117,6 +117,9 @@ actor Evictor {
 
     // MARK: - Tags
 
+    /// Lets expired pins give way, so that what they kept no longer counts as kept.
+    func releasePins() async { await searches.add { await self.freshen() }.value }
+
     /// Evicts titles with the tag of this name, the least recently used title first, while they occupy more than its
     /// limit.
     func hold(_ tag: String, by hands: EvictionTarget) async {

@@ -79,6 +79,9 @@ final class TagKeeper: Sendable {
         if isUsedUp { note([tag]) }
     }
 
+    /// Notes that a look at a tag could not read the index: whatever it grows by next has it looked at again.
+    func lookFailed(tag: String) { state.withLock { $0.rooms[tag] = nil } }
+
     /// Notes that anything may have changed of these tags.
     func note(_ tags: Set<String>) {
         state.withLock { state in

@@ -21,9 +21,13 @@ final class Upkeep: Sendable {
         tasks.withLock { $0 = [reconciliation, aging] }
         store.tagKeeper.start { [weak engine] tags in
             guard let engine else { return }
+            await store.evictor.releasePins()
             for tag in tags.sorted() {
                 store.tagKeeper.lookBegins(tag: tag)
-                guard var excess = try? store.index.excess(ofTag: tag) else { continue }
+                guard var excess = try? store.index.excess(ofTag: tag) else {
+                    store.tagKeeper.lookFailed(tag: tag)
+                    continue
+                }
                 if excess > 0 {
                     await store.evictor.hold(tag, by: engine.hands(store))
                     excess = (try? store.index.excess(ofTag: tag)) ?? excess

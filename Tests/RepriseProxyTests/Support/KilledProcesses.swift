@@ -72,7 +72,8 @@ struct KilledProcesses {
         if isRecorded {
             // A second later nothing of what it was sent is at stake but the chunks of the files under way.
             try await eventually {
-                try await process.hasEnded || hasRecordedAllChunks(since: before.requestCount)
+                if process.hasEnded { return true }
+                return try await hasRecordedAllChunks(since: before.requestCount)
             }
             let mark = await origin.settledSnapshot()
             bound = try unrecorded(mark).values.reduce(0, +)

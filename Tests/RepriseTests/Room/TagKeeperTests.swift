@@ -76,6 +76,19 @@ import Testing
         #expect(bench.looks.withLock { $0 } == 3)
     }
 
+    @Test("after a look that failed, the next growth is looked at") func failedLook() async {
+        let bench = Bench()
+        let looks = bench.looks
+        bench.keeper.start { [keeper = bench.keeper] tags in
+            for tag in tags {
+                looks.withLock { $0 += 1 }
+                keeper.lookBegins(tag: tag)
+                keeper.lookFailed(tag: tag)
+            }
+        }
+        for number in 1...3 { #expect(await bench.grow(1) == number) }
+    }
+
     @Test func roomIsWhatTheLastLookFoundWithoutWhatCameSince() async {
         let bench = Bench()
         #expect(!bench.keeper.hasRoom(for: 0, tag: "t"))

@@ -258,6 +258,31 @@ import Testing
         }
     }
 
+    @Test("a pin that has expired does not keep a download waiting for the space that it kept")
+    func expiredPin() async throws {
+        try await Self.run { bench, clock async throws in
+            try await Self.store("/old", bench)
+            let old = try Self.resource("/old", bench.cache, bench)
+            try await bench.cache.retain(old, as: .pinned(until: clock.wallClock + 60))
+            try await bench.cache.setLimit(Self.size + 4096, forTag: Self.tag)
+            clock.shift(by: .seconds(120))
+            bench.publish("/new", length: Self.size)
+            let new = try Self.resource("/new", bench.cache, bench)
+            try await bench.cache.nameTitle(of: new, name: nil, tag: Self.tag)
+            try await bench.cache.downloads.add(new)
+            var last: Download.State?
+            waiting: for await list in bench.cache.downloads.updates(every: .zero) {
+                last = list.first?.state
+                switch last {
+                case .done, .failed, .waiting: break waiting
+                default: continue
+                }
+            }
+            if case .done = last {} else { Issue.record("it ended as \(String(describing: last))") }
+            try await eventually { try await Self.names(bench.cache) == ["new"] }
+        }
+    }
+
     @Test("a file in play that exceeds the limit of its tag by itself loses extents, not its bytes to the player")
     func inPlay() async throws {
         try await Self.run { bench, _ async throws in
