@@ -36,7 +36,7 @@ extension MediaResource {
         let length = read.information.completeLength
         if let obstacle = await obstacle(toStoring: length) { return obstacle }
         // It would fit: something else prevents it, such as a folder that cannot be written.
-        if length != nil, let reason = engine.reporter.bypassReason(of: key) { return .store(reason: reason) }
+        if length != nil, let bypass = engine.reporter.bypass(of: key) { return .store(reason: bypass.reason) }
         return await obstacleToMore() ?? .store(reason: store.noRoomReason(for: 1))
     }
 

@@ -18,12 +18,14 @@ package struct StoredTitle: Sendable {
         var entries: [CacheKey: CacheEntry] = [:]
         for entry in files.entries { entries[entry.key] = entry }
         return try inspector.titles().compactMap { title in
-            let outline = streams[title.key]
-            // Stored before files were recorded as those of a stream.
-            let isOfStream = outline == nil && !title.isStream && streams.contains(title.key)
-            if isOfStream, title.name == nil, title.tag == nil { return nil }
-            return StoredTitle(title: title, entry: entries[title.key], outline: outline)
+            let stored = StoredTitle(title: title, entry: entries[title.key], outline: streams[title.key])
+            return streams.contains(title.key) && stored.isNoTitleOfItsOwn ? nil : stored
         }
+    }
+
+    /// Whether it is no title if it is a file of a stream: it was stored before files were recorded as those of one.
+    private var isNoTitleOfItsOwn: Bool {
+        outline == nil && !title.isStream && title.name == nil && title.tag == nil
     }
 
     /// The titles that play to their end without the origin, or those that do not, the most recently used first.
@@ -38,10 +40,15 @@ package struct StoredTitle: Sendable {
             // Stored before files were recorded as those of a stream: only all files together tell which ones are.
             return try all(inspector, policy: policy).filter { $0.isComplete == complete }.map(\.title)
         }
-        var titles: [Title] = []
-        for title in try inspector.titles()
-        where try StoredTitle(title, inspector, policy: policy).isComplete == complete { titles.append(title) }
-        return titles
+        let loose = Set(untitled.entries.map(\.key))
+        var members: Set<CacheKey> = []
+        var titles: [(title: Title, mayBePart: Bool)] = []
+        for title in try inspector.titles() {
+            let stored = try StoredTitle(title, inspector, policy: policy)
+            if let outline = stored.outline { members.formUnion(loose.intersection(outline.members.keys)) }
+            if stored.isComplete == complete { titles.append((title, stored.isNoTitleOfItsOwn)) }
+        }
+        return titles.filter { !($0.mayBePart && members.contains($0.title.key)) }.map(\.title)
     }
 
     /// A title with its files alone.

@@ -33,13 +33,9 @@ import Testing
     @Test(arguments: [SIGTERM, SIGINT]) func itStopsInTheMiddleOfAResponseAndKeepsWhatCame(signal: Int32) async throws {
         try await Site.run { site async throws in
             let held: Int64 = 2 << 20
-            site.publish("/film.mp4", length: 8 << 20)
-            site.origin.hold("/film.mp4", at: held)
-            let outcome = try await Serving.run(site.directory, ["--drain-timeout", "0s"]) { serving async throws in
-                let client = try RawClient(port: serving.port)
-                try await client.get(site.target("/film.mp4"))
-                #expect(try await client.head().status == 200)
-                #expect(try await client.skip(Int(held)) == Int(held))
+            let outcome = try await Serving.runInTheMiddleOfAnAnswer(
+                site, ["--drain-timeout", "0s"], held: held
+            ) { serving, client async throws in
                 serving.child.send(signal)
                 let outcome = await serving.child.outcome()
                 #expect(outcome.exit == .status(0), "\(outcome)")

@@ -57,51 +57,57 @@ import Testing
         #expect(again.exit == .status(0), "all is stored: \(again)")
     }
 
+    /// Publishes the stream, runs `body` beside the process that downloads it, and expects everything in place then.
+    private static func run(_ body: (Site, ChildProcess) async throws -> Void) async throws {
+        try await Site.run { site async throws in
+            publish(site)
+            let outcome = try await beside(site) { process async throws in try await body(site, process) }
+            #expect(outcome.exit == .status(0), "\(outcome)")
+            try await expectWhole(site)
+        }
+    }
+
+    /// Runs each of `commands`, of the subcommand and its arguments, and expects that it ends as `expected`.
+    private static func run(
+        _ commands: [[String]], _ site: Site, expecting exit: ChildProcess.Exit, saying words: String = ""
+    ) async throws {
+        for command in commands {
+            let outcome = try await Command.run(command[0], site.directory, Array(command.dropFirst()))
+            #expect(outcome.exit == exit, "\(command): \(outcome)")
+            #expect(words.isEmpty || outcome.errors.contains(words), "\(command): \(outcome)")
+        }
+    }
+
     @Test("looking at the cache beside the process that downloads shows the download, and disturbs nothing")
     func looking() async throws {
-        try await Site.run { site async throws in
-            Self.publish(site)
-            let outcome = try await Self.beside(site) { _ async throws in
-                let stream = site.origin.url("/show.m3u8")
-                // What was fetched last is recorded within a second.
-                try await eventually {
-                    let list = try await Command.run("list", site.directory, ["--files"])
-                    try #require(list.exit == .status(0), "\(list)")
-                    return list.output.contains("c.ts")
-                }
-                let downloads = try await Command.run("downloads", site.directory, ["--json"])
-                #expect(try Command.json(Report.self, downloads).map(\.url) == [stream], "\(downloads)")
-                for command in [["list"], ["show", stream], ["stats"]] {
-                    let outcome = try await Command.run(command[0], site.directory, Array(command.dropFirst()))
-                    #expect(outcome.exit == .status(0), "\(command): \(outcome)")
-                }
+        try await Self.run { site, _ async throws in
+            let stream = site.origin.url("/show.m3u8")
+            // What was fetched last is recorded within a second.
+            try await eventually {
+                let list = try await Command.run("list", site.directory, ["--files"])
+                try #require(list.exit == .status(0), "\(list)")
+                return list.output.contains("c.ts")
             }
-            #expect(outcome.exit == .status(0), "\(outcome)")
-            try await Self.expectWhole(site)
+            let downloads = try await Command.run("downloads", site.directory, ["--json"])
+            let reports = try Command.json(Report.self, downloads)
+            #expect(reports.map(\.url) == [stream] && reports.map(\.state) == ["queued"], "\(downloads)")
+            try await Self.run([["list"], ["show", stream], ["stats"]], site, expecting: .status(0))
         }
     }
 
     @Test("changing the cache beside the process that downloads is refused: it is named, and what helps")
     func changing() async throws {
-        try await Site.run { site async throws in
-            Self.publish(site)
-            let outcome = try await Self.beside(site) { process async throws in
-                let (stream, film) = (site.origin.url("/show.m3u8"), site.origin.url("/film.mp4"))
-                for command in [
-                    ["remove", stream], ["remove", "--all"], ["prune", "--to", "0"], ["fetch", film],
-                    ["pin", "--download", film], ["pin", "--download", stream], ["unpin", stream],
-                    ["downloads", "--pause", stream], ["limit", "news", "1MB"],
-                ] {
-                    let outcome = try await Command.run(command[0], site.directory, Array(command.dropFirst()))
-                    #expect(outcome.exit == .status(75), "\(command): \(outcome)")
-                    #expect(
-                        outcome.errors.contains("in use by process \(process.identifier). Stop it, or choose"),
-                        "\(command): \(outcome)")
-                }
-                #expect(site.origin.snapshot["/film.mp4"].requestCount == 0)
-            }
-            #expect(outcome.exit == .status(0), "\(outcome)")
-            try await Self.expectWhole(site)
+        try await Self.run { site, process async throws in
+            let (stream, film) = (site.origin.url("/show.m3u8"), site.origin.url("/film.mp4"))
+            let commands = [
+                ["remove", stream], ["remove", "--all"], ["prune", "--to", "0"], ["fetch", film],
+                ["pin", "--download", film], ["pin", "--download", stream], ["unpin", stream],
+                ["downloads", "--pause", stream], ["limit", "news", "1MB"],
+            ]
+            try await Self.run(
+                commands, site, expecting: .status(75),
+                saying: "in use by process \(process.identifier). Stop it, or choose")
+            #expect(site.origin.snapshot["/film.mp4"].requestCount == 0)
         }
     }
 

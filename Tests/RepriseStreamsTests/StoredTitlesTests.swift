@@ -39,6 +39,20 @@ import Testing
         Set(titles.map { "/" + $0.url.description.split(separator: "/").dropFirst(2).joined(separator: "/") })
     }
 
+    @Test("segments that are recorded as files of no title are none themselves if a named playlist lists them")
+    func segmentsOfANamedPlaylist() async throws {
+        try await Bench.run { bench async throws in
+            Self.publishStream("old", bench)
+            let list = try bench.cache.resource(for: bench.origin.url("/old/list.m3u8"))
+            try await bench.cache.nameTitle(of: list, name: "Old", tag: nil)
+            for path in ["list.m3u8", "s0.ts", "s1.ts", "s2.ts"] { _ = try await bench.bytes("/old/\(path)") }
+            bench.publish("/whole.mp4", length: 9_000)
+            _ = try await bench.bytes("/whole.mp4")
+            await bench.cache.becomeIdle()
+            #expect(Self.paths(try await bench.cache.titles(complete: true)) == ["/old/list.m3u8", "/whole.mp4"])
+        }
+    }
+
     @Test("files that are whole, and streams of which a variant is; also of a partition")
     func complete() async throws {
         try await Bench.run { bench async throws in

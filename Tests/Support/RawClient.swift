@@ -34,8 +34,7 @@ public final class RawClient: Sendable {
         if var size = receiveBufferSize {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
         }
-        var silence = timeval(tv_sec: 300, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &silence, socklen_t(MemoryLayout<timeval>.size))
+        endSilence()
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(UInt16(port).bigEndian)
@@ -50,22 +49,16 @@ public final class RawClient: Sendable {
 
     /// Connects to the socket at `path`.
     public init(path: String) throws {
-        #if canImport(Darwin)
-            descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
-        #else
-            descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        #endif
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { throw Failure.connect(ENAMETOOLONG) }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
+        do { descriptor = try UnixAddress.connect(path) } catch let error as POSIXError {
+            throw Failure.connect(error.code.rawValue)
         }
-        guard result == 0 else { throw Failure.connect(errno) }
+        endSilence()
+    }
+
+    /// Ends calls that receive nothing for five minutes.
+    private func endSilence() {
+        var silence = timeval(tv_sec: 300, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &silence, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { close(descriptor) }

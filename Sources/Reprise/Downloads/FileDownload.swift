@@ -115,7 +115,7 @@ struct FileDownload: Sendable {
         await store.recorder.flush()
         // To sum all files of a tag takes as long as there are many of them.
         if tags.allSatisfy({ store.tagKeeper.hasRoom(for: count, tag: $0) }) { return }
-        await store.evictor.releasePins()
+        await store.evictor.prepare()
         try store.index.checkRoom(for: count, inTitleOf: title)
     }
 
@@ -166,9 +166,10 @@ struct FileDownload: Sendable {
         let missing = (length ?? 0) - read.servedBytes(from: .store)
         // It would fit: something else prevents it, such as a folder that cannot be written.
         if reason == nil, length != nil, store.quota.shortage(max(missing, 1)) <= 0,
-            let reason = engine.reporter.bypassReason(of: key)
+            let bypass = engine.reporter.bypass(of: key)
         {
-            return RepriseError(store.breaker.isFull ? .storageFull : .storageUnavailable, reason)
+            let isFull = bypass.isForLackOfRoom || store.breaker.isFull
+            return RepriseError(isFull ? .storageFull : .storageUnavailable, bypass.reason)
         }
         return RepriseError(
             .storageFull, reason ?? store.noRoomReason(for: max(missing, 1)), range: length.map { 0..<$0 })

@@ -30,7 +30,8 @@ extension FetchRun {
     /// Writes one hole to disk; false if the store is closed now and the bytes bypass it.
     private func write(_ hole: Range<Int64>, of arrival: Arrival, with writer: inout ChunkWriter) async -> Bool {
         if let reason = store.breaker.reason {
-            return giveUp(&writer, reason: reason, pause: Breaker.pause, at: arrival)
+            // For as long as the breaker says: this file has had no fault of its own.
+            return giveUp(&writer, reason: reason, pause: .zero, at: arrival)
         }
         let blocks = await bytes.claim(hole)
         let room = blocks.reduce(0) { $0 + $1.upperBound - $1.lowerBound }
@@ -47,8 +48,7 @@ extension FetchRun {
             try await writeTwice(hole, of: arrival.chunk, at: arrival.range.lowerBound, with: &writer)
         } catch {
             bytes.release(blocks)
-            if !error.concernsOneFile { store.breaker.open(because: error) }
-            return giveUp(&writer, reason: error.explanation, pause: Breaker.pause, at: arrival)
+            return giveUp(&writer, because: error, at: arrival)
         }
         store.reach(.written)
         bytes.noteStored(hole.upperBound - hole.lowerBound)
@@ -79,8 +79,7 @@ extension FetchRun {
             try writer.finish()
             return true
         } catch {
-            if !error.concernsOneFile { store.breaker.open(because: error) }
-            return giveUp(&writer, reason: error.explanation, pause: Breaker.pause, at: arrival)
+            return giveUp(&writer, because: error, at: arrival)
         }
     }
 
@@ -88,6 +87,13 @@ extension FetchRun {
     private func noteCompleted(_ writer: inout ChunkWriter) {
         let count = writer.takeCompleted()
         if count > 0 { store.recorder.note(generation, bytes: count) }
+    }
+
+    private func giveUp(_ writer: inout ChunkWriter, because error: RepriseError, at arrival: Arrival?) -> Bool {
+        let concernsOneFile = error.concernsOneFile
+        if !concernsOneFile { store.breaker.open(because: error) }
+        return giveUp(
+            &writer, reason: error.explanation, pause: concernsOneFile ? Breaker.pause : .zero, at: arrival)
     }
 
     private func giveUp(

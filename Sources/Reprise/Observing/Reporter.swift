@@ -11,11 +11,21 @@ final class Reporter: Sendable {
     /// Events from before the first subscriber, such as those of the opening; the first subscriber gets them.
     private let early = Mutex<[CacheEvent]?>([])
     private static let earlyLimit = 64
-    private let lastBypass = Mutex<(key: CacheKey?, reason: String)?>(nil)
+    private let lastBypass = Mutex<Bypass?>(nil)
 
-    /// Why bytes of `key`, or all bytes, bypassed the store last; `nil` if those of another key did.
-    func bypassReason(of key: CacheKey) -> String? {
-        lastBypass.withLock { last in last.flatMap { $0.key == nil || $0.key == key ? $0.reason : nil } }
+    /// That bytes bypassed the store.
+    struct Bypass: Sendable {
+        /// Whose; `nil` for all.
+        let key: CacheKey?
+        /// Why, in words.
+        let reason: String
+        /// Whether a new file found no room on the disk.
+        let isForLackOfRoom: Bool
+    }
+
+    /// How bytes of `key`, or all bytes, bypassed the store last; `nil` if those of another key did.
+    func bypass(of key: CacheKey) -> Bypass? {
+        lastBypass.withLock { last in last.flatMap { $0.key == nil || $0.key == key ? $0 : nil } }
     }
 
     var current: CacheStatistics { statistics.withLock { $0 } }
@@ -44,8 +54,11 @@ final class Reporter: Sendable {
     /// Puts back the counts taken last, which could not be recorded.
     func putBack(_ counts: CacheStatistics) { recorded.withLock { $0 = $0 - counts } }
 
-    func tell(_ event: CacheEvent) {
-        if case .storeBypassed(let key, let reason) = event { lastBypass.withLock { $0 = (key, reason) } }
+    /// Delivers `event`; one that bytes bypass the store may be `forLackOfRoom`.
+    func tell(_ event: CacheEvent, forLackOfRoom: Bool = false) {
+        if case .storeBypassed(let key, let reason) = event {
+            lastBypass.withLock { $0 = Bypass(key: key, reason: reason, isForLackOfRoom: forLackOfRoom) }
+        }
         early.withLock { early in
             if let count = early?.count, count < Self.earlyLimit { early?.append(event) }
         }

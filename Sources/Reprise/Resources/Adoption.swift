@@ -30,7 +30,9 @@ struct Adoption: Sendable {
             generation = try GenerationLoader(resource: home, store: store)
                 .begin(judged, at: placement, for: wanted, replacing: replaced)
         } catch {
-            engine.reporter.tell(.storeBypassed(resource.key, reason: error.explanation))
+            // Such as an inode that is missing, or a quota: bytes may be free all the same.
+            engine.reporter.tell(
+                .storeBypassed(resource.key, reason: error.explanation), forLackOfRoom: error.isLackOfRoom)
             return try bypass()
         }
         if let replaced { await resource.retire(replaced, from: store) }

@@ -52,7 +52,7 @@ actor Evictor {
         await searches.add { await self.search(bytes, by: hands) }.value
     }
 
-    /// Lets the index know what was used last, and which pins have expired.
+    /// Lets the index know what was used last, and releases the pins that have expired.
     private func freshen() async {
         await recorder.flush()
         _ = try? await index.releaseExpired(before: clock.now())
@@ -117,16 +117,13 @@ actor Evictor {
 
     // MARK: - Tags
 
-    /// Lets expired pins give way, so that what they kept no longer counts as kept.
-    func releasePins() async { await searches.add { await self.freshen() }.value }
+    /// Lets the index know what was used last, and expired pins give way: what they kept no longer counts as kept.
+    func prepare() async { await searches.add { await self.freshen() }.value }
 
     /// Evicts titles with the tag of this name, the least recently used title first, while they occupy more than its
-    /// limit.
+    /// limit; after ``prepare()``.
     func hold(_ tag: String, by hands: EvictionTarget) async {
-        await searches.add {
-            await self.freshen()
-            await self.makeFit(tag, by: hands)
-        }.value
+        await searches.add { await self.makeFit(tag, by: hands) }.value
     }
 
     private func makeFit(_ tag: String, by hands: EvictionTarget) async {

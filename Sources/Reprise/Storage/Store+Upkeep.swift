@@ -12,6 +12,8 @@ extension Store {
     /// Works through the 256 folders one by one, so that memory does not grow with the number of entries. `isLive` says
     /// which keys are in memory; their resources take care of themselves.
     func reconcile(isLive: (String) -> Bool) async {
+        // First: what is evicted, and what finds room, goes by the sums.
+        if isUnclean { await correctUsage() }
         for high in Self.digits {
             for low in Self.digits {
                 if Task.isCancelled { return }
@@ -25,7 +27,6 @@ extension Store {
                 }
             }
         }
-        if isUnclean { await correctUsage() }
         _ = takeMade()
         isReconciled.withLock { $0 = true }
     }

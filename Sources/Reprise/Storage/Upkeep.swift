@@ -21,7 +21,7 @@ final class Upkeep: Sendable {
         tasks.withLock { $0 = [reconciliation, aging] }
         store.tagKeeper.start { [weak engine] tags in
             guard let engine else { return }
-            await store.evictor.releasePins()
+            await store.evictor.prepare()
             for tag in tags.sorted() {
                 store.tagKeeper.lookBegins(tag: tag)
                 guard var excess = try? store.index.excess(ofTag: tag) else {

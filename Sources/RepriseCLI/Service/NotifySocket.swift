@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Reprise
+import RepriseProxy
 
 #if canImport(Darwin)
     import Darwin
@@ -10,7 +11,6 @@ import Reprise
 
 /// Notes to the service manager that started this process (sd_notify(3)): datagrams to the socket that
 /// `NOTIFY_SOCKET` names.
-///
 struct NotifySocket: Sendable {
     /// What the manager is told.
     enum Note: Equatable {
@@ -44,16 +44,13 @@ struct NotifySocket: Sendable {
     ///
     /// `nil` for every other form, and for what is too long for an address.
     init?(_ variable: String?) {
-        guard let variable, variable.utf8.count > 1, variable.utf8.count < Self.longest else { return nil }
+        guard let variable, variable.utf8.count > 1, variable.utf8.count < UnixSocket.longestName else { return nil }
         switch variable.utf8.first {
         case UInt8(ascii: "/"): address = Array(variable.utf8)
         case UInt8(ascii: "@"): address = [0] + variable.utf8.dropFirst()
         default: return nil
         }
     }
-
-    /// Bytes of an address.
-    private static let longest = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
 
     /// How long a full socket is waited for, in seconds.
     private static let patience = 5
@@ -64,25 +61,11 @@ struct NotifySocket: Sendable {
     }
 
     private func deliver(_ bytes: [UInt8]) -> Bool {
-        #if canImport(Darwin)
-            let descriptor = socket(AF_UNIX, SOCK_DGRAM, 0)
-        #else
-            let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        #endif
-        guard descriptor >= 0 else { return false }
+        guard let descriptor = UnixSocket.open(.datagrams) else { return false }
         defer { close(descriptor) }
         var limit = timeval(tv_sec: Self.patience, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        var name = sockaddr_un()
-        name.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: address) }
-        // A name outside the file system ends with the address, and not with a zero byte.
-        let size = socklen_t((MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2) + address.count)
-        return withUnsafePointer(to: &name) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                sendto(descriptor, bytes, bytes.count, 0, pointer, size) == bytes.count
-            }
-        }
+        return UnixSocket.withAddress(address) { sendto(descriptor, bytes, bytes.count, 0, $0, $1) } == bytes.count
     }
 }
 

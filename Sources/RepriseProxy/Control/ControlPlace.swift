@@ -52,5 +52,5 @@ package struct ControlPlace: Sendable, Equatable {
     }
 
     /// The longest path that the address of a socket holds, in bytes, without the zero behind it (unix(7)).
-    static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+    static let longestPath = UnixSocket.longestName - 1
 }

@@ -12,7 +12,7 @@ package enum UnixSocket {
     package static func connect(to path: String) -> Int32? {
         #if os(Linux)
             if path.utf8.count > ControlPlace.longestPath, let slash = path.lastIndex(of: "/") {
-                let folder = open(String(path[..<slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                let folder = Glibc.open(String(path[..<slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
                 guard folder >= 0 else { return nil }
                 defer { close(folder) }
                 return connect(toShort: "/proc/self/fd/\(folder)\(path[slash...])")
@@ -22,28 +22,13 @@ package enum UnixSocket {
     }
 
     private static func connect(toShort path: String) -> Int32? {
-        var address = sockaddr_un()
-        let bytes = Array(path.utf8)
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
-            errno = ENAMETOOLONG
-            return nil
-        }
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        #if canImport(Darwin)
-            let descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
-        #else
-            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        #endif
-        guard descriptor >= 0 else { return nil }
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                #if canImport(Darwin)
-                    Darwin.connect(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
-                #else
-                    Glibc.connect(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
-                #endif
-            }
+        guard let descriptor = open(.stream) else { return nil }
+        let result = withAddress(path.utf8) { address, size in
+            #if canImport(Darwin)
+                Darwin.connect(descriptor, address, size)
+            #else
+                Glibc.connect(descriptor, address, size)
+            #endif
         }
         guard result == 0 else {
             let reason = errno
@@ -52,6 +37,47 @@ package enum UnixSocket {
             return nil
         }
         return descriptor
+    }
+
+    /// What a socket carries.
+    package enum Kind {
+        case stream
+        case datagrams
+    }
+
+    /// A socket without an address, which programs that this one starts do not inherit; `nil` if there is none, with
+    /// the reason in `errno`.
+    package static func open(_ kind: Kind) -> Int32? {
+        #if canImport(Darwin)
+            let descriptor = socket(AF_UNIX, kind == .stream ? SOCK_STREAM : SOCK_DGRAM, 0)
+        #else
+            let type = kind == .stream ? SOCK_STREAM : SOCK_DGRAM
+            let descriptor = socket(AF_UNIX, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        #endif
+        return descriptor >= 0 ? descriptor : nil
+    }
+
+    /// Bytes of the longest name of a socket, and one that ends it.
+    package static let longestName = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
+
+    /// Calls `body` with the address of a socket: `name` is a path, or a zero byte and a name outside the file system.
+    ///
+    /// `nil` if `name` is too long, with that in `errno`.
+    package static func withAddress<Result>(
+        _ name: some Collection<UInt8>, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result? {
+        var address = sockaddr_un()
+        guard name.count < longestName, let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) else {
+            errno = ENAMETOOLONG
+            return nil
+        }
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        // A name outside the file system ends with the address, and not with a zero byte.
+        let size = socklen_t(start + name.count + (name.first == 0 ? 0 : 1))
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, size) }
+        }
     }
 
     /// Sends as much of `bytes` as the kernel takes; a peer that has left is an error, and no signal.

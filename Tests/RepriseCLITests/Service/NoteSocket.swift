@@ -1,6 +1,6 @@
 import Foundation
 import TestLimits
-import Testing
+import TestSupport
 
 #if canImport(Glibc)
     import Glibc
@@ -12,20 +12,7 @@ final class NoteSocket: Sendable {
 
     /// Binds `address`: a path, or a name that begins with a zero byte.
     init(_ address: [UInt8]) throws {
-        #if canImport(Darwin)
-            descriptor = socket(AF_UNIX, SOCK_DGRAM, 0)
-        #else
-            descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
-        #endif
-        var name = sockaddr_un()
-        name.sun_family = sa_family_t(AF_UNIX)
-        try #require(address.count < MemoryLayout.size(ofValue: name.sun_path))
-        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: address) }
-        let size = socklen_t(try #require(MemoryLayout<sockaddr_un>.offset(of: \.sun_path)) + address.count)
-        let result = withUnsafePointer(to: &name) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) }
-        }
-        try #require(result == 0, "\(errno)")
+        descriptor = try UnixAddress.bind(address, takesDatagrams: true)
     }
 
     deinit { close(descriptor) }

@@ -44,6 +44,9 @@ import Testing
             let manager = try NoteSocket(Array("\(place.path)/notify".utf8))
             let variables = ["NOTIFY_SOCKET": "\(place.path)/notify", "WATCHDOG_USEC": "20000"]
             let options = ["--token", "secret", "--drain-timeout", "2m"]
+            // Read while the server ends: the notes of the watchdog fill a socket without a reader, and later ones wait
+            // behind them.
+            var stopping: Task<[String], Never>?
             let outcome = try await Serving.run(site.directory, options, environment: variables) {
                 serving async throws in
                 // The token is part of the address, and everybody may see a unit's status.
@@ -57,12 +60,13 @@ import Testing
                 let moment = try #require(value.flatMap { UInt64($0) })
                 #expect(reloading.last == "MONOTONIC_USEC=\(moment)")
                 #expect(await manager.nextNews() == ready)
+                stopping = Task { await manager.nextNews() }
             }
             #expect(outcome.exit == .status(0), "\(outcome)")
-            let stopping = await manager.nextNews()
-            #expect(stopping.first == "STOPPING=1")
+            let note = await stopping?.value
+            #expect(note?.first == "STOPPING=1")
             // 2 min, and 30 s for the index.
-            #expect(stopping.last == "EXTEND_TIMEOUT_USEC=150000000")
+            #expect(note?.last == "EXTEND_TIMEOUT_USEC=150000000")
         }
     }
 }

@@ -132,6 +132,22 @@ struct Serving {
         try await run(["--port", "0", "--cache-dir", directory.path] + options, environment: environment, body)
     }
 
+    /// Runs `reprise serve`, and `body` with a client that has read the first `held` bytes of an answer; the origin
+    /// holds the others.
+    static func runInTheMiddleOfAnAnswer(
+        _ site: Site, _ options: [String], held: Int64 = 1 << 20, _ body: (Serving, RawClient) async throws -> Void
+    ) async throws -> ChildProcess.Outcome {
+        site.publish("/film.mp4", length: 8 << 20)
+        site.origin.hold("/film.mp4", at: held)
+        return try await run(site.directory, options) { serving async throws in
+            let client = try RawClient(port: serving.port)
+            try await client.get(site.target("/film.mp4"))
+            #expect(try await client.head().status == 200)
+            #expect(try await client.skip(Int(held)) == Int(held))
+            try await body(serving, client)
+        }
+    }
+
     func get(_ target: String, _ fields: [String] = []) async throws -> (head: RawClient.Head, body: [UInt8]) {
         try await RawClient.exchange(port: port, target, fields)
     }

@@ -107,7 +107,7 @@ final class PreparedPlace {
             #if os(Linux)
                 #expect(mknod(name, S_IFCHR | 0o666, Self.nullDevice) == 0)
             #endif
-        case .socket: socket = try Self.listen(at: name)
+        case .socket: socket = try UnixAddress.bind(name.utf8)
         case .directory: try files.createDirectory(atPath: name, withIntermediateDirectories: false)
         case .readOnlyDirectory where geteuid() != 0:
             try files.createDirectory(
@@ -192,24 +192,6 @@ final class PreparedPlace {
         return lstat(path, &status) == 0 ? status.st_mode : 0
     }
 
-    private static func listen(at path: String) throws -> Int32 {
-        #if os(Linux)
-            let socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-            let socket = Darwin.socket(AF_UNIX, SOCK_STREAM, 0)
-        #endif
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        try #require(path.utf8.count < MemoryLayout.size(ofValue: address.sun_path), "\(path) is too long")
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        try #require(result == 0)
-        return socket
-    }
 }
 
 private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }

@@ -81,21 +81,7 @@ import Testing
 
     private static func bindAndForget(_ place: ControlPlace) throws {
         guard mkdir(place.folder, 0o700) == 0 else { throw POSIXError(.EEXIST) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(place.path.utf8)) }
-        #if canImport(Darwin)
-            let descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
-        #else
-            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        #endif
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        close(descriptor)
-        guard result == 0 else { throw POSIXError(.EADDRINUSE) }
+        close(try UnixAddress.bind(place.path.utf8))
     }
 
     @Test("a file, a link or a folder of that name is never removed, and the next place is taken")

@@ -139,6 +139,21 @@ import Testing
         }
     }
 
+    @Test(
+        "a file that cannot be made for want of room is such a lack, although bytes are free",
+        arguments: [ENOSPC, EDQUOT])
+    func noRoomForAnotherFile(error number: Int32) async throws {
+        let disk = FaultyDisk()
+        try await Bench.run(configure: { $0.fileSystem = disk }) { bench async throws in
+            bench.publish("/film", length: 3_000_000)
+            disk.setOpenError(number)
+            let log = EventLog(bench.cache)
+            try await bench.cache.retain(try bench.cache.resource(for: bench.origin.url("/film")), as: .download)
+            let error = await Self.end(log)
+            #expect(error?.code == .storageFull, "\(error?.message ?? "")")
+        }
+    }
+
     @Test func aFolderThatCannotBeWrittenIsNamedAndNotTheLimit() async throws {
         let disk = FaultyDisk()
         try await Bench.run(configure: { $0.fileSystem = disk }) { bench async throws in

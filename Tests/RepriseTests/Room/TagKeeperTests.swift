@@ -71,9 +71,31 @@ import Testing
         bench.start([-100]) { $0.note(["t"]) }
         #expect(await bench.grow(1) == 2)
         bench.keeper.note(["t"])
-        #expect(!bench.keeper.hasRoom(for: 1, tag: "t"), "nothing is known until the look ends")
         await bench.keeper.settle()
         #expect(bench.looks.withLock { $0 } == 3)
+    }
+
+    @Test("after a change nothing is known until the look at it ends") func nothingIsKnownUntilThen() async {
+        let (keeper, gate, isFirst) = (TagKeeper(), Promise<Void>(), Mutex(true))
+        keeper.start { [keeper] tags in
+            let mustWait = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return !isFirst
+            }
+            if mustWait { try? await gate.wait() }
+            for tag in tags {
+                keeper.lookBegins(tag: tag)
+                keeper.lookEnds(tag: tag, excess: -100, isOverfull: false)
+            }
+        }
+        keeper.grew(["t": 1])
+        await keeper.settle()
+        #expect(keeper.hasRoom(for: 1, tag: "t"))
+        keeper.note(["t"])
+        #expect(!keeper.hasRoom(for: 1, tag: "t"))
+        gate.fulfill()
+        await keeper.settle()
+        #expect(keeper.hasRoom(for: 1, tag: "t"))
     }
 
     @Test("after a look that failed, the next growth is looked at") func failedLook() async {

@@ -58,6 +58,33 @@ import Testing
         }
     }
 
+    @Test("the minute is the disk's: a file that meets it late is stored again when the others are")
+    func theMinuteIsTheDisks() async throws {
+        let (disk, clock) = (FaultyDisk(), ShiftableClock())
+        try await Bench.run(configure: {
+            $0.fileSystem = disk
+            $0.clock = clock.cacheClock
+        }) { bench async throws in
+            bench.publish("/a", length: 300_000)
+            bench.publish("/b", length: 300_000)
+            _ = try await bench.bytes("/b", .bounded(0..<100_000))
+            await bench.cache.becomeIdle()
+            // Someone else plays it: what is known of it stays in memory.
+            let file = try bench.cache.resource(for: bench.origin.url("/b"))
+            let other = try await file.read(0..<100_000)
+            defer { other.cancel() }
+            disk.setFault { _ in .error(ENOSPC) }
+            _ = try await bench.bytes("/a")
+            disk.setFault { _ in nil }
+            clock.shift(by: .seconds(40))
+            #expect(try await bench.bytes("/b") == Self.pattern(0..<300_000))
+            #expect(bench.cache.storedBytes < 200_000, "the disk is left alone")
+            clock.shift(by: .seconds(21))
+            #expect(try await bench.bytes("/b") == Self.pattern(0..<300_000))
+            #expect(await file.storedProgress().ranges.byteCount == 300_000)
+        }
+    }
+
     @Test("a folder that cannot be written is the reason, and not the limit")
     func aFolderThatCannotBeWrittenIsTheReason() async throws {
         let disk = FaultyDisk()
