@@ -272,6 +272,27 @@ import Testing
         }
     }
 
+    @Test("behind targets that have ended, a seek in a file of a known host waits for the response that has it")
+    func endedTargets() async throws {
+        let clock = ShiftableClock()
+        var episode = TestOrigin.SplicedEpisode(.redirects, seed: 21, length: Self.length)
+        episode.suffix = "&Expires=1000000000"
+        try await Bench.run(configure: { $0.clock = clock.cacheClock }) { bench async throws in
+            bench.origin.splice(episode, at: Self.path)
+            let stage = Stage(bench: bench, episode: episode, clock: clock)
+            try await Self.discover(stage)
+            let before = stage.requests
+            bench.origin.allow(50_000)
+            let rendition = try await stage.rendition(of: 0..<1_000)
+            let far = Task { try await stage.rendition(of: 300_000..<301_000) }
+            // A request of its own would go now; what is late here is missed, and nothing else.
+            for _ in 0..<20 { await breathe() }
+            bench.origin.allow(nil)
+            #expect(try await far.value == rendition)
+            #expect(stage.requests == before + 1)
+        }
+    }
+
     @Test func aTargetThatEndsInAPlayCostsOneJump() async throws {
         let clock = ShiftableClock()
         var episode = TestOrigin.SplicedEpisode(.redirects, seed: 21, length: Self.length)

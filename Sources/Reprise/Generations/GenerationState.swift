@@ -14,9 +14,9 @@ struct GenerationState: Sendable {
     var disk = DiskHealth()
     var origin: OriginHealth
     /// Where requests for missing bytes go while the play lasts.
-    var target = KeptTarget() { didSet { settleAhead() } }
+    var target = KeptTarget()
     /// Whether its host is known to splice.
-    var isSpliced = false { didSet { settleAhead() } }
+    var isSpliced = false
     /// What else the origin sent during the play.
     private(set) var evidence: SplicingEvidence
     /// Whether the origin has another representation.
@@ -61,8 +61,12 @@ struct GenerationState: Sendable {
 
     // MARK: - A host that splices
 
-    private mutating func settleAhead() {
-        schedule.ahead = !isSpliced ? .asRead : target.isKept ? .toEnd : .toEndAlone
+    /// Settles how far fetches run ahead from `date` on, in seconds since 1970, when the host or the target has changed
+    /// and when a read begins.
+    ///
+    /// Behind a target that has ended, another request would bring another file, as without a target.
+    mutating func settleAhead(at date: Int64) {
+        schedule.ahead = !isSpliced ? .asRead : target.usable(at: date) != nil ? .toEnd : .toEndAlone
     }
 
     private func isPlayed(at elapsed: Duration) -> Bool {

@@ -146,9 +146,10 @@ final class LiveGeneration: Sendable {
     func adopt(
         _ response: FetchResponse, spec: RangeSpec?, request: OriginRequest, interest: RequestInterest?
     ) -> OpenedReader? {
-        let placement = response.placement
+        let (placement, date) = (response.placement, moment.date)
         let (opened, fetch) = state.withLock { state in
             state.target.found(response.response)
+            state.settleAhead(at: date)
             return state.adopt(placement, for: spec, of: request)
         }
         engine.reporter.count { $0.reads += opened == nil ? 0 : 1 }
@@ -271,7 +272,11 @@ final class LiveGeneration: Sendable {
 
     /// Changes what is known of the URL to which a redirect led.
     func changeTarget<Outcome>(_ change: (inout KeptTarget) -> Outcome) -> Outcome {
-        state.withLock { change(&$0.target) }
+        let date = moment.date
+        return state.withLock { state in
+            defer { state.settleAhead(at: date) }
+            return change(&state.target)
+        }
     }
 
     func learn(_ placement: BodyPlacement) {
@@ -472,7 +477,11 @@ final class LiveGeneration: Sendable {
         let isSpliced =
             engine.splicing.contains(record.finalURL ?? url) && record.isMedia && record.role == nil
             && record.completeLength.map { $0 <= min(store.entryLimit, store.quota.limit) } == true
-        state.withLock { if $0.isSpliced != isSpliced { $0.isSpliced = isSpliced } }
+        let date = moment.date
+        state.withLock { state in
+            state.isSpliced = isSpliced
+            state.settleAhead(at: date)
+        }
     }
 
     /// The cache closes: fetches end, keeping what arrived; readers end at their next hole.

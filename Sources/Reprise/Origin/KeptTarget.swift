@@ -44,8 +44,6 @@ struct KeptTarget: Sendable {
     }
 
     private var target: Target?
-    /// Whether there is one, whatever its URL says about its end.
-    var isKept: Bool { target != nil }
     /// Responses in a row that may be only a moment's failure.
     private var failures = 0
 
