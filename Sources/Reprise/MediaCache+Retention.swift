@@ -36,7 +36,7 @@ extension MediaCache {
                 parts[try await variant(key, with: ranges, for: resource, in: store)] = ranges
             }
         }
-        await store.recorder.flush()
+        await store.evictor.prepare()
         let retained = Index.Retained(
             key: resource.key, url: resource.url, retention: retention,
             selection: retention == .download ? selection : nil, parts: parts)

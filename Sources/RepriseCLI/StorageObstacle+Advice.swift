@@ -20,8 +20,8 @@ extension StorageObstacle {
             "it has \(ByteCount(length)), and pinned entries and downloads occupy \(ByteCount(kept)) of the limit of "
                 + "\(ByteCount(limit)). Raise the limit with --limit, or release some with: reprise unpin"
         case .disk(let length, let free, let floor):
-            "it has \(ByteCount(length)); \(ByteCount(free)) are free on the disk"
-                + (floor > 0 ? ", and \(ByteCount(floor)) are to stay free (--minimum-free). " : ". ")
+            "it has \(ByteCount(length)); \(ByteCount(free)) are free on the disk, and \(ByteCount(floor)) are to stay free "
+                + "(--minimum-free, and what the index needs). "
                 + "Free some of the disk, or choose a directory on another one with --cache-dir."
         case .store(let reason): reason.prefix(1).lowercased() + reason.dropFirst()
         }

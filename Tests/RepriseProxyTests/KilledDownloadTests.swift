@@ -128,7 +128,8 @@ struct KilledDownloadTests {
                 command, after: count, isRecorded: number.isMultiple(of: 2), "kill \(number) after \(count) bytes")
         }
         let left = try processes.missing()
-        #expect(left > 0 && left < all / 2, "the places lie in the download: \(left) of \(all) bytes are left")
+        // How many differs: every second kill may cost all that its process was sent.
+        #expect(left > 0 && left < all, "the places lie in the download: \(left) of \(all) bytes are left")
         let time = (ContinuousClock.now - start) / .seconds(1)
         print(
             "\(media.rawValue): \(processes.kills) kills in \(time.formatted(.number.precision(.fractionLength(1)))) s,"

@@ -10,7 +10,10 @@ extension MediaCache {
         /// larger than the limit is not stored at all. 2 GB (2,000,000,000 bytes) by default; negative numbers count as
         /// 0, numbers above 2^53 as 2^53.
         public var limit: Int64 = 2_000_000_000 { didSet { isLimitGiven = true } }
-        /// Bytes to leave free on the disk, regardless of the limit; 200 MB by default, none if negative.
+        /// Bytes to leave free on the disk, regardless of the limit; 200 MB by default.
+        ///
+        /// Where they are fewer, media leave 1 MiB to the index all the same: bytes that it cannot record would be
+        /// lost.
         public var minimumFree: Int64 = 200_000_000
         /// Maximum size of one entry, in bytes; larger representations bypass the store.
         ///

@@ -20,12 +20,17 @@ final class Quota: Sendable {
     /// Part of the index that is not charged: with it, the directory exceeds the limit by less than 1 MiB, and small
     /// limits still leave room for media.
     static let uncharged: Int64 = 768 << 10
+    /// Bytes of the disk that media leave to the index: its log at its maximum, and as much again.
+    ///
+    /// Without them bytes could be stored that cannot be recorded, and would be lost.
+    static let indexRoom: Int64 = 2 * Index.logBytes
     /// How often the disk's free space is checked, in reserved bytes.
     private static let probeInterval: Int64 = 1 << 20
 
-    /// Creates a quota that leaves `floor` bytes of the disk free, as reported by `freeBytes`.
+    /// Creates a quota that leaves `floor` bytes of the disk free, and at least ``indexRoom``, as reported by
+    /// `freeBytes`; where that is unknown, all may be used.
     init(limit: Int64, used: Usage, floor: Int64 = 0, freeBytes: @escaping @Sendable () -> Int64? = { nil }) {
-        self.floor = floor
+        self.floor = max(floor, Self.indexRoom)
         self.freeBytes = freeBytes
         state = Mutex(State(limit: limit, usage: used))
     }
@@ -43,16 +48,14 @@ final class Quota: Sendable {
 
     /// Reserves `bytes` if they fit.
     func reserve(_ bytes: Int64) -> Bool {
-        let needsProbe = floor > 0 && state.withLock { $0.allowance < bytes }
-        let free = needsProbe ? freeBytes() : nil
+        let needsProbe = state.withLock { $0.allowance < bytes }
+        let room = needsProbe ? freeBytes().map { $0 - floor } ?? .max : nil
         return state.withLock { state in
-            if let free { state.allowance = min(free - floor, max(Self.probeInterval, bytes)) }
+            if let room { state.allowance = min(room, max(Self.probeInterval, bytes)) }
             let charged = max(0, state.indexBytes - Self.uncharged)
-            guard bytes <= state.limit - state.usage.allocated - charged, floor == 0 || bytes <= state.allowance else {
-                return false
-            }
+            guard bytes <= state.limit - state.usage.allocated - charged, bytes <= state.allowance else { return false }
             state.usage.allocated += bytes
-            state.allowance -= floor == 0 ? 0 : bytes
+            state.allowance -= bytes
             return true
         }
     }
@@ -65,9 +68,8 @@ final class Quota: Sendable {
         }
     }
 
-    /// How much room the disk lacks for `bytes`, if any, because files other than this cache's fill it.
-    ///
-    /// Also without a floor: evicting for what the disk cannot hold would be in vain.
+    /// How much room the disk lacks for `bytes`, if any, because files other than this cache's fill it: evicting for
+    /// them would be in vain.
     func diskShortage(_ bytes: Int64) -> (missing: Int64, free: Int64, floor: Int64)? {
         guard let free = freeBytes(), free - floor < bytes else { return nil }
         return (bytes - (free - floor), free, floor)

@@ -9,13 +9,20 @@ final class Breaker: Sendable {
     /// How long writing stops.
     static let pause = Duration.seconds(60)
 
+    /// Why the index cannot be written.
+    enum IndexFailure: Sendable {
+        case lackOfRoom, fault
+    }
+
     private struct State {
         var until: Duration?
         var cause = ""
-        var isIndexFailing = false
+        var indexFailure: IndexFailure?
         /// Whether the failure was that the disk is full.
         var isFull = false
     }
+
+    private static let fullDisk = "The disk is full. Free some of it, or choose a directory on another disk."
 
     private let clock: CacheClock
     /// Why nothing can ever be written, if so.
@@ -32,7 +39,11 @@ final class Breaker: Sendable {
     var reason: String? {
         if let problem { return problem }
         return state.withLock { state in
-            if state.isIndexFailing { return "The index cannot be written." }
+            switch state.indexFailure {
+            case .lackOfRoom: return Self.fullDisk
+            case .fault: return "The index cannot be written."
+            case nil: break
+            }
             guard let end = state.until else { return nil }
             if clock.elapsed() < end { return state.cause }
             state.until = nil
@@ -43,7 +54,9 @@ final class Breaker: Sendable {
     /// Whether nothing may be written now because the disk is full.
     var isFull: Bool {
         state.withLock { state in
-            guard problem == nil, !state.isIndexFailing, let end = state.until else { return false }
+            guard problem == nil else { return false }
+            if let failure = state.indexFailure { return failure == .lackOfRoom }
+            guard let end = state.until else { return false }
             return state.isFull && clock.elapsed() < end
         }
     }
@@ -52,7 +65,7 @@ final class Breaker: Sendable {
     func open(because error: RepriseError? = nil) {
         let cause =
             error?.isLackOfRoom == true
-            ? "The disk is full. Free some of it, or choose a directory on another disk."
+            ? Self.fullDisk
             : "The disk failed less than a minute ago\(error?.cause.flatMap { RepriseError.words(of: $0) }.map { ": \($0)" } ?? "")."
         state.withLock { state in
             state.until = clock.elapsed() + Self.pause
@@ -61,11 +74,11 @@ final class Breaker: Sendable {
         }
     }
 
-    /// Notes whether the index can be written; returns false if that was known.
-    func noteIndex(isFailing: Bool) -> Bool {
+    /// Notes why the index cannot be written, or that it can; returns false if that was known.
+    func noteIndex(_ failure: IndexFailure?) -> Bool {
         state.withLock { state in
-            defer { state.isIndexFailing = isFailing }
-            return state.isIndexFailing != isFailing
+            defer { state.indexFailure = failure }
+            return (state.indexFailure == nil) != (failure == nil)
         }
     }
 }

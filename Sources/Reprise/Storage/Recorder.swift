@@ -267,7 +267,7 @@ actor Recorder {
             onWritten()
             onGrowth(grown)
             hasFailed.withLock { $0 = false }
-            _ = breaker.noteIndex(isFailing: false)
+            _ = breaker.noteIndex(nil)
             for part in batch.generations { taken.generations[part.record.id]?.markRecorded() }
             return true
         } catch {
@@ -277,7 +277,7 @@ actor Recorder {
                 defer { hasFailed = true }
                 return !hasFailed
             }
-            keep(taken, in: batch)
+            keep(taken, in: batch, because: error.isLackOfRoom ? .lackOfRoom : .fault)
             if isFirst {
                 reporter.tell(.storeBypassed(nil, reason: "The index could not be written: \(error.explanation)"))
             }
@@ -286,7 +286,7 @@ actor Recorder {
     }
 
     /// Restores the notes of a failed batch for the next one; drops the oldest if there are too many.
-    private nonisolated func keep(_ taken: Pending, in batch: Index.Batch) {
+    private nonisolated func keep(_ taken: Pending, in batch: Index.Batch, because failure: Breaker.IndexFailure) {
         for part in batch.generations {
             taken.generations[part.record.id]?.bytes.markUnrecorded(part.blocks.map(\.block))
         }
@@ -301,7 +301,7 @@ actor Recorder {
             return !pending.isScheduled
         }
         let dropped = dropOldest()
-        if !dropped.isEmpty, breaker.noteIndex(isFailing: true) {
+        if !dropped.isEmpty, breaker.noteIndex(failure) {
             reporter.tell(
                 .storeBypassed(nil, reason: "The index cannot be written, and nothing is stored until it can be."))
         }

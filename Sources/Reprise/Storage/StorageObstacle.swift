@@ -31,8 +31,8 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
         case .keptEntries(let length, let kept, let limit):
             "It has \(length) bytes, and pinned entries and downloads occupy \(kept) of the limit of \(limit)."
         case .disk(let length, let free, let floor):
-            "It has \(length) bytes, and \(free) are free on the disk"
-                + (floor > 0 ? ", \(floor) of which must stay free (minimumFree)." : ".")
+            "It has \(length) bytes, and \(free) are free on the disk, \(floor) of which must stay free (minimumFree, and "
+                + "what the index needs)."
         case .store(let reason): reason
         }
     }

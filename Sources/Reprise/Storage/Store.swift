@@ -71,7 +71,7 @@ final class Store: Sendable {
         let recorded = configuration.usesRecordedLimit ? opening.limit : nil
         quota = Quota(
             limit: Self.limit(recorded ?? configuration.limit), used: try index.usage(),
-            floor: max(0, configuration.minimumFree)
+            floor: configuration.minimumFree
         ) {
             try? fileSystem.freeBytes(at: directory)
         }
@@ -192,8 +192,9 @@ final class Store: Sendable {
     func noRoomReason(for bytes: Int64) -> String {
         if let reason = lossReason { return reason }
         guard let (_, free, floor) = quota.diskShortage(bytes) else { return noRoomReason }
-        let rest = floor > 0 ? "and \(floor) must stay free (minimumFree)" : "and \(bytes) are needed"
-        return "The disk is almost full: \(free) bytes are free, \(rest). Eviction would not help enough."
+        return
+            "The disk is almost full: \(free) bytes are free, and \(floor) must stay free (minimumFree, and what the index "
+            + "needs). Eviction would not help enough."
     }
 
     /// Says that the limit leaves no room, and names the pins if they are the cause, or that the directory is gone.

@@ -17,7 +17,7 @@ extension MediaCache {
         try Self.check(tag)
         guard engine.store != nil else { return }
         let store = try writableStore()
-        await store.recorder.flush()
+        await store.evictor.prepare()
         let limit = limit.map { Store.limit($0) }
         try await store.recorder.change { index async throws(RepriseError) in
             try await index.setLimit(limit, ofTag: tag)

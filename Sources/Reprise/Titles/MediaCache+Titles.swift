@@ -30,7 +30,7 @@ extension MediaCache {
     public func nameTitle(of resource: MediaResource, name: String?, tag: String? = nil) async throws {
         for text in [name, tag].compactMap({ $0 }) { try Self.check(text) }
         let store = try writableStore()
-        await store.recorder.flush()
+        await store.evictor.prepare()
         try await store.recorder.name(
             TitleReference(key: resource.key, url: resource.url), name: name, tag: tag)
         if let tag { await settleTags([store.index.name(ofTag: tag)]) }

@@ -1,4 +1,5 @@
 import ByteRanges
+import Primitives
 import Testing
 
 @testable import Reprise
@@ -98,5 +99,21 @@ import Testing
         #expect(quota.shortage(1_500_000) == 500_000)
         #expect(!quota.reserve(1_000_001))
         #expect(quota.reserve(1_000_000))
+    }
+
+    @Test("media leave the disk room for the index, also where nothing is to stay free", arguments: [-1, 0, 5_000_000])
+    func roomForTheIndex(floor: Int64) {
+        let left = max(floor, Quota.indexRoom)
+        let disk = Mutex<Int64>(10_000_000)
+        let quota = Quota(limit: 1 << 40, used: Usage(), floor: floor) { disk.withLock { $0 } }
+        var written: Int64 = 0
+        while quota.reserve(4096) {
+            disk.withLock { $0 -= 4096 }
+            written += 4096
+        }
+        #expect(written == (10_000_000 - left) / 4096 * 4096)
+        #expect(quota.diskShortage(4096)?.floor == left)
+        // A disk that does not tell what is free is no obstacle.
+        #expect(Quota(limit: 1 << 40, used: Usage(), floor: floor) { nil }.reserve(1 << 30))
     }
 }

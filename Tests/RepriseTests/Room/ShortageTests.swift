@@ -64,7 +64,7 @@ import Testing
             let resource = try bench.cache.resource(for: bench.origin.url("/large"))
             let whole = try await resource.readWhole()
             whole.read.cancel()
-            guard case .disk(let length, 1_500_000, minimumFree)? = whole.obstacle else {
+            guard case .disk(let length, 1_500_000, Quota.indexRoom)? = whole.obstacle else {
                 Issue.record("\(String(describing: whole.obstacle))")
                 return
             }

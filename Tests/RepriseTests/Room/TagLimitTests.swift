@@ -283,6 +283,38 @@ import Testing
         }
     }
 
+    /// What a limit of a tag is compared with.
+    enum Keeping: CaseIterable, Sendable {
+        case limit, pin, name
+    }
+
+    @Test("a pin that has expired counts for nothing when a limit, a pin or a tag is set", arguments: Keeping.allCases)
+    func expiredPinCounts(keeping: Keeping) async throws {
+        try await Self.run { bench, clock async throws in
+            try await Self.store("/old", bench)
+            let old = try Self.resource("/old", bench.cache, bench)
+            try await bench.cache.setLimit(Self.size, forTag: Self.tag)
+            try await bench.cache.retain(old, as: .pinned(until: clock.wallClock + 60))
+            try await Self.store("/new", bench, tag: nil)
+            let new = try Self.resource("/new", bench.cache, bench)
+            if keeping == .name { try await bench.cache.retain(new, as: .pinned) }
+            // What is being read stays beyond the limit.
+            let read = try await new.read()
+            defer { read.cancel() }
+            #expect(try await read.next() != nil)
+            if keeping == .pin { try await bench.cache.nameTitle(of: new, name: nil, tag: Self.tag) }
+            clock.shift(by: .seconds(120))
+            switch keeping {
+            case .limit: try await bench.cache.setLimit(0, forTag: Self.tag)
+            case .pin: try await bench.cache.retain(new, as: .pinned)
+            case .name: try await bench.cache.nameTitle(of: new, name: nil, tag: Self.tag)
+            }
+            let isKept = keeping != .limit
+            #expect(try await Self.tagState(bench.cache)?.keptBytes == (isKept ? Self.size : 0))
+            #expect(try await bench.cache.retention(of: old) == .cached)
+        }
+    }
+
     @Test("a file in play that exceeds the limit of its tag by itself loses extents, not its bytes to the player")
     func inPlay() async throws {
         try await Self.run { bench, _ async throws in

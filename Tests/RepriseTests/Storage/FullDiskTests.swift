@@ -82,6 +82,30 @@ import Testing
         }
     }
 
+    @Test("an index that has no room in the middle of the work says that the disk is full, and goes on when it is not")
+    func fullWhileOpen() async throws {
+        try await Self.run { directory, open, origin in
+            let cache = try await open()
+            await cache.settle()
+            try Self.fill(directory + "/../filler2")
+            let resource = try cache.resource(for: origin.url("/a"))
+            // The log has blocks of its own, which must be used up first.
+            let error = await #expect(throws: RepriseError.self) {
+                for number in 0..<10_000 {
+                    try await cache.nameTitle(of: resource, name: "\(number)" + String(repeating: "x", count: 900))
+                }
+            }
+            #expect(error?.code == .storageFull, "\(error as Any)")
+            #expect(error.flatMap { Download.Obstacle($0) } == .space)
+            for filler in ["filler", "filler2"] {
+                try FileManager.default.removeItem(atPath: directory + "/../" + filler)
+            }
+            try await cache.nameTitle(of: resource, name: "again")
+            #expect(try await cache.titles().contains { $0.name == "again" })
+            await cache.close()
+        }
+    }
+
     @Test("a damaged index is set aside in the reserve's room, and the reason is told")
     func damagedIndex() async throws {
         try await Self.run { directory, open, origin in

@@ -224,7 +224,8 @@ struct Index: Sendable {
     func failure(_ error: any Error, _ message: String) -> RepriseError {
         if let error = error as? RepriseError { return error }
         if let error = error as? DatabaseError, error.isDamage { onDamage() }
-        return RepriseError(.storageUnavailable, message, cause: error)
+        let isFull = (error as? DatabaseError)?.isLackOfRoom == true
+        return RepriseError(isFull ? .storageFull : .storageUnavailable, message, cause: error)
     }
 }
 
