@@ -255,6 +255,66 @@ import Testing
         }
     }
 
+    @Test(
+        "the playlist of a stream that is downloaded by itself keeps its files when the stream goes, in either order",
+        arguments: [false, true])
+    func innerPlaylist(isFirst: Bool) async throws {
+        try await Self.run { bench, resource async throws in
+            let inner = try bench.cache.resource(for: bench.origin.url("/low.m3u8"))
+            let selection = StreamSelection(quality: .smallest)
+            for item in isFirst ? [inner, resource] : [resource, inner] {
+                try await bench.cache.downloads.add(item, selection: selection)
+                await eventually {
+                    await bench.cache.downloads.list().allSatisfy { if case .done = $0.state { true } else { false } }
+                }
+            }
+            #expect(Set(try await bench.cache.titles().map(\.key)) == [inner.key, resource.key])
+            #expect(try await bench.cache.titles().first { $0.key == inner.key }?.fileCount == 5)
+            try await bench.cache.removeTitle(resource.key)
+            await bench.cache.prune(toSize: 0)
+            let names = Set(try await bench.cache.entries().map(\.url.lastPathComponent))
+            #expect(names == ["low.m3u8", "low1.ts", "low2.ts", "low3.ts", "low4.ts"])
+            #expect(await bench.cache.downloads.list().map(\.key) == [inner.key])
+            try await bench.cache.removeTitle(inner.key)
+            #expect(try await bench.cache.entries().isEmpty)
+        }
+    }
+
+    @Test("a file that is pinned by itself stays when its stream is removed")
+    func pinnedByItself() async throws {
+        try await Self.run { bench, resource async throws in
+            try await bench.cache.downloads.add(resource, selection: StreamSelection(quality: .smallest))
+            try await bench.cache.endedDownload()
+            try await bench.cache.retain(bench.cache.resource(for: bench.origin.url("/low2.ts")), as: .pinned)
+            try await bench.cache.removeTitle(resource.key)
+            #expect(try await bench.cache.entries().map(\.url.lastPathComponent) == ["low2.ts"])
+        }
+    }
+
+    @Test("a beginning from before the stream was encoded anew is not mixed with what is fetched now")
+    func beginningFromBefore() async throws {
+        try await Self.run { bench, _ async throws in
+            let names = (1...4).map { "low\($0).ts" }
+            Self.publish(Self.media(names), at: "/low.m3u8", bench, control: "no-cache")
+            let list = try bench.cache.resource(for: bench.origin.url("/low.m3u8"))
+            try await list.preload(.segments(3))
+            await bench.cache.becomeIdle()
+            Self.publish(Self.media(names) + "#new\n", at: "/low.m3u8", bench, control: "no-cache")
+            for number in 1...4 {
+                bench.publish("/low\(number).ts", length: Self.segmentLength, seed: UInt64(70 + number), etag: "\"v2\"")
+            }
+            // Another beginning validates what it needs, and leaves the rest to those who come after it.
+            try await list.preload(.segments(1))
+            try await bench.cache.downloads.add(list)
+            let download = try await bench.cache.endedDownload()
+            guard case .done = download.state else { return #expect(Bool(false), "\(download.state)") }
+            for number in 1...4 {
+                let bytes = try await bench.bytes("/low\(number).ts")
+                #expect(bytes == TestPattern.bytes(in: 0..<Self.segmentLength, seed: UInt64(70 + number)), "\(number)")
+            }
+        }
+    }
+
     @Test("files that were stored one by one are kept once their stream is downloaded")
     func storedBefore() async throws {
         try await Self.run { bench, _ async throws in

@@ -68,21 +68,28 @@ struct DownloadRun: Sendable {
         }
         guard let document = stream.document(fetched, from: stream.request.url) else { return }
         if count == 0 { old.withLock { _ = $0.insert(stream.key) } }
-        let loaded = Mutex<Set<CacheKey>>([stream.key])
+        let loaded = Mutex<[CacheKey: Int64]>([stream.key: Int64(document.bytes.count)])
+        let renewed = Mutex(fetched.information.replacesEndedPlaylist ? [stream.first] : [])
         let files = try await plan(document) { url in
             var count = 0
-            let (key, text) = try await stream.playlist(at: url) {
+            let playlist = try await stream.playlist(at: url) {
                 count += $0
                 report($0, nil)
             }
+            let key = playlist.file.key
             if count == 0 { old.withLock { _ = $0.insert(key) } }
-            loaded.withLock { _ = $0.insert(key) }
-            return text
+            if playlist.isRenewed { renewed.withLock { $0.append(playlist.file) } }
+            loaded.withLock { $0[key] = Int64(playlist.text.bytes.count) }
+            return playlist.text
         }
         guard let files else { return }
         let playlists = loaded.withLock { $0 }
+        let members = files.map(member)
+        let lists = renewed.withLock { $0 }
+        await stream.validate(members, renewed: lists)
+        try stream.settle(lists)
         try stream.assignRole(namesPlaylists: playlists.count > 1)
-        try await fetch(files, playlists: playlists)
+        try await fetch(members, playlists: playlists)
     }
 
     /// Runs `work`, once more if the origin has another file by now: its bytes do not continue those that were stored.
@@ -134,6 +141,7 @@ struct DownloadRun: Sendable {
         guard let files else { return nil }
         progress.note(Int64(document.bytes.count))
         for file in files {
+            try Task.checkCancellation()
             let member = member(file)
             let (byteCount, isWhole) = try await member.stored()
             guard isWhole else { return nil }
@@ -144,11 +152,14 @@ struct DownloadRun: Sendable {
         return keys
     }
 
-    /// Fetches what is missing of `files`, and makes them and the playlists files of the title.
-    private func fetch(_ files: [StreamFile], playlists: Set<CacheKey>) async throws {
-        let members = files.map(member)
-        engine.store?.recorder.note(Array(playlists) + members.map(\.key), in: stream.title)
-        let tally = Mutex(StreamProgress(files: playlists.count + files.count, storedFiles: playlists.count))
+    /// Fetches what is missing of `members`, and makes them and the playlists, whose lengths are given, files of the
+    /// title.
+    private func fetch(_ members: [FileDownload], playlists: [CacheKey: Int64]) async throws {
+        engine.store?.recorder.note(Array(playlists.keys) + members.map(\.key), in: stream.title)
+        let tally = Mutex(
+            StreamProgress(
+                files: playlists.count + members.count, storedFiles: playlists.count,
+                storedBytes: playlists.values.reduce(0, +)))
         var missing: [(file: FileDownload, storedBytes: Int64)] = []
         for member in members {
             try Task.checkCancellation()

@@ -119,10 +119,12 @@ struct FileDownload: Sendable {
         try store.index.checkRoom(for: count, inTitleOf: title)
     }
 
-    /// How many bytes are stored, and whether that is all; the origin is not asked.
+    /// How many bytes are stored, and whether that is all, and may be used without asking the origin first; it is not
+    /// asked.
     func stored() async throws -> (byteCount: Int64, isWhole: Bool) {
         guard let generation = try await engine.resource(key).stored(for: request) else { return (0, false) }
-        return (generation.storedRanges.byteCount, Self.isWhole(generation))
+        let isInvalidated = generation.information.responseTime == nil
+        return (generation.storedRanges.byteCount, Self.isWhole(generation) && !isInvalidated)
     }
 
     /// The stored bytes and the metadata, if all is stored; the origin is not asked.

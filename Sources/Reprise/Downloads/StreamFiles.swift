@@ -25,9 +25,17 @@ struct StreamFiles: Sendable {
         fetched.bytes.map { StreamDocument(bytes: $0, url: fetched.information.finalURL ?? url) }
     }
 
+    /// A playlist of the stream.
+    struct Playlist: Sendable {
+        let file: FileDownload
+        let text: StreamDocument
+        /// ``ContentInformation/replacesEndedPlaylist``.
+        let isRenewed: Bool
+    }
+
     /// Fetches a playlist that another one names; `arrived` is told as ``FileDownload/fetch(returningUpTo:arrived:)``
     /// tells it.
-    func playlist(at url: ResourceURL, arrived: (Int) -> Void) async throws -> (key: CacheKey, text: StreamDocument) {
+    func playlist(at url: ResourceURL, arrived: (Int) -> Void) async throws -> Playlist {
         let file = member(at: url, role: .endedPlaylist)
         let limit = planner?.largestPlaylist
         let fetched = try await file.fetch(returningUpTo: { _ in limit }, arrived: arrived)
@@ -35,7 +43,23 @@ struct StreamFiles: Sendable {
             throw RepriseError(
                 .notDownloadable, "\(url.redacted) is no playlist, although the stream names it as one.")
         }
-        return (file.key, document)
+        return Playlist(file: file, text: document, isRenewed: fetched.information.replacesEndedPlaylist)
+    }
+
+    /// Has the origin asked for `files` before they are used again, if playlists that name them were `renewed`: the stream
+    /// may have been encoded anew under the same names.
+    func validate(_ files: [FileDownload], renewed: [FileDownload]) async {
+        guard !renewed.isEmpty else { return }
+        for file in files { engine.invalidate(file.key) }
+        // Those of which nothing is in memory are found in the index.
+        await engine.store?.recorder.flush()
+    }
+
+    /// Says that all files were validated which renewed playlists name.
+    func settle(_ renewed: [FileDownload]) throws {
+        for playlist in renewed {
+            try engine.resource(playlist.key).liveGeneration(for: playlist.request)?.assign(.endedPlaylist)
+        }
     }
 
     /// A file that a playlist names.

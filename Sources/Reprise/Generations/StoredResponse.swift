@@ -143,9 +143,8 @@ struct StoredResponse: Sendable {
 
     /// Takes the part in a stream that a playlist gives it; false if it has it already.
     mutating func assign(_ role: StreamRole) -> Bool {
-        record.formerRole = nil
-        guard record.role != role else { return false }
-        record.role = role
+        guard record.role != role || record.formerRole != nil else { return false }
+        (record.role, record.formerRole) = (role, nil)
         recordChanged()
         return true
     }

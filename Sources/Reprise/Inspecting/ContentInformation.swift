@@ -36,6 +36,13 @@ public struct ContentInformation: Sendable {
     /// The role of the response that it replaces, until it gets one of its own.
     package var formerRole: StreamRole?
 
+    /// Whether it replaces the playlist of a stream that had ended, and nobody has followed that up yet: what both name may
+    /// be other bytes by now.
+    package var replacesEndedPlaylist: Bool {
+        guard let formerRole, formerRole.kind == .playlist, !formerRole.isLive else { return false }
+        return formerRole.term == .media || formerRole.term == .permanent
+    }
+
     init(_ record: GenerationRecord, freshness: Freshness? = nil) {
         role = record.role
         formerRole = record.formerRole

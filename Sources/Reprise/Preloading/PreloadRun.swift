@@ -34,8 +34,8 @@ struct PreloadRun: Sendable {
         guard let read = try await openFirst() else { return [:] }
         defer { read.cancel() }
         if let planner = engine.configuration.streamPlanner, let limit = stream.textLimit(read.information) {
-            if let document = try await playlist(from: read, upTo: limit, planner: planner) {
-                return try await fetchStream(of: document, planner: planner)
+            if let (document, isRenewed) = try await playlist(from: read, upTo: limit, planner: planner) {
+                return try await fetchStream(of: document, isRenewed: isRenewed, planner: planner)
             }
             // It was read for its text, and is media after all.
             return [stream.key: try await rest()]
@@ -94,17 +94,21 @@ struct PreloadRun: Sendable {
 
     /// Stores the beginning of the stream whose outermost playlist is `document`.
     private func fetchStream(
-        of document: StreamDocument, planner: any StreamPlanner
+        of document: StreamDocument, isRenewed: Bool, planner: any StreamPlanner
     ) async throws -> [CacheKey: ByteRangeSet] {
         var playlists: [CacheKey] = []
+        var renewed = isRenewed ? [stream.first] : []
         let parts = try await planner.beginning(of: document, amount: amount) { url in
-            let (key, text) = try await stream.playlist(at: url, arrived: arrived)
-            playlists.append(key)
-            return text
+            let playlist = try await stream.playlist(at: url, arrived: arrived)
+            playlists.append(playlist.file.key)
+            if playlist.isRenewed { renewed.append(playlist.file) }
+            return playlist.text
         }
         guard let parts else { return [stream.key: .whole] }
-        try stream.assignRole(namesPlaylists: !playlists.isEmpty)
         let members = parts.map { stream.member(at: $0.file.url, role: .endedSegment) }
+        await stream.validate(members, renewed: renewed)
+        // The files behind the beginning are still to be validated: a list that was renewed keeps saying so.
+        if !isRenewed { try stream.assignRole(namesPlaylists: !playlists.isEmpty) }
         // Those that are stored already may belong to no title, or to another one.
         engine.store?.recorder.note([stream.key] + playlists + members.map(\.key), in: stream.title)
         var stored = Dictionary(([stream.key] + playlists).map { ($0, ByteRangeSet.whole) }) { one, _ in one }
@@ -122,12 +126,12 @@ struct PreloadRun: Sendable {
         return stored
     }
 
-    /// The whole playlist that `read` begins; `nil` if that is none.
+    /// The whole playlist that `read` begins, and whether it was renewed; `nil` if that is none.
     ///
     /// Most are as short as `read`, and a second read would ask the origin again.
     private func playlist(
         from read: MediaRead, upTo limit: Int64, planner: any StreamPlanner
-    ) async throws -> StreamDocument? {
+    ) async throws -> (StreamDocument, isRenewed: Bool)? {
         let bytes = try await stream.first.bytes(of: read, upTo: limit, arrived: arrived)
         guard let bytes else { return nil }
         var fetched = FileDownload.Fetched(information: read.information, bytes: bytes)
@@ -137,7 +141,9 @@ struct PreloadRun: Sendable {
             fetched = try await stream.first.fetch(returningUpTo: stream.textLimit, arrived: arrived)
         }
         guard planner.beginsPlaylist(fetched.bytes ?? []) else { return nil }
-        return stream.document(fetched, from: stream.request.url)
+        return stream.document(fetched, from: stream.request.url).map {
+            ($0, fetched.information.replacesEndedPlaylist)
+        }
     }
 
     /// Enough of the beginning to recognize a playlist, where `bytes` is what an amount of few bytes brought.

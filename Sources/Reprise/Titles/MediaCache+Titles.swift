@@ -45,7 +45,7 @@ extension MediaCache {
     }
 
     /// Removes the title that begins with `key`, its name, its retention, and those of its files that belong to no
-    /// other title, even while they are being read.
+    /// other title and are not pinned by themselves, even while they are being read.
     ///
     /// Returns the bytes of media freed. Throws ``RepriseError`` with code `storageUnavailable`, also when a file could
     /// not be removed from the disk.

@@ -62,9 +62,7 @@ struct StreamNotes {
     /// Whether the stream was started again, so that its names may come again: its numbers fell, which they otherwise
     /// never do, or a list that had ended has become another one, not the same with new tokens.
     private func hasRestarted(_ listing: Listing, after former: Listing?, information: ContentInformation) -> Bool {
-        if let role = information.formerRole, role.kind == .playlist, !role.isLive,
-            role.term == .media || role.term == .permanent
-        {
+        if information.replacesEndedPlaylist {
             return former.map { !listing.differsInQueriesOnly(from: $0) } ?? true
         }
         guard let sequence = listing.sequence else { return false }

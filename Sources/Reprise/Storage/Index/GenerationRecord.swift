@@ -27,7 +27,7 @@ struct GenerationRecord: Sendable {
     var salt: [UInt8] = []
     /// What a playlist says about it; `nil` if none was read that says anything.
     var role: StreamRole?
-    /// The role of the generation that it replaces, until it gets one of its own; not recorded.
+    /// The role of the generation that it replaces, until it gets one of its own.
     var formerRole: StreamRole?
     /// The titles that it is a file of, as far as the read that began it knew; recorded apart.
     var titles: [TitleReference] = []

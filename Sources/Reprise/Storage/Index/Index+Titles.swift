@@ -46,8 +46,8 @@ extension Index {
         return outcome
     }
 
-    /// The titles whose files a playlist lists that begins `title`: those that the playlist is a file of, or else its
-    /// own, which is made.
+    /// The titles whose files a playlist lists that begins `title`: those that the playlist is a file of, or its own, which
+    /// is made, if there are none or the playlist is kept by itself.
     private func titles(that title: TitleReference, in database: Database) throws -> [Int64] {
         let name = name(of: title.key)
         let own = try TitleRow.first(
@@ -55,7 +55,9 @@ extension Index {
         if own == nil {
             let outer = try Int64.fetchAll(
                 database, sql: "SELECT title FROM member WHERE keyHash = ?", arguments: [name])
-            if !outer.isEmpty { return outer }
+            let isKept = try Bool.fetchOne(
+                database, sql: "SELECT EXISTS (SELECT 1 FROM retention WHERE keyHash = ?)", arguments: [name])
+            if !outer.isEmpty, isKept != true { return outer }
         }
         let known = own.flatMap { codec.decodeTitle($0.record, name: name) }
         if let own, known?.isStream == true { return [own.id] }
@@ -66,7 +68,7 @@ extension Index {
     }
 
     /// Moves the files of the title that begins with `name` into title `id`: its playlist was met before the one that
-    /// lists it; false if there are none.
+    /// lists it; one that has a name or is kept has them, too. False if there are none.
     private func takeOver(_ name: String, into id: Int64, in database: Database) throws -> Bool {
         try database.execute(
             sql: """
@@ -76,7 +78,8 @@ extension Index {
         guard database.changesCount > 0 else { return false }
         try database.execute(
             sql: """
-                DELETE FROM member WHERE title = (SELECT id FROM title WHERE keyHash = ?1 AND id <> ?2 AND named = 0)
+                DELETE FROM member WHERE title = (SELECT id FROM title WHERE keyHash = ?1 AND id <> ?2 AND named = 0
+                    AND NOT EXISTS (SELECT 1 FROM retention WHERE keyHash = ?1))
                 """, arguments: [name, id])
         try database.execute(
             sql: """
@@ -182,7 +185,7 @@ extension Index {
     }
 
     /// Removes the records of titles, whose files are no longer retained because of them; returns the keys of the files
-    /// that belong to no other title.
+    /// that belong to no other title, and are not retained by themselves.
     func removeTitles(_ keys: [CacheKey]) async throws(RepriseError) -> [CacheKey] {
         let names = keys.map(name(of:))
         return try await write { database in
@@ -191,7 +194,16 @@ extension Index {
                 let id = try Int64.fetchOne(database, sql: "SELECT id FROM title WHERE keyHash = ?", arguments: [name])
                 try database.execute(sql: "DELETE FROM retention WHERE keyHash = ?", arguments: [name])
                 guard let id else { continue }
-                files += try ownFiles(ofTitle: id, in: database)
+                files += try ownFiles(ofTitle: id, in: database).filter { key in
+                    let name = self.name(of: key)
+                    let isRetained = try Bool.fetchOne(
+                        database,
+                        sql: """
+                            SELECT EXISTS (SELECT 1 FROM retention WHERE keyHash = ?1
+                                OR keyHash IN (SELECT signpost FROM selection WHERE selection.keyHash = ?1))
+                            """, arguments: [name])
+                    return isRetained != true
+                }
                 try database.execute(sql: "DELETE FROM member WHERE title = ?", arguments: [id])
                 try database.execute(sql: "DELETE FROM title WHERE id = ?", arguments: [id])
             }

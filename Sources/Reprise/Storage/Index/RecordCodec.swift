@@ -22,6 +22,8 @@ struct RecordCodec: Sendable {
         var p: Int64
         /// Missing in records of earlier formats.
         var s: StreamRole.Recorded?
+        /// The role of a playlist that it replaces and that was not looked at yet; missing otherwise.
+        var o: StreamRole.Recorded?
     }
 
     /// The key and the URL of a retained resource.
@@ -64,7 +66,8 @@ struct RecordCodec: Sendable {
             k: record.key.text, u: record.url.description, f: record.fields.map { [$0.name.rawName, $0.value] },
             l: record.completeLength, r: record.rangesSupported, h: record.finalHost,
             d: record.finalURL?.description, q: record.requestTime, p: record.responseTime,
-            s: record.role?.recorded)
+            s: record.role?.recorded,
+            o: record.formerRole.flatMap { $0.kind == .playlist ? $0.recorded : nil })
         return try close(fields, salt: record.salt, context: Self.context(name, id: record.id))
     }
 
@@ -80,7 +83,8 @@ struct RecordCodec: Sendable {
         return GenerationRecord(
             id: id, key: CacheKey(fields.k), url: url, fields: headers, completeLength: fields.l,
             rangesSupported: fields.r, finalHost: fields.h, finalURL: fields.d.flatMap { try? ResourceURL($0) },
-            requestTime: fields.q, responseTime: fields.p, salt: salt, role: fields.s.flatMap { StreamRole($0) })
+            requestTime: fields.q, responseTime: fields.p, salt: salt, role: fields.s.flatMap { StreamRole($0) },
+            formerRole: fields.o.flatMap { StreamRole($0) })
     }
 
     func encode(_ target: Target, name: String) throws -> Data {
