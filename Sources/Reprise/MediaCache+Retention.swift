@@ -118,10 +118,10 @@ extension MediaCache {
         var left: [LeftFile] = []
         if let age {
             let date = engine.clock.now() - age / .seconds(1)
-            left += await store.evictor.prune(before: date, size: nil, by: engine.hands(store))
+            left += await store.evictor.prune(before: date, size: nil, by: engine.hands(store, because: .prune))
         }
         if let size, left.isEmpty {
-            left += await store.evictor.prune(before: nil, size: size, by: engine.hands(store))
+            left += await store.evictor.prune(before: nil, size: size, by: engine.hands(store, because: .prune))
         }
         return (max(0, before - store.quota.usage.allocated), LeftFile.error(left))
     }

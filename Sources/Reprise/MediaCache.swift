@@ -211,6 +211,12 @@ public final class MediaCache: Sendable {
     /// Counts since this cache was opened.
     public var statistics: CacheStatistics { engine.reporter.current }
 
+    /// What was counted since this cache was opened, in more detail than ``statistics``.
+    package var tally: CacheTally { engine.reporter.tally }
+
+    /// Number of fetches that run.
+    package var fetchesUnderWay: Int { engine.fetchesUnderWay.withLock { $0 } }
+
     /// Counts over the whole life of the directory.
     public func lifetimeStatistics() async throws -> CacheStatistics {
         guard let store = engine.store else { return statistics }
@@ -231,13 +237,10 @@ public final class MediaCache: Sendable {
 
     /// Counts responses served without a read: those that ended, complete or not, and bytes sent.
     package func noteServed(reads: Int64, bytes: Int64, from source: PieceSource = .store) {
-        engine.reporter.count { statistics in
-            statistics.reads += reads
-            switch source {
-            case .store: statistics.bytesFromStore += bytes
-            case .joined: statistics.bytesFromJoinedFetch += bytes
-            case .origin: statistics.bytesFromOrigin += bytes
-            }
+        engine.reporter.count { tally in
+            // What another source has goes around the store.
+            tally.noteReads(reads, source == .store ? .hit : .bypass, isCollapsed: source == .joined)
+            tally.noteServed(bytes, from: source)
         }
     }
 

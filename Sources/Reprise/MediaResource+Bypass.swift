@@ -17,7 +17,7 @@ extension MediaResource {
         request.longestSilence = longestSilence
         var (response, _) = try await engine.send(
             request, range: range?.clipped, ifRange: range == nil ? nil : ifRange)
-        response.body = CountedBody(response.body, reporter: engine.reporter)
+        response.body = CountedBody(response.body, host: request.url.authority, reporter: engine.reporter)
         return response
     }
 }
@@ -25,13 +25,16 @@ extension MediaResource {
 /// A body whose bytes are counted as fetched.
 private final class CountedBody: OriginBody {
     private let body: any OriginBody
+    private let host: String
     private let reporter: Reporter
 
-    init(_ body: any OriginBody, reporter: Reporter) { (self.body, self.reporter) = (body, reporter) }
+    init(_ body: any OriginBody, host: String, reporter: Reporter) {
+        (self.body, self.host, self.reporter) = (body, host, reporter)
+    }
 
     func next() async throws -> (any ByteChunk)? {
         let piece = try await body.next()
-        if let piece { reporter.count { $0.bytesFetched += Int64(piece.count) } }
+        if let piece { reporter.countFetched(piece.count, from: host) }
         return piece
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Reprise
 
 /// The `reprise` command.
 @main
@@ -22,7 +23,7 @@ struct RepriseCommand: AsyncParsableCommand {
 
             Every option --NAME can also be given as the environment variable REPRISE_NAME where its help says so.
             """,
-        version: "0.1.0",
+        version: Build.version,
         subcommands: [
             Serve.self, Play.self, Fetch.self, List.self, Show.self, Export.self, Pin.self, Unpin.self,
             DownloadsCommand.self,

@@ -26,6 +26,7 @@ struct Serve: AsyncParsableCommand {
     @OptionGroup var cache: CacheOptions
     @OptionGroup var store: StoreOptions
     @OptionGroup var pace: DownloadOptions
+    @OptionGroup var watching: WatchingOptions
 
     @Option(help: "Port to listen on, 0 for any free one; REPRISE_PORT. (default: 8090)")
     var port: Int?
@@ -134,6 +135,7 @@ struct Serve: AsyncParsableCommand {
         configuration.allowedPages = allowPage
         configuration.allowedHosts = allowHost.map { $0.lowercased() }
         configuration.logger = logger
+        configuration.namesHostsInMetrics = watching.metricsHosts
         let budget = DescriptorBudget.raised()
         configuration.maximumConnections = Self.connections(maxConnections, within: budget, logger: logger)
         if let stallTimeout { configuration.stallTimeout = stallTimeout.duration }

@@ -1,3 +1,5 @@
+import Reprise
+
 extension NIOOrigin {
     /// Timeouts, limits and permitted hosts of a ``NIOOrigin``.
     public struct Configuration: Sendable {
@@ -65,7 +67,7 @@ extension NIOOrigin {
         /// `originForbidden`.
         public var allowsHost: (@Sendable (String) -> Bool)?
         /// `User-Agent` for requests without one; `reprise/` and the version by default.
-        public var userAgent = "reprise/\(NIOOrigin.version)"
+        public var userAgent = "reprise/\(Build.version)"
 
         /// The defaults.
         public init() {}

@@ -16,8 +16,6 @@ public import Reprise
 /// It does not cache, decompress, send cookies, speak HTTP/2 or use a proxy. A GET or HEAD on a reused connection that
 /// fails before any byte of the response is sent once more on a new one; nothing else is retried.
 public final class NIOOrigin: Origin {
-    static let version = "0.1.0"
-
     private let configuration: Configuration
     private let pool: ConnectionPool
     private let connector: Connector

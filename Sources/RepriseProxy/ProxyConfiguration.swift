@@ -69,6 +69,12 @@ public struct ProxyConfiguration: Sendable {
     /// URLs are logged without queries; Range is the only header field logged.
     public var logger = Logger(label: "reprise.proxy")
 
+    /// Whether metrics (`/metrics`) name the hosts of origins: the 20 busiest, and the others together; true by
+    /// default.
+    ///
+    /// Without names, the counts of all hosts are summed.
+    public var namesHostsInMetrics = true
+
     /// A socket that listens already, at ``host`` and ``port``, which the proxy takes; without one it makes its own.
     package var listeningSocket: Int32?
 

@@ -35,6 +35,8 @@ final class ProxyService: Sendable {
         var watches: [ObjectIdentifier: NIOLoopBound<ConnectionWatch>] = [:]
         var drain = Drain.none
         var isClosing = false
+        /// Connections beyond the limit.
+        var refused: Int64 = 0
     }
 
     /// How far the end of serving has come.
@@ -107,8 +109,10 @@ final class ProxyService: Sendable {
     /// Admits or refuses a connection.
     private func add(_ channel: any Channel) -> ConnectionAdmission {
         let admission = state.withLock { state -> ConnectionAdmission in
+            guard !state.isClosing else { return .refused }
             let surplus = state.channels.count - configuration.maximumConnections
-            guard !state.isClosing, surplus < surplusConnections else { return .refused }
+            if surplus >= 0 { state.refused += 1 }
+            guard surplus < surplusConnections else { return .refused }
             state.channels[ObjectIdentifier(channel)] = channel
             return surplus < 0 ? .admitted : .surplus
         }
@@ -228,6 +232,18 @@ final class ProxyService: Sendable {
 
     var answersUnderWay: Int { state.withLock { $0.answers.count } }
     var connections: Int { state.withLock { $0.channels.count } }
+    var connectionsRefused: Int64 { state.withLock { $0.refused } }
+
+    /// What the connections of all event loops have answered.
+    ///
+    /// Each loop says it in its turn; throws if one has ended.
+    func answerTally() async throws -> AnswerTally {
+        var tally = AnswerTally()
+        for watch in state.withLock({ Array($0.watches.values) }) {
+            tally += try await watch.eventLoop.submit { watch.value.counts.tally }.get()
+        }
+        return tally
+    }
 
     /// Closes all connections, and returns when nothing is in progress any more.
     func end() async {

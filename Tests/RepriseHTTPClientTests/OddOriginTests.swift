@@ -216,7 +216,7 @@ struct OddOriginTests {
                 #expect(
                     lines?.dropLast(lines?.last == "" ? 1 : 0) == [
                         "GET /a/../b%2F?x=%7E&y='*' HTTP/1.1", "Host: 127.0.0.1:\(server.port)",
-                        "User-Agent: reprise/\(NIOOrigin.version)", "Accept-Encoding: identity",
+                        "User-Agent: reprise/\(Build.version)", "Accept-Encoding: identity",
                     ])
             }
         }

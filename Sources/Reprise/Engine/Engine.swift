@@ -221,7 +221,7 @@ final class Engine: Sendable {
         let number = precedence.sends(interest, to: authority)
         defer { precedence.answered(number, at: authority) }
         let start = configuration.clock.elapsed()
-        var response = try await sendAuthorized(&request)
+        var response = try await sendAuthorized(&request, countedTo: authority)
         response.asked = request
         response.dropForeignCookies(askedAt: request.url)
         timings.noteFirstByte(configuration.clock.elapsed() - start, from: authority)
@@ -232,14 +232,15 @@ final class Engine: Sendable {
     func authorized(_ request: OriginRequest) -> OriginRequest { authorizer?.apply(to: request).request ?? request }
 
     /// Sends `request`, again with another authorization if it is refused; changes it to what was sent.
-    private func sendAuthorized(_ request: inout OriginRequest) async throws -> OriginResponse {
-        reporter.count { $0.originRequests += 1 }
+    private func sendAuthorized(
+        _ request: inout OriginRequest, countedTo host: String
+    ) async throws -> OriginResponse {
         guard let authorizer, request.method == .get || request.method == .head else {
-            return try await origin.send(request)
+            return try await ask(request, countedTo: host)
         }
         let original = request
         var sent = authorizer.apply(to: original)
-        var response = try await origin.send(sent.request)
+        var response = try await ask(sent.request, countedTo: host)
         var isFinal = false
         // With what is known by then, and with an answer of its own.
         for _ in 0..<2 where !isFinal {
@@ -251,10 +252,25 @@ final class Engine: Sendable {
             guard let renewal else { break }
             response.body.cancel()
             (sent, isFinal) = (renewal.authorized, renewal.isFinal)
-            reporter.count { $0.originRequests += 1 }
-            response = try await origin.send(sent.request)
+            response = try await ask(sent.request, countedTo: host)
         }
         request = sent.request
         return response
+    }
+
+    /// Sends one request, and counts it to `host` with what became of it.
+    private func ask(_ request: OriginRequest, countedTo host: String) async throws -> OriginResponse {
+        reporter.count { $0.statistics.originRequests += 1 }
+        let start = clock.elapsed()
+        do {
+            let response = try await origin.send(request)
+            let (outcome, delay) = (OriginCounts.Outcome(status: response.head.status.code), clock.elapsed() - start)
+            reporter.count { $0.origins.count(host) { $0.noteRequest(outcome, after: delay) } }
+            return response
+        } catch {
+            let outcome = error is CancellationError ? OriginCounts.Outcome.canceled : .failed
+            reporter.count { $0.origins.count(host) { $0.noteRequest(outcome) } }
+            throw error
+        }
     }
 }

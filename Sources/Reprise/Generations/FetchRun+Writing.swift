@@ -40,7 +40,7 @@ extension FetchRun {
             guard !isTooLarge, await engine.reserve(room, in: store) else {
                 bytes.discharge(blocks)
                 let reason = isTooLarge ? store.tooLargeReason : store.noRoomReason(for: room)
-                return giveUp(&writer, reason: reason, pause: Self.pauseWithoutRoom, at: arrival)
+                return giveUp(&writer, reason: reason, because: .room, pause: Self.pauseWithoutRoom, at: arrival)
             }
         }
         store.reach(.reserved)
@@ -93,17 +93,19 @@ extension FetchRun {
         let concernsOneFile = error.concernsOneFile
         if !concernsOneFile { store.breaker.open(because: error) }
         return giveUp(
-            &writer, reason: error.explanation, pause: concernsOneFile ? Breaker.pause : .zero, at: arrival)
+            &writer, reason: error.explanation, because: error.isLackOfRoom ? .room : .disk,
+            pause: concernsOneFile ? Breaker.pause : .zero, at: arrival)
     }
 
     private func giveUp(
-        _ writer: inout ChunkWriter, reason: String, pause: Duration, at arrival: Arrival? = nil
+        _ writer: inout ChunkWriter, reason: String, because kind: BypassReason = .disk, pause: Duration,
+        at arrival: Arrival? = nil
     ) -> Bool {
         // Before the readers are told that they have to ask for themselves.
         if let arrival { writer.isHandedOver = handOver(arrival) }
         if let unwritten = writer.unwritten { generation.unpublish(unwritten) }
         writer.abandon()
-        generation.closeStore(reason: reason, for: pause)
+        generation.closeStore(reason: reason, because: kind, for: pause)
         return false
     }
 
@@ -120,8 +122,7 @@ extension FetchRun {
         let remainder = Remainder(response: response, start: start, end: arrival.source.placement.end)
         guard generation.handOver(remainder, of: id) else { return false }
         // Its reader counts them.
-        let count = taken.reduce(0) { $0 + Int64($1.count) }
-        engine.reporter.count { $0.bytesFetched -= count }
+        engine.reporter.countFetched(-taken.reduce(0) { $0 + $1.count }, from: generation.url.authority)
         return true
     }
 }

@@ -163,7 +163,8 @@ struct FetchRun: Sendable {
             return .done(reachedEnd: false)
         case .passThrough(let reason):
             // It may be stored again later, as where nothing was stored yet.
-            generation.closeStore(reason: reason.words, for: LiveResource.Machine.bypassTime)
+            generation.closeStore(
+                reason: reason.words, because: .response, for: LiveResource.Machine.bypassTime)
             return .done(reachedEnd: false)
         default:
             return .over(.unusable(action))
@@ -202,7 +203,7 @@ struct FetchRun: Sendable {
             isPaced = isPaced || claim != nil
             let range = try cursor.advance(by: chunk.count)
             if cursor.hasSurplus { body.cancel() }
-            if !isImported { engine.reporter.count { $0.bytesFetched += Int64(chunk.count) } }
+            if !isImported { engine.reporter.countFetched(chunk.count, from: authority) }
             writer.received += Int64(chunk.count)
             switch try await store(Arrival(chunk: chunk, range: range, source: source), with: &writer) {
             case .finished where writer.isHandedOver: return .done(reachedEnd: false)

@@ -6,7 +6,7 @@ extension LiveGeneration {
     /// Frees about `count` bytes, none of those `kept`: first their records, then their blocks.
     ///
     /// Must not be called concurrently; the evictor ensures that.
-    func shrink(by count: Int64, keeping kept: ByteRangeSet? = nil) async {
+    func shrink(by count: Int64, because reason: EvictionReason, keeping kept: ByteRangeSet? = nil) async {
         // Keep stored bytes whose blocks cannot be freed.
         guard !store.cannotPunch.withLock({ $0 }), let openFile = try? bytes.file.open() else { return }
         defer { withExtendedLifetime(openFile) {} }
@@ -29,6 +29,7 @@ extension LiveGeneration {
         bytes.noteEvicted(freed)
         // The blocks were still charged when the record was written.
         if freed.allocated > 0 { store.recorder.note(self, bytes: 0) }
+        engine.reporter.count { $0.noteEvicted(freed.stored, because: reason) }
         engine.reporter.tell(.evicted(key, bytes: freed.stored))
         engine.progress.changed(key)
     }

@@ -125,10 +125,7 @@ final class LiveGeneration: Sendable {
             }
         }
         let opened = try result.get()
-        if opened != nil {
-            engine.reporter.count { $0.reads += 1 }
-            store.recorder.noteUse(key)
-        }
+        if opened != nil { store.recorder.noteUse(key) }
         return opened
     }
 
@@ -152,7 +149,6 @@ final class LiveGeneration: Sendable {
             state.settleAhead(at: date)
             return state.adopt(placement, for: spec, of: request)
         }
-        engine.reporter.count { $0.reads += opened == nil ? 0 : 1 }
         start(fetch, range: placement.start..<(placement.end ?? .max), response: response, interest: interest)
         return opened
     }
@@ -398,14 +394,14 @@ final class LiveGeneration: Sendable {
     /// Stops storing; readers bypass the store.
     ///
     /// New readers try the store again after `pause`, unless it is `nil`.
-    func closeStore(reason: String, for pause: Duration? = nil) {
+    func closeStore(reason: String, because kind: BypassReason = .disk, for pause: Duration? = nil) {
         let now = elapsed
         perform(
             state.withLock { state in
                 state.disk.storeClosed(for: pause, at: now)
                 return state.schedule.closeStore()
             })
-        engine.reporter.tell(.storeBypassed(key, reason: reason))
+        engine.reporter.tell(.storeBypassed(key, reason: reason), because: kind)
     }
 
     /// Takes the extents out that are best evicted to free about `count` bytes, none of which a part is `kept`; nothing

@@ -4,7 +4,7 @@ import Primitives
 ///
 /// Its locks are leaves.
 final class Reporter: Sendable {
-    private let statistics = Mutex(CacheStatistics())
+    private let counts = Mutex(CacheTally())
     private let recorded = Mutex(CacheStatistics())
     private let subscribers = Mutex<[UInt64: AsyncStream<CacheEvent>.Continuation]>([:])
     private let nextSubscriber = Mutex<UInt64>(0)
@@ -28,19 +28,17 @@ final class Reporter: Sendable {
         lastBypass.withLock { last in last.flatMap { $0.key == nil || $0.key == key ? $0 : nil } }
     }
 
-    var current: CacheStatistics { statistics.withLock { $0 } }
+    var current: CacheStatistics { counts.withLock { $0.statistics } }
 
-    func count(_ change: (inout CacheStatistics) -> Void) { statistics.withLock { change(&$0) } }
+    /// Everything that was counted.
+    var tally: CacheTally { counts.withLock { $0 } }
 
-    func countPiece(_ source: PieceSource, bytes: Int) {
-        statistics.withLock { statistics in
-            switch source {
-            case .store: statistics.bytesFromStore += Int64(bytes)
-            case .joined: statistics.bytesFromJoinedFetch += Int64(bytes)
-            case .origin: statistics.bytesFromOrigin += Int64(bytes)
-            }
-        }
-    }
+    func count(_ change: (inout CacheTally) -> Void) { counts.withLock { change(&$0) } }
+
+    func countPiece(_ source: PieceSource, bytes: Int) { counts.withLock { $0.noteServed(Int64(bytes), from: source) } }
+
+    /// Counts body bytes that `host` sent.
+    func countFetched(_ bytes: Int, from host: String) { counts.withLock { $0.noteFetched(Int64(bytes), from: host) } }
 
     /// What was counted since the last call, to add to the totals in the index.
     func takeUnrecorded() -> CacheStatistics {
@@ -54,8 +52,10 @@ final class Reporter: Sendable {
     /// Puts back the counts taken last, which could not be recorded.
     func putBack(_ counts: CacheStatistics) { recorded.withLock { $0 = $0 - counts } }
 
-    /// Delivers `event`; one that bytes bypass the store may be `forLackOfRoom`.
-    func tell(_ event: CacheEvent, forLackOfRoom: Bool = false) {
+    /// Counts and delivers `event`; one that bytes bypass the store has a reason, and may be `forLackOfRoom` for a new
+    /// file.
+    func tell(_ event: CacheEvent, because bypass: BypassReason = .disk, forLackOfRoom: Bool = false) {
+        count { $0.note(event, because: forLackOfRoom ? .room : bypass) }
         if case .storeBypassed(let key, let reason) = event {
             lastBypass.withLock { $0 = Bypass(key: key, reason: reason, isForLackOfRoom: forLackOfRoom) }
         }

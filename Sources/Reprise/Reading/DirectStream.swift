@@ -7,6 +7,8 @@ final class DirectStream: Sendable {
     private let body: any OriginBody
     private let from: Int64
     private let to: Int64?
+    /// The origin to which its bytes are counted.
+    private let host: String
     private let reporter: Reporter
     /// Position of the next byte from the body.
     ///
@@ -15,8 +17,12 @@ final class DirectStream: Sendable {
 
     /// The body begins at `start` and is declared to end at `expectedEnd`; bytes before `from` are dropped, bytes from
     /// `to` on are not read.
-    init(_ response: OriginResponse, start: Int64, from: Int64, to: Int64?, expectedEnd: Int64?, reporter: Reporter) {
+    init(
+        _ response: OriginResponse, start: Int64, from: Int64, to: Int64?, expectedEnd: Int64?, host: String,
+        reporter: Reporter
+    ) {
         body = response.body
+        self.host = host
         self.from = from
         self.to = to
         self.reporter = reporter
@@ -44,7 +50,7 @@ final class DirectStream: Sendable {
                 }
                 return nil
             }
-            reporter.count { $0.bytesFetched += Int64(chunk.count) }
+            reporter.countFetched(chunk.count, from: host)
             let placed = cursor.withLock { cursor in
                 Result { () throws(RepriseError) in (try cursor.advance(by: chunk.count), cursor.hasSurplus) }
             }

@@ -51,9 +51,11 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     private struct State {
         var source: Source { didSet { notePath() } }
-        var served: [PieceSource: Int64] = [:]
-        var last: PieceSource?
+        var served = SourceBytes()
+        var first, last: PieceSource?
         var isPastStore = false
+        /// Hears what was served once the read has ended.
+        var onEnd: (@Sendable (SourceBytes, _ first: PieceSource?) -> Void)?
         /// Retains the cache until the read ends.
         var cache: MediaCache?
 
@@ -88,6 +90,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         state = Mutex(State(source: .generation(generation, opened.id)))
         self.resource = resource
         self.request = request
+        noteBegun()
     }
 
     /// Creates a read that bypasses the store, from a response that has already arrived.
@@ -99,7 +102,6 @@ public final class MediaRead: AsyncSequence, Sendable {
         forwarded = .bypass
         originStatus = response.head.status.code
         isCollapsed = false
-        resource.engine.reporter.count { $0.reads += 1 }
         guard case .newGeneration(let placement, _) = judged.action else {
             information = ContentInformation(
                 response: response.head, completeLength: nil, rangesSupported: nil, finalURL: response.url)
@@ -107,8 +109,10 @@ public final class MediaRead: AsyncSequence, Sendable {
             end = nil
             passedThrough = response.head
             let stream = DirectStream(
-                response, start: 0, from: 0, to: nil, expectedEnd: nil, reporter: resource.engine.reporter)
+                response, start: 0, from: 0, to: nil, expectedEnd: nil, host: request.url.authority,
+                reporter: resource.engine.reporter)
             state = Mutex(State(source: .direct(stream, nil)))
+            noteBegun()
             return
         }
         let length = placement.completeLength
@@ -124,11 +128,31 @@ public final class MediaRead: AsyncSequence, Sendable {
         passedThrough = nil
         let stream = DirectStream(
             response, start: placement.start, from: extent.start, to: end, expectedEnd: placement.end,
-            reporter: resource.engine.reporter)
+            host: request.url.authority, reporter: resource.engine.reporter)
         state = Mutex(State(source: .direct(stream, nil)))
+        noteBegun()
     }
 
     deinit { cancel() }
+
+    private func noteBegun() {
+        resource.engine.reporter.count { tally in
+            tally.noteReads(1, disposition, isCollapsed: isCollapsed)
+            tally.openReads += 1
+        }
+    }
+
+    /// Calls `body` when the read has ended, with the bytes that it served and the source of the first of them.
+    package func whenEnded(_ body: @escaping @Sendable (SourceBytes, _ first: PieceSource?) -> Void) {
+        let ended = state.withLock { state -> State? in
+            guard case .ended = state.source else {
+                state.onEnd = body
+                return nil
+            }
+            return state
+        }
+        if let ended { body(ended.served, ended.first) }
+    }
 
     /// Retains `cache` until the read ends.
     func keep(_ cache: MediaCache) {
@@ -139,7 +163,7 @@ public final class MediaRead: AsyncSequence, Sendable {
     }
 
     /// Number of bytes delivered so far that came from `source`.
-    public func servedBytes(from source: PieceSource) -> Int64 { state.withLock { $0.served[source] ?? 0 } }
+    public func servedBytes(from source: PieceSource) -> Int64 { state.withLock { $0.served[source] } }
 
     /// Whether the last piece delivered was on disk before the read began.
     public var lastPieceWasStored: Bool { state.withLock { $0.last == .store } }
@@ -168,13 +192,13 @@ public final class MediaRead: AsyncSequence, Sendable {
     /// Ends the read, with `error` unless every byte was delivered; only the first call has an effect.
     private func end(because error: (any Error)?) {
         // The cache is released outside the lock.
-        let (source, served, cache) = state.withLock { state in
-            let source = state.source
+        let (source, before) = state.withLock { state in
+            let (source, before) = (state.source, state)
             if case .ended = source {} else { state.source = .ended(error) }
-            defer { state.cache = nil }
-            return (source, state.served, state.cache)
+            (state.cache, state.onEnd) = (nil, nil)
+            return (source, before)
         }
-        defer { withExtendedLifetime(cache) {} }
+        defer { withExtendedLifetime(before.cache) {} }
         switch source {
         case .generation(let generation, let reader): generation.removeReader(reader)
         case .direct(let stream, let detour):
@@ -182,9 +206,11 @@ public final class MediaRead: AsyncSequence, Sendable {
             if let detour, let reader = detour.reader { detour.generation.removeReader(reader) }
         case .ended: return
         }
+        resource.engine.reporter.count { $0.openReads -= 1 }
+        let served = before.served
         resource.engine.reporter.tell(
-            .readEnded(
-                resource.key, store: served[.store] ?? 0, joined: served[.joined] ?? 0, origin: served[.origin] ?? 0))
+            .readEnded(resource.key, store: served.store, joined: served.joined, origin: served.origin))
+        before.onEnd?(served, before.first)
     }
 
     /// The next piece; `nil` after the last byte.
@@ -236,7 +262,7 @@ public final class MediaRead: AsyncSequence, Sendable {
     private func takeBack(_ region: StoredRegion) -> Bool {
         let (source, from) = state.withLock { state in
             let from = state.last ?? .store
-            state.served[from, default: 0] -= Int64(region.count)
+            state.served[from] -= Int64(region.count)
             return (state.source, from)
         }
         resource.engine.reporter.countPiece(from, bytes: -region.count)
@@ -327,7 +353,8 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     private func note(_ source: PieceSource, count: Int) {
         state.withLock { state in
-            state.served[source, default: 0] += Int64(count)
+            state.served[source] += Int64(count)
+            state.first = state.first ?? source
             state.last = source
         }
     }

@@ -68,7 +68,7 @@ struct Adoption: Sendable {
         }
         let obstacle = wanted.storesOnlyWhole ? store.obstacle(toStoring: length) : nil
         guard let reason = store.refusal(of: length) ?? obstacle?.description else { return true }
-        engine.reporter.tell(.storeBypassed(resource.key, reason: reason))
+        engine.reporter.tell(.storeBypassed(resource.key, reason: reason), because: .room)
         return false
     }
 

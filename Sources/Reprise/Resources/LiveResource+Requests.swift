@@ -62,7 +62,7 @@ extension LiveResource {
         if let remainder = generation.takeRemainder(at: from) {
             return DirectStream(
                 remainder.response, start: remainder.start, from: from, to: to, expectedEnd: remainder.end,
-                reporter: engine.reporter)
+                host: request.url.authority, reporter: engine.reporter)
         }
         let record = generation.record
         let spec: RangeSpec = to.map { .bounded(from..<$0) } ?? .from(from)
@@ -90,6 +90,6 @@ extension LiveResource {
         }
         return DirectStream(
             response, start: placement.start, from: from, to: to, expectedEnd: placement.end,
-            reporter: engine.reporter)
+            host: request.url.authority, reporter: engine.reporter)
     }
 }

@@ -5,22 +5,24 @@ extension Engine {
     /// Reserves room for `bytes`, evicting as needed.
     func reserve(_ bytes: Int64, in store: Store) async -> Bool {
         if store.quota.reserve(bytes) { return true }
-        return await store.evictor.reserve(bytes, by: hands(store))
+        let reason: EvictionReason = store.quota.diskShortage(bytes) == nil ? .room : .free
+        return await store.evictor.reserve(bytes, by: hands(store, because: reason))
     }
 
     /// Evicts about `bytes` regardless of the limit, because the disk is full; evicts nothing if `least` cannot be
     /// freed.
     func makeRoom(_ bytes: Int64, atLeast least: Int64, in store: Store) async {
-        await store.evictor.makeRoom(bytes, atLeast: least, by: hands(store))
+        await store.evictor.makeRoom(bytes, atLeast: least, by: hands(store, because: .free))
     }
 
     /// Holds live streams to their share of the store after `generation` has grown, if it belongs to one.
     func holdLiveShare(after generation: LiveGeneration) async {
         guard generation.record.role?.isLive == true else { return }
-        await generation.store.evictor.holdLiveShare(hands(generation.store))
+        await generation.store.evictor.holdLiveShare(hands(generation.store, because: .room))
     }
 
-    func hands(_ store: Store) -> Evictor.EvictionTarget {
+    /// What evicts for `reason`, under which it is counted.
+    func hands(_ store: Store, because reason: EvictionReason) -> Evictor.EvictionTarget {
         Evictor.EvictionTarget(
             remove: { candidates in
                 let whole = candidates.filter { $0.kept == nil }
@@ -29,9 +31,10 @@ extension Engine {
                 }
                 var inUse = outcome.inUse
                 for candidate in candidates where candidate.kept != nil {
-                    if await !self.trim(candidate, in: store) { inUse.append(candidate) }
+                    if await !self.trim(candidate, because: reason, in: store) { inUse.append(candidate) }
                 }
                 for (candidate, usage) in outcome.removed {
+                    self.reporter.count { $0.noteEvicted(usage.stored, because: reason) }
                     if let key = candidate.key { self.reporter.tell(.evicted(key, bytes: usage.stored)) }
                 }
                 if let error = LeftFile.error(outcome.left) {
@@ -41,16 +44,19 @@ extension Engine {
             },
             shrink: { candidate, bytes in
                 guard let key = candidate.key else { return }
-                await self.liveResource(key)?.liveGeneration?.shrink(by: bytes, keeping: candidate.kept)
+                await self.liveResource(key)?.liveGeneration?.shrink(
+                    by: bytes, because: reason, keeping: candidate.kept)
             })
     }
 
     /// Leaves of an entry what is kept of it; false if more stays, because it is in use or cannot be freed.
-    private func trim(_ candidate: Index.Candidate, in store: Store) async -> Bool {
+    private func trim(
+        _ candidate: Index.Candidate, because reason: EvictionReason, in store: Store
+    ) async -> Bool {
         guard let key = candidate.key, let url = candidate.url, let kept = candidate.kept,
             let generation = await (try? resource(key))?.storedAtOnce(for: OriginRequest(url: url))
         else { return false }
-        await generation.shrink(by: .max, keeping: kept)
+        await generation.shrink(by: .max, because: reason, keeping: kept)
         guard generation.isIdle, !store.cannotPunch.withLock({ $0 }) else { return false }
         // Records count as more than the parts that stay.
         await store.recorder.flush()

@@ -29,7 +29,7 @@ final class Upkeep: Sendable {
                     continue
                 }
                 if excess > 0 {
-                    await store.evictor.hold(tag, by: engine.hands(store))
+                    await store.evictor.hold(tag, by: engine.hands(store, because: .room))
                     excess = (try? store.index.excess(ofTag: tag)) ?? excess
                 }
                 let isOverfull = excess > 0 && (try? store.index.keepsTooMuch(taggedAs: tag)) ?? false
@@ -53,7 +53,8 @@ final class Upkeep: Sendable {
     ) async -> (@Sendable (Duration) async throws -> Void)? {
         guard let engine, let age = engine.configuration.maximumAge else { return nil }
         let clock = engine.clock
-        await store.evictor.prune(before: clock.now() - age / .seconds(1), size: nil, by: engine.hands(store))
+        await store.evictor.prune(
+            before: clock.now() - age / .seconds(1), size: nil, by: engine.hands(store, because: .age))
         return clock.sleep
     }
 

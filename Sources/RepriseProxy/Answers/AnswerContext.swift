@@ -68,9 +68,10 @@ struct AnswerContext: Sendable {
     /// Begins a read for the request.
     func read(_ range: RangeSpec?) async throws -> MediaRead {
         let pass: @Sendable (HTTPResponse) -> Void = { [interim = writer.interim] response in interim.pass(response) }
-        return try await resource.read(
-            range, fields: head.originFields, directives: request.directives,
-            onInterim: head.isHTTP11 && head.audience == .player ? pass : nil)
+        return writer.measured(
+            try await resource.read(
+                range, fields: head.originFields, directives: request.directives,
+                onInterim: head.isHTTP11 && head.audience == .player ? pass : nil))
     }
 
     /// Runs `wait`, before anything is sent, for as long as the player is patient.

@@ -68,7 +68,8 @@ struct KeyAnswer {
         var directives = CacheControl()
         (directives.onlyIfCached, directives.maxStale) = (true, .any)
         do {
-            let read = try await context.resource.read(fields: fields, directives: directives)
+            let read = context.writer.measured(
+                try await context.resource.read(fields: fields, directives: directives))
             defer { read.cancel() }
             var bytes: [UInt8] = []
             while let more = try await read.nextBytes() { bytes += more }

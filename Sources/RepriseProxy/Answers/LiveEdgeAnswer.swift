@@ -179,7 +179,11 @@ struct LiveEdgeAnswer {
     }
 
     private func noteServed(_ count: Int64, as part: SharedExchanges.Part) {
-        context.service.cache.noteServed(reads: 1, bytes: count, from: part == .leads ? .origin : .joined)
+        let source: PieceSource = part == .leads ? .origin : .joined
+        context.service.cache.noteServed(reads: 1, bytes: count, from: source)
+        var served = SourceBytes()
+        served[source] = count
+        context.writer.meter.note(served, first: count > 0 ? source : nil)
     }
 
     // MARK: - Errors

@@ -33,7 +33,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var hasAnswered = false
     /// Counts requests, answers and pieces passed to the kernel.
     private var events: UInt64 = 0
-    private var delivery = DeliveryCount()
+    private var ledger: AnswerLedger
     private var router: Router
 
     private enum Work {
@@ -60,6 +60,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.watch = watch
         self.entrance = entrance
         deadline = ConnectionDeadline(service.configuration.deadlines)
+        ledger = AnswerLedger(cache: service.cache, counts: watch.counts)
         router = Router(service: service, entrance: entrance)
     }
 
@@ -80,7 +81,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
         work = .none
         ending = .farewell
-        delivery.brokenOff(service.cache)
+        ledger.brokenOff()
         context.fireChannelInactive()
     }
 
@@ -103,7 +104,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         if context.channel.isWritable {
             events &+= 1
-            delivery.delivered(to: service.cache)
+            ledger.delivered()
             process(context)
         }
         context.fireChannelWritabilityChanged()
@@ -136,6 +137,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             if requests.takeContinue() { tellToContinue(context) }
             guard answers > 0 else { break }
             context.flush()
+            ledger.flushed()
         }
         isProcessing = false
         settle(context)
@@ -151,9 +153,11 @@ final class ConnectionHandler: ChannelInboundHandler {
         do throws(Refusal) {
             guard var head = try requests.next() else { return false }
             if entrance == .surplus || watch.drain != .none { head.endsConnection = true }
+            ledger.begin(AnswerTally.Method(head.method))
             answer(head, context: context)
         } catch {
-            write(OwnAnswer(error).buffer(), keepsAlive: false, context: context)
+            ledger.begin(.other)
+            write(OwnAnswer(error), to: nil, context: context)
         }
         hasAnswered = true
         events &+= 1
@@ -241,17 +245,16 @@ final class ConnectionHandler: ChannelInboundHandler {
     private func answer(_ head: consuming ClientHead, context: ChannelHandlerContext) {
         let destination: Router.Destination
         do throws(Refusal) { destination = try router.destination(of: &head) } catch {
-            let answer = OwnAnswer(error)
-            if error.endsConnection {
-                write(answer.buffer(), keepsAlive: false, context: context)
-            } else {
-                write(answer, to: head, context: context)
-            }
-            return
+            return write(OwnAnswer(error), to: error.endsConnection ? nil : head, context: context)
         }
         switch destination {
         case .own(let answer): write(answer, to: head, context: context)
-        case .control(let request): begin(request, context: context)
+        case .probe(let answer):
+            ledger.leaveOut()
+            write(answer, to: head, context: context)
+        case .control(let request):
+            if !request.isCounted { ledger.leaveOut() }
+            begin(request, context: context)
         case .file(let known): answer(MediaRequest(head), with: known, context: context)
         }
     }
@@ -274,25 +277,26 @@ final class ConnectionHandler: ChannelInboundHandler {
         context.write(wrapOutboundOut(.byteBuffer(hit.beginning)), promise: nil)
         service.cache.noteUse(of: hit.known.key)
         service.log(hit.request, resource: hit.known.resource, status: hit.status, cache: "hit")
-        delivery.began()
         if let region = hit.region {
             work = .hit
+            ledger.wroteHit(status: hit.status, bytes: 0, isWhole: false)
             OutgoingHit(hit, on: self, context: context).send(region)
         } else {
-            delivery.wrote(hit.range.byteCount)
+            ledger.wroteHit(status: hit.status, bytes: hit.range.byteCount, isWhole: true)
             if !hit.request.head.keepsAlive { ending = .lastAnswer }
         }
     }
 
     /// Notes that the kernel has accepted a region of a hit.
     func handedOver(_ region: StoredRegion) {
-        delivery.wrote(Int64(region.count))
+        ledger.handedOver(Int64(region.count))
         events &+= 1
     }
 
     /// Goes on after the last region of a hit.
     func finished(_ hit: HitAnswer, context: ChannelHandlerContext) {
         work = .none
+        ledger.hitEnded()
         if !hit.request.head.keepsAlive { ending = .lastAnswer }
         process(context)
     }
@@ -300,7 +304,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Lets a read send the rest of a hit whose next region is missing.
     func sendRest(of hit: HitAnswer, from position: Int64, context: ChannelHandlerContext) {
         let (rest, generation) = (position..<hit.range.upperBound, hit.generation)
-        begin(hit.request, known: hit.known, context: context) {
+        ledger.endHit()
+        begin(hit.request, known: hit.known, isRest: true, context: context) {
             await RestAnswer(context: $0, range: rest, generation: generation).send()
         }
     }
@@ -309,29 +314,31 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     /// Starts the task that answers a request; `run` returns whether the connection can take another one.
     private func begin(
-        _ request: MediaRequest, known: KnownResource, context: ChannelHandlerContext,
+        _ request: MediaRequest, known: KnownResource, isRest: Bool = false, context: ChannelHandlerContext,
         _ run: @escaping @Sendable (AnswerContext) async -> Bool
     ) {
-        let writer = writer(context, forHTTP11: request.head.isHTTP11)
+        let writer = writer(context, forHTTP11: request.head.isHTTP11, isRest: isRest)
         let answer = AnswerContext(
             request: request, resource: known.resource, listed: known.listed, writer: writer)
-        work = .task(startTask(context) { await run(answer) }, writer.interim)
+        work = .task(startTask(context, writer.meter) { await run(answer) }, writer.interim)
     }
 
     /// Starts the task that carries out a request for control.
     private func begin(_ request: ControlRequest, context: ChannelHandlerContext) {
         let writer = writer(context, forHTTP11: false)
-        work = .control(startTask(context) { await ControlAnswer(request: request, writer: writer).send() })
+        work = .control(
+            startTask(context, writer.meter) { await ControlAnswer(request: request, writer: writer).send() })
     }
 
-    private func writer(_ context: ChannelHandlerContext, forHTTP11: Bool) -> ResponseWriter {
-        let interim = InterimGate(context.channel, isOpen: forHTTP11)
-        return ResponseWriter(
-            service: service, channel: context.channel, interim: interim, regionOnItsWay: regionOnItsWay)
+    private func writer(_ context: ChannelHandlerContext, forHTTP11: Bool, isRest: Bool = false) -> ResponseWriter {
+        ResponseWriter(
+            service: service, channel: context.channel, interim: InterimGate(context.channel, isOpen: forHTTP11),
+            regionOnItsWay: regionOnItsWay,
+            meter: AnswerMeter(clock: service.configuration.clock, isInBody: isRest))
     }
 
     private func startTask(
-        _ context: ChannelHandlerContext, _ run: @escaping @Sendable () async -> Bool
+        _ context: ChannelHandlerContext, _ meter: AnswerMeter, _ run: @escaping @Sendable () async -> Bool
     ) -> Task<Void, Never> {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let loop = context.eventLoop
@@ -339,6 +346,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             let keepsAlive = await run()
             loop.execute {
                 let (handler, context) = bound.value
+                handler.ledger.taskEnded(meter.reading)
                 handler.answered(keepsAlive: keepsAlive, context: context)
             }
         }
@@ -354,12 +362,11 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     // MARK: - Writing
 
-    private func write(_ answer: OwnAnswer, to head: ClientHead, context: ChannelHandlerContext) {
-        write(answer.buffer(to: head), keepsAlive: head.keepsAlive, context: context)
-    }
-
-    private func write(_ buffer: ByteBuffer, keepsAlive: Bool, context: ChannelHandlerContext) {
+    /// Writes an answer of the proxy's own; without a head it is the last one, to a request that was not understood.
+    private func write(_ answer: OwnAnswer, to head: ClientHead?, context: ChannelHandlerContext) {
+        let buffer = head.map { answer.buffer(to: $0) } ?? answer.buffer()
         context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
-        if !keepsAlive { ending = .lastAnswer }
+        ledger.wrote(status: answer.status, bytes: head?.method == .head ? 0 : answer.text?.utf8.count ?? 0)
+        if head?.keepsAlive != true { ending = .lastAnswer }
     }
 }

@@ -12,6 +12,8 @@ final class ConnectionWatch {
     private var timer: Scheduled<Void>?
     /// Whether and how connections end although their clients would go on.
     private(set) var drain = ProxyService.Drain.none
+    /// What these connections have answered.
+    let counts: AnswerCounts
 
     /// The longest and the shortest time between two checks, in milliseconds.
     private static let intervals: ClosedRange<Int64> = 10...1000
@@ -20,6 +22,7 @@ final class ConnectionWatch {
     init(on loop: any EventLoop, limits: ConnectionDeadline.Limits, clock: CacheClock) {
         self.loop = loop
         self.clock = clock
+        counts = AnswerCounts(clock: clock)
         let quarter = Int64(limits.shortest / .milliseconds(4))
         interval = .milliseconds(min(max(quarter, Self.intervals.lowerBound), Self.intervals.upperBound))
     }

@@ -5,6 +5,8 @@ struct Router {
     enum Destination {
         /// A text of the proxy's own.
         case own(OwnAnswer)
+        /// The answer to a supervisor or balancer, which asks all the time.
+        case probe(OwnAnswer)
         /// What looks after this server.
         case control(ControlRequest)
         /// A file of an origin.
@@ -30,7 +32,7 @@ struct Router {
     }
 
     private mutating func find(_ head: inout ClientHead) throws(Refusal) -> Destination {
-        if let probe = HealthProbe(head) { return .own(probe.answer(service.readiness)) }
+        if let probe = HealthProbe(head) { return .probe(probe.answer(service.readiness)) }
         if let route = try admission.route(&head) { return try destination(of: route, for: head) }
         if let known = known.file(at: head.target, in: service.listed) { return .file(known) }
         return try destination(of: Route(target: head.target, token: service.configuration.token), for: head)

@@ -39,6 +39,9 @@ struct ControlAnswer: Sendable {
         case "status.json":
             try expect(["GET", "HEAD"], parameters: target)
             return try await send(200, JSONText.line(StatusReport(of: service)))
+        case ControlTarget.metrics:
+            try expect(["GET", "HEAD"], parameters: target)
+            return try await sendMetrics()
         case "events":
             try expect(["GET"], parameters: target)
             return try await sendEvents()
@@ -92,16 +95,30 @@ struct ControlAnswer: Sendable {
     }
 
     private func send(_ status: Int, _ body: [UInt8], fields: [(String, String)] = []) async throws -> Bool {
-        var buffer = beginning(status, type: "application/json", fields: fields)
-        buffer.writeLine("Content-Length: ", number: Int64(body.count + 1))
+        try await send(body + [UInt8(ascii: "\n")], after: beginning(status, type: "application/json", fields: fields))
+    }
+
+    /// Sends a whole answer, whose head begins with `beginning`.
+    private func send(_ body: [UInt8], after beginning: ByteBuffer) async throws -> Bool {
+        var buffer = beginning
+        buffer.writeLine("Content-Length: ", number: Int64(body.count))
         Framing(isChunked: false, keepsAlive: head.keepsAlive).write(to: &buffer)
         buffer.writeStaticString("\r\n")
-        if !isHead {
-            buffer.writeBytes(body)
-            buffer.writeStaticString("\n")
-        }
+        if !isHead { buffer.writeBytes(body) }
         try await writer.write(buffer)
         return head.keepsAlive
+    }
+
+    /// Sends the metrics, in the format that the client likes best.
+    private func sendMetrics() async throws -> Bool {
+        let format = MetricsFormat(accept: head.value("accept"))
+        // Off the cooperative pool, because the system lists the descriptors of the process.
+        let figures = try await withTaskExecutorPreference(DiskExecutor.shared) { [service] in
+            try await MetricFigures(of: service)
+        }
+        let text = MetricsText.text(figures.families, as: format)
+        return try await send(
+            Array(text.utf8), after: beginning(200, type: format.mediaType, fields: [("Vary", "Accept")]))
     }
 
     /// The beginning of a head.

@@ -6,6 +6,12 @@ struct ControlRequest: Sendable {
     /// Whether it came through the control socket, from this user.
     let isLocal: Bool
 
+    /// Whether it asks for the metrics, as monitors do all the time.
+    var asksForMetrics: Bool { ControlTarget.isMetrics(target[...]) }
+
+    /// Whether the answer counts as one at the port.
+    var isCounted: Bool { !isLocal && !asksForMetrics }
+
     /// Most bytes of a body; a command may name many URLs.
     var largestBody: Int { isLocal ? RequestBody.maximum : 64 << 10 }
 

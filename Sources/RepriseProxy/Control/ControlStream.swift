@@ -14,12 +14,16 @@ struct ControlStream: Sendable {
     /// May be called by several tasks; a piece is never torn.
     func send(_ piece: ByteBuffer) async throws {
         guard piece.readableBytes > 0 else { return }
-        guard isChunked else { return try await write(piece) }
+        guard isChunked else {
+            try await write(piece)
+            return writer.meter.passed(piece.readableBytes)
+        }
         var buffer = ByteBuffer()
         buffer.writeString("\(String(piece.readableBytes, radix: 16))\r\n")
         buffer.writeImmutableBuffer(piece)
         buffer.writeStaticString("\r\n")
         try await write(buffer)
+        writer.meter.passed(piece.readableBytes)
     }
 
     /// Ends the body.

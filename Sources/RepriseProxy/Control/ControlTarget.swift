@@ -18,17 +18,33 @@ struct ControlTarget: Equatable, Sendable {
     /// What stands in a target before the paths of this proxy's own.
     static let prefix = "-/"
 
+    /// The path of the metrics, which monitors expect without the prefix, too.
+    static let metrics = "metrics"
+
+    /// Whether `text`, what follows the prefix, asks for the metrics.
+    static func isMetrics(_ text: Substring) -> Bool { text.prefix { $0 != "?" } == metrics }
+
     /// What follows the prefix in `target`, behind the token if there is one; `nil` for the target of a file.
+    ///
+    /// The metrics need no prefix.
     static func text(in target: String, token: String?) -> Substring? {
         guard target.utf8.first == UInt8(ascii: "/") else { return nil }
         var rest = target.utf8.dropFirst()
         if let token {
             let segment = rest.prefix { $0 != UInt8(ascii: "/") }
             rest = rest.dropFirst(segment.count + 1)
-            guard rest.starts(with: prefix.utf8), Route.constantTimeEqual(segment, token.utf8) else { return nil }
+            guard let text = text(behindToken: rest), Route.constantTimeEqual(segment, token.utf8) else { return nil }
+            return text
         }
-        guard rest.starts(with: prefix.utf8) else { return nil }
-        return Substring(rest.dropFirst(prefix.utf8.count))
+        return text(behindToken: rest)
+    }
+
+    private static func text(behindToken rest: Substring.UTF8View) -> Substring? {
+        switch rest.first {
+        case UInt8(ascii: "-"): rest.starts(with: prefix.utf8) ? Substring(rest.dropFirst(prefix.utf8.count)) : nil
+        case UInt8(ascii: "m"): isMetrics(Substring(rest)) ? Substring(rest) : nil
+        default: nil
+        }
     }
 
     /// Parses what follows the prefix; throws for what is no query, and for too many parameters.

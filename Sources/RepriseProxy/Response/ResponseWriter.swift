@@ -10,11 +10,20 @@ struct ResponseWriter: Sendable {
     let channel: any Channel
     let interim: InterimGate
     let regionOnItsWay: RegionOnItsWay
+    let meter: AnswerMeter
+
+    /// `read`, whose bytes count as served with this response.
+    func measured(_ read: MediaRead) -> MediaRead {
+        read.whenEnded { [meter] served, first in meter.note(served, first: first) }
+        return read
+    }
 
     /// Writes a response that is complete in `buffer`.
     func write(_ buffer: ByteBuffer) async throws {
         interim.close()
+        let count = meter.begin(buffer)
         try await channel.writeAndFlush(IOData.byteBuffer(buffer)).get()
+        meter.passed(count)
     }
 
     /// Writes `head`, then the pieces returned by `next` until it returns `nil`.
@@ -22,8 +31,10 @@ struct ResponseWriter: Sendable {
     /// `head` waits for the first piece, so that both are sent in one write.
     func stream(head: ByteBuffer, isChunked: Bool = false, next: () async throws -> MediaPiece?) async throws {
         interim.close()
-        var pending = head
+        var (pending, unsent) = (head, ByteBuffer?.some(head))
         while let piece = try await next() {
+            // Of several ranges, a part has a head that belongs to the body.
+            let count = unsent.take().map(meter.begin) ?? 0
             if isChunked { pending.writeString("\(String(piece.count, radix: 16))\r\n") }
             if pending.readableBytes > 0 { channel.write(IOData.byteBuffer(pending), promise: nil) }
             pending = ByteBuffer()
@@ -32,9 +43,12 @@ struct ResponseWriter: Sendable {
             case .memory(let chunk):
                 try await write(.byteBuffer(chunk.withUnsafeBytes { ByteBuffer(bytes: $0) }), isChunked: isChunked)
             }
+            meter.passed(count + piece.count)
         }
+        let count = unsent.take().map(meter.begin) ?? 0
         if isChunked { pending.writeStaticString("0\r\n\r\n") }
         if pending.readableBytes > 0 { try await channel.writeAndFlush(IOData.byteBuffer(pending)).get() }
+        meter.passed(count)
     }
 
     /// Returns when the kernel has accepted the region; until then its bytes are protected from eviction.

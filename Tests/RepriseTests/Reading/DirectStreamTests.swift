@@ -38,7 +38,9 @@ import Testing
     ) throws -> DirectStream {
         let response = OriginResponse(
             head: HTTPResponse(status: .ok), url: try ResourceURL("http://localhost/"), body: body)
-        return DirectStream(response, start: start, from: from, to: to, expectedEnd: expectedEnd, reporter: Reporter())
+        return DirectStream(
+            response, start: start, from: from, to: to, expectedEnd: expectedEnd, host: "a.example",
+            reporter: Reporter())
     }
 
     private static func counts(_ stream: DirectStream) async throws -> [Int] {

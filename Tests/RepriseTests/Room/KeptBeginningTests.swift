@@ -149,7 +149,7 @@ import Testing
             } else {
                 let generation = try #require(
                     await bench.cache.engine.resource(film.key).stored(for: film.originRequest))
-                await generation.shrink(by: 6 << 20)
+                await generation.shrink(by: 6 << 20, because: .room)
             }
             let left = bench.cache.allocatedBytes.media
             #expect(left > 0 && left <= 2 << 20)

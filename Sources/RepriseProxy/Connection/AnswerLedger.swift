@@ -1,0 +1,144 @@
+import Reprise
+
+/// The answers of one connection, each counted once the system has accepted its last byte.
+///
+/// Everything here runs on the connection's event loop.
+struct AnswerLedger {
+    private let cache: MediaCache
+    private let counts: AnswerCounts
+    private var delivery = DeliveryCount()
+    /// The answer that is being made or sent; `nil` also for one that is not counted.
+    private var current: AnswerRecord?
+    /// Whether ``current`` is a hit that is sent region by region.
+    private var isSendingHit = false
+    /// Answers whose last bytes wait for the system: no more than two are made before it has taken them.
+    private var waiting: (first: AnswerRecord?, second: AnswerRecord?)
+
+    init(cache: MediaCache, counts: AnswerCounts) {
+        self.cache = cache
+        self.counts = counts
+    }
+
+    /// A request is complete, and its turn has come.
+    mutating func begin(_ method: AnswerTally.Method) {
+        current = AnswerRecord(start: counts.elapsed(), method: method)
+    }
+
+    /// The request is one that is not counted, because it concerns the server only.
+    mutating func leaveOut() { current = nil }
+
+    /// An answer that is whole was written: the proxy's own text.
+    mutating func wrote(status: Int, bytes: Int) {
+        current?.status = status
+        current?.bodyBytes = Int64(bytes)
+        awaitSystem()
+    }
+
+    // MARK: - Hits
+
+    /// The head of a hit was written, with the first `count` bytes of its body; those are all if it `isWhole`.
+    mutating func wroteHit(status: Int, bytes count: Int64, isWhole: Bool) {
+        delivery.began()
+        delivery.wrote(count)
+        current?.status = status
+        current?.source = .store
+        guard isWhole else {
+            isSendingHit = true
+            counts.tally.hitsUnderWay += 1
+            return
+        }
+        note(count)
+        awaitSystem()
+    }
+
+    /// The system has accepted the next bytes of a hit.
+    mutating func handedOver(_ count: Int64) {
+        delivery.wrote(count)
+        note(count)
+    }
+
+    private mutating func note(_ count: Int64) {
+        current?.served.store += count
+        current?.bodyBytes += count
+    }
+
+    /// The last region of a hit was accepted.
+    mutating func hitEnded() {
+        endHit()
+        if let record = current.take() { finish(record) }
+    }
+
+    /// A read goes on where a hit could not.
+    mutating func endHit() {
+        if isSendingHit { counts.tally.hitsUnderWay -= 1 }
+        isSendingHit = false
+    }
+
+    // MARK: - Tasks
+
+    /// The task that made the current answer has ended.
+    mutating func taskEnded(_ reading: AnswerMeter.Reading) {
+        guard var record = current.take() else { return }
+        record.status = record.status ?? reading.status
+        record.source = record.source ?? reading.source
+        record.firstByte = record.firstByte ?? reading.begun.map { $0 - record.start }
+        record.served += reading.served
+        record.bodyBytes += reading.bodyBytes
+        finish(record)
+    }
+
+    // MARK: - The system
+
+    private mutating func awaitSystem() {
+        guard let record = current.take() else { return }
+        if waiting.first == nil {
+            waiting.first = record
+        } else {
+            if let second = waiting.second { finish(second) }
+            waiting.second = record
+        }
+    }
+
+    /// What was written has been offered to the system, which takes at least the first byte.
+    mutating func flushed() {
+        let isOpen = waiting.first.map { $0.firstByte == nil } ?? false
+        guard isOpen || isSendingHit && current?.firstByte == nil else { return }
+        let now = counts.elapsed()
+        waiting.first?.noteFirstByte(at: now)
+        waiting.second?.noteFirstByte(at: now)
+        if isSendingHit { current?.noteFirstByte(at: now) }
+    }
+
+    /// The system has accepted everything.
+    mutating func delivered() {
+        delivery.delivered(to: cache)
+        guard var first = waiting.first.take() else { return }
+        let now = counts.elapsed()
+        first.noteFirstByte(at: now)
+        finish(first)
+        if var second = waiting.second.take() {
+            second.noteFirstByte(at: now)
+            finish(second)
+        }
+    }
+
+    /// The connection is closed; bytes that the system never accepted were not delivered.
+    ///
+    /// A task that still makes an answer tells of it when it ends.
+    mutating func brokenOff() {
+        delivery.brokenOff(cache)
+        for case var record? in [waiting.first.take(), waiting.second.take()] {
+            record.served = SourceBytes()
+            record.bodyBytes = 0
+            finish(record)
+        }
+        if isSendingHit { hitEnded() }
+    }
+
+    private func finish(_ record: AnswerRecord) { counts.tally.note(record) }
+}
+
+extension AnswerRecord {
+    /// The first bytes were passed on at `now`, unless some were before.
+    fileprivate mutating func noteFirstByte(at now: Duration) { if firstByte == nil { firstByte = now - start } }
+}

@@ -1,0 +1,187 @@
+import Reprise
+
+/// Everything that a server exports as metrics, at one moment.
+struct MetricFigures: Sendable {
+    var cache = CacheTally()
+    var answers = AnswerTally()
+    var process = ProcessFigures()
+    /// Bytes that media and the index occupy on disk.
+    var media: Int64 = 0, index: Int64 = 0
+    var limit: Int64 = 0
+    /// `nil` if it is unknown.
+    var diskFree: Int64?
+    var connections: Int64 = 0, connectionsRefused: Int64 = 0
+    var fetches: Int64 = 0
+    var isReady = true
+    /// Whether hosts of origins have names; otherwise their counts are summed.
+    var namesHosts = true
+
+    /// The figures of `service` now.
+    ///
+    /// Neither waits for the disk nor asks the index. Each event loop adds up its own counts when its turn comes.
+    init(of service: ProxyService) async throws {
+        answers = try await service.answerTally()
+        let cache = service.cache
+        self.cache = cache.tally
+        (media, index) = (cache.allocatedBytes.media, cache.allocatedBytes.index)
+        (limit, diskFree) = (cache.limit, cache.freeBytes)
+        connections = Int64(service.connections)
+        connectionsRefused = service.connectionsRefused
+        fetches = Int64(cache.fetchesUnderWay)
+        isReady = [.ready, .degraded].contains(service.readiness)
+        namesHosts = service.configuration.namesHostsInMetrics
+    }
+
+    init() {}
+
+    /// All metrics, in the order in which they are exported.
+    var families: [MetricFamily] { served + origins + store + server + programs }
+
+    // MARK: - Readers
+
+    private typealias Sample = MetricFamily.Sample
+
+    private var served: [MetricFamily] {
+        let sources = PieceSource.allCases
+        return [
+            MetricFamily(
+                "reprise_served_bytes_total", .counter, "Bytes of media given to readers, by their source.",
+                sources.map { Sample(.integer(cache.served[$0]), ["source": $0.rawValue]) }),
+            MetricFamily(
+                "reprise_reads_total", .counter,
+                "Reads, by how they began and whether another reader's fetch brought their first byte.", reads),
+            MetricFamily(
+                "reprise_responses_total", .counter, "Answers at the port, by method and class of the status.",
+                AnswerTally.Method.allCases.flatMap { method in
+                    AnswerTally.Code.allCases.map { code in
+                        Sample(
+                            .integer(answers.count(method, code)), ["method": method.name, "code": code.name])
+                    }
+                }),
+            MetricFamily(
+                "reprise_first_byte_seconds", .histogram,
+                "Time from a request to the first byte of its answer, by the source of the first byte.",
+                sources.map { Sample(.histogram(answers.firstByte(from: $0)), ["source": $0.rawValue]) }),
+            MetricFamily(
+                "reprise_readers", .gauge, "Reads and hits under way.",
+                Int64(cache.openReads) + answers.hitsUnderWay),
+        ]
+    }
+
+    private var reads: [Sample] {
+        // To a monitor, a file that is not known is a miss like any other.
+        let kinds: [(String, [ReadDisposition])] = [
+            ("hit", [.hit]), ("partial", [.partial]), ("miss", [.miss, .unknown]), ("validated", [.validated]),
+            ("bypass", [.bypass]),
+        ]
+        return kinds.flatMap { name, dispositions in
+            [false, true].map { isCollapsed in
+                let count = dispositions.reduce(0) { $0 + cache.reads.count($1, isCollapsed: isCollapsed) }
+                return Sample(.integer(count), ["disposition": name, "collapsed": "\(isCollapsed)"])
+            }
+        }
+    }
+
+    // MARK: - Origins
+
+    /// The counts of origins, each with the label of its host; without one if hosts have no names.
+    private var hosts: [(labels: [MetricFamily.Label], counts: OriginCounts)] {
+        guard namesHosts else { return [([], cache.origins.all)] }
+        var (named, others) = (cache.origins.named, cache.origins.others)
+        // A host may have this name, too.
+        if let host = named.removeValue(forKey: Self.others) { others += host }
+        let all = named.sorted { $0.key < $1.key } + [(Self.others, others)]
+        return all.map { ([MetricFamily.Label(name: "host", value: $0.key)], $0.value) }
+    }
+
+    /// The label of all hosts without one of their own.
+    private static let others = "other"
+
+    private var origins: [MetricFamily] {
+        [
+            MetricFamily(
+                "reprise_origin_bytes_total", .counter, "Body bytes received from origins.",
+                hosts.map { Sample(.integer($0.counts.bytes), $0.labels) }),
+            MetricFamily(
+                "reprise_origin_requests_total", .counter, "Requests to origins, by how they ended.",
+                hosts.flatMap { host in
+                    OriginCounts.Outcome.allCases.map { outcome in
+                        Sample(
+                            .integer(host.counts.requests[outcome] ?? 0),
+                            host.labels + [MetricFamily.Label(name: "outcome", value: outcome.rawValue)])
+                    }
+                }),
+            MetricFamily(
+                "reprise_origin_first_byte_seconds", .histogram,
+                "Time from a request to an origin to the head of its response.",
+                hosts.map { Sample(.histogram($0.counts.firstByte), $0.labels) }),
+            MetricFamily("reprise_fetches", .gauge, "Fetches under way.", fetches),
+            MetricFamily(
+                "reprise_fetch_retries_total", .counter, "Repetitions of failed requests to origins, by error.",
+                cache.retries.sorted { $0.key < $1.key }.map { Sample(.integer($0.value), ["reason": $0.key]) }),
+        ]
+    }
+
+    // MARK: - The store
+
+    private var store: [MetricFamily] {
+        [
+            MetricFamily("reprise_store_bytes", .gauge, "Bytes that media occupy on disk.", media),
+            MetricFamily("reprise_store_limit_bytes", .gauge, "Most bytes that media and index may occupy.", limit),
+            MetricFamily("reprise_index_bytes", .gauge, "Bytes that the index occupies on disk.", index),
+            MetricFamily(
+                "reprise_disk_free_bytes", .gauge, "Free bytes of the disk.",
+                diskFree.map { [Sample(.integer($0))] } ?? []),
+            MetricFamily(
+                "reprise_evicted_bytes_total", .counter, "Bytes of media that were evicted, by reason.",
+                EvictionReason.allCases.map { Sample(.integer(cache.evicted[$0] ?? 0), ["reason": $0.rawValue]) }),
+            MetricFamily(
+                "reprise_stored_bytes_damaged_total", .counter, "Stored bytes that failed their check.",
+                cache.damagedBytes),
+            MetricFamily(
+                "reprise_store_bypassed_total", .counter, "How often bytes began to bypass the store, by reason.",
+                BypassReason.allCases.map { Sample(.integer(cache.bypasses[$0] ?? 0), ["reason": $0.rawValue]) }),
+            MetricFamily(
+                "reprise_stale_served_total", .counter,
+                "Stale responses that were served because the origin did not answer.", cache.staleServed),
+            MetricFamily(
+                "reprise_generations_replaced_total", .counter, "Files that had changed at their origin.",
+                cache.generationsReplaced),
+        ]
+    }
+
+    // MARK: - The server
+
+    private var server: [MetricFamily] {
+        [
+            MetricFamily("reprise_connections", .gauge, "Open connections of clients.", connections),
+            MetricFamily(
+                "reprise_connections_refused_total", .counter,
+                "Connections beyond the limit, which were answered with 503 or closed.", connectionsRefused),
+            MetricFamily("reprise_ready", .gauge, "1 while new requests should come here, otherwise 0.", isReady ? 1 : 0),
+            MetricFamily(
+                "reprise_build_info", .gauge, "Always 1; the labels name the program.",
+                [Sample(.integer(1), ["version": Build.version, "swift": Build.compiler])]),
+        ]
+    }
+
+    private var programs: [MetricFamily] {
+        [
+            MetricFamily(
+                "process_cpu_seconds_total", .counter, "Processor time of the process, in seconds.",
+                [Sample(.number(process.processorTime))]),
+            MetricFamily(
+                "process_resident_memory_bytes", .gauge, "Resident memory of the process, in bytes.",
+                process.residentBytes.map { [Sample(.integer($0))] } ?? []),
+            MetricFamily(
+                "process_open_fds", .gauge, "Open file descriptors.",
+                process.openDescriptors.map { [Sample(.integer($0))] } ?? []),
+            MetricFamily(
+                "process_max_fds", .gauge, "Most file descriptors that the process may have open.",
+                process.mostDescriptors.map { [Sample(.integer($0))] } ?? []),
+            MetricFamily(
+                "process_start_time_seconds", .gauge, "When the process began, in seconds since 1970.",
+                process.startTime.map { [Sample(.number($0))] } ?? []),
+        ]
+    }
+}
