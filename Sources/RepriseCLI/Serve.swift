@@ -19,6 +19,7 @@ struct Serve: AsyncParsableCommand {
               reprise serve --allow-page http://localhost:8000
               reprise serve --offline
               reprise serve --shared --force-cache media.example.com
+              reprise serve --access-log /var/log/reprise/access.log
 
             Then play http://127.0.0.1:8090/https/host/path instead of https://host/path.
             """)
@@ -136,6 +137,7 @@ struct Serve: AsyncParsableCommand {
         configuration.allowedHosts = allowHost.map { $0.lowercased() }
         configuration.logger = logger
         configuration.namesHostsInMetrics = watching.metricsHosts
+        configuration.accessLog = try await Failure.reporting { try watching.openLog(logger: logger) }
         let budget = DescriptorBudget.raised()
         configuration.maximumConnections = Self.connections(maxConnections, within: budget, logger: logger)
         if let stallTimeout { configuration.stallTimeout = stallTimeout.duration }
@@ -198,8 +200,11 @@ struct Serve: AsyncParsableCommand {
         let manager = ServiceManager(CacheOptions.environment, logger: logger)
         let watch = manager.watch(server, of: cache)
         defer { watch.cancel() }
-        signals.onHangUp {
-            manager.reloading(server) { logger.info("hang-up: nothing to open again") }
+        signals.onHangUp { [accessLog = configuration.accessLog] in
+            manager.reloading(server) {
+                accessLog?.reopen()
+                logger.info("hang-up: the access log is opened again, if there is one")
+            }
         }
         let events = Task { await Self.log(cache.events(), logger: logger) }
         await signals.wait()
@@ -208,6 +213,7 @@ struct Serve: AsyncParsableCommand {
         Terminal.error("Stopping: answers in progress have \(time) to end. Another signal ends them now.")
         let isWhole = await server.drain(delay: drainDelay.duration, timeout: drainTimeout.duration)
         if !isWhole { Terminal.error("Some answers were broken off after \(time).") }
+        await configuration.accessLog?.close()
         await cache.close()
         await origin.shutdown()
         await events.value
@@ -224,6 +230,8 @@ struct Serve: AsyncParsableCommand {
             Put this before a media URL, scheme as the first segment, for example:
               mpv \(server.address)/https/example.com/film.mp4
             """
+        // Lines of the access log are not mixed with others.
+        if watching.isLogOnOutput { return Terminal.error(lines) }
         // It serves all the same.
         do { try Terminal.print(lines) } catch { Terminal.error("reprise: \(error.message)") }
     }

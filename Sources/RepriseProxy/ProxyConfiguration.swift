@@ -75,6 +75,11 @@ public struct ProxyConfiguration: Sendable {
     /// Without names, the counts of all hosts are summed.
     public var namesHostsInMetrics = true
 
+    /// Where each answer gets a line; `nil`, the default, for none.
+    ///
+    /// It belongs to the one who opened it, and must be closed after the proxy has stopped.
+    package var accessLog: AccessLog?
+
     /// A socket that listens already, at ``host`` and ``port``, which the proxy takes; without one it makes its own.
     package var listeningSocket: Int32?
 

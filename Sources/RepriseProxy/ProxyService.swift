@@ -24,6 +24,8 @@ final class ProxyService: Sendable {
     let listed = ListedFiles()
     let keys: HeldKeys
     let control: Control
+    /// `nil` if answers are not logged.
+    let accessLog: AccessLog?
     var wallClock: @Sendable () -> Double { configuration.clock.now }
 
     private struct State {
@@ -63,6 +65,7 @@ final class ProxyService: Sendable {
         browsers = BrowserRules(allowedPages: pages)
         self.cache = cache
         self.configuration = configuration
+        accessLog = configuration.accessLog
         let files = FileFinder(cache: cache, items: configuration.items)
         self.files = files
         keys = HeldKeys(isShared: cache.isShared, clock: configuration.clock)

@@ -1,11 +1,14 @@
+import NIOCore
 import Reprise
 
-/// The answers of one connection, each counted once the system has accepted its last byte.
+/// The answers of one connection, each counted and logged once the system has accepted its last byte.
 ///
 /// Everything here runs on the connection's event loop.
 struct AnswerLedger {
-    private let cache: MediaCache
+    private let service: ProxyService
     private let counts: AnswerCounts
+    /// The client's address, for the access log.
+    private var client: String?
     private var delivery = DeliveryCount()
     /// The answer that is being made or sent; `nil` also for one that is not counted.
     private var current: AnswerRecord?
@@ -14,14 +17,31 @@ struct AnswerLedger {
     /// Answers whose last bytes wait for the system: no more than two are made before it has taken them.
     private var waiting: (first: AnswerRecord?, second: AnswerRecord?)
 
-    init(cache: MediaCache, counts: AnswerCounts) {
-        self.cache = cache
+    init(service: ProxyService, counts: AnswerCounts) {
+        self.service = service
         self.counts = counts
     }
 
+    private var log: AccessLog? { service.accessLog }
+
+    /// The client of the connection has this address.
+    mutating func note(client address: SocketAddress?) { if log != nil { client = address?.ipAddress } }
+
     /// A request is complete, and its turn has come.
-    mutating func begin(_ method: AnswerTally.Method) {
-        current = AnswerRecord(start: counts.elapsed(), method: method)
+    mutating func begin(_ head: borrowing ClientHead) {
+        var record = AnswerRecord(start: counts.elapsed(), method: AnswerTally.Method(head.method))
+        if log != nil {
+            record.request = LoggedRequest(
+                head, token: service.configuration.token, from: client, at: service.wallClock())
+        }
+        current = record
+    }
+
+    /// A request came that cannot be parsed.
+    mutating func beginMalformed() {
+        var record = AnswerRecord(start: counts.elapsed(), method: .other)
+        if log != nil { record.request = LoggedRequest(malformedFrom: client, at: service.wallClock()) }
+        current = record
     }
 
     /// The request is one that is not counted, because it concerns the server only.
@@ -36,23 +56,26 @@ struct AnswerLedger {
 
     // MARK: - Hits
 
-    /// The head of a hit was written, with the first `count` bytes of its body; those are all if it `isWhole`.
-    mutating func wroteHit(status: Int, bytes count: Int64, isWhole: Bool) {
+    /// The head of a hit was written, and its body, unless that follows region by region.
+    mutating func wrote(_ hit: HitAnswer) {
         delivery.began()
-        delivery.wrote(count)
-        current?.status = status
+        current?.status = hit.status
         current?.source = .store
-        guard isWhole else {
+        if log != nil { current?.cacheStatus = SentHead.cacheStatus(hit.beginning) }
+        guard hit.region == nil else {
             isSendingHit = true
             counts.tally.hitsUnderWay += 1
             return
         }
-        note(count)
+        delivery.wrote(hit.range.byteCount)
+        note(hit.range.byteCount)
         awaitSystem()
     }
 
     /// The system has accepted the next bytes of a hit.
     mutating func handedOver(_ count: Int64) {
+        // A flush may report this before it returns.
+        if current?.firstByte == nil { current?.noteFirstByte(at: counts.elapsed()) }
         delivery.wrote(count)
         note(count)
     }
@@ -80,6 +103,7 @@ struct AnswerLedger {
     mutating func taskEnded(_ reading: AnswerMeter.Reading) {
         guard var record = current.take() else { return }
         record.status = record.status ?? reading.status
+        record.cacheStatus = record.cacheStatus ?? reading.cacheStatus
         record.source = record.source ?? reading.source
         record.firstByte = record.firstByte ?? reading.begun.map { $0 - record.start }
         record.served += reading.served
@@ -111,14 +135,14 @@ struct AnswerLedger {
 
     /// The system has accepted everything.
     mutating func delivered() {
-        delivery.delivered(to: cache)
+        delivery.delivered(to: service.cache)
         guard var first = waiting.first.take() else { return }
         let now = counts.elapsed()
         first.noteFirstByte(at: now)
-        finish(first)
+        finish(first, at: now)
         if var second = waiting.second.take() {
             second.noteFirstByte(at: now)
-            finish(second)
+            finish(second, at: now)
         }
     }
 
@@ -126,7 +150,7 @@ struct AnswerLedger {
     ///
     /// A task that still makes an answer tells of it when it ends.
     mutating func brokenOff() {
-        delivery.brokenOff(cache)
+        delivery.brokenOff(service.cache)
         for case var record? in [waiting.first.take(), waiting.second.take()] {
             record.served = SourceBytes()
             record.bodyBytes = 0
@@ -135,7 +159,15 @@ struct AnswerLedger {
         if isSendingHit { hitEnded() }
     }
 
-    private func finish(_ record: AnswerRecord) { counts.tally.note(record) }
+    private func finish(_ record: AnswerRecord, at now: Duration? = nil) {
+        counts.tally.note(record)
+        guard let log, let request = record.request else { return }
+        log.add(
+            AccessLogEntry(
+                request: request, status: record.status ?? AccessLogEntry.noStatus, bytes: record.bodyBytes,
+                served: record.served, firstByte: record.firstByte,
+                duration: (now ?? counts.elapsed()) - record.start, cacheStatus: record.cacheStatus))
+    }
 }
 
 extension AnswerRecord {

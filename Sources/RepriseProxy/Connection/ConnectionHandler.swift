@@ -60,7 +60,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.watch = watch
         self.entrance = entrance
         deadline = ConnectionDeadline(service.configuration.deadlines)
-        ledger = AnswerLedger(cache: service.cache, counts: watch.counts)
+        ledger = AnswerLedger(service: service, counts: watch.counts)
         router = Router(service: service, entrance: entrance)
     }
 
@@ -70,6 +70,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         watch.add(self)
+        ledger.note(client: context.remoteAddress)
         context.fireChannelActive()
     }
 
@@ -153,10 +154,10 @@ final class ConnectionHandler: ChannelInboundHandler {
         do throws(Refusal) {
             guard var head = try requests.next() else { return false }
             if entrance == .surplus || watch.drain != .none { head.endsConnection = true }
-            ledger.begin(AnswerTally.Method(head.method))
+            ledger.begin(head)
             answer(head, context: context)
         } catch {
-            ledger.begin(.other)
+            ledger.beginMalformed()
             write(OwnAnswer(error), to: nil, context: context)
         }
         hasAnswered = true
@@ -277,12 +278,11 @@ final class ConnectionHandler: ChannelInboundHandler {
         context.write(wrapOutboundOut(.byteBuffer(hit.beginning)), promise: nil)
         service.cache.noteUse(of: hit.known.key)
         service.log(hit.request, resource: hit.known.resource, status: hit.status, cache: "hit")
+        ledger.wrote(hit)
         if let region = hit.region {
             work = .hit
-            ledger.wroteHit(status: hit.status, bytes: 0, isWhole: false)
             OutgoingHit(hit, on: self, context: context).send(region)
         } else {
-            ledger.wroteHit(status: hit.status, bytes: hit.range.byteCount, isWhole: true)
             if !hit.request.head.keepsAlive { ending = .lastAnswer }
         }
     }
@@ -334,7 +334,8 @@ final class ConnectionHandler: ChannelInboundHandler {
         ResponseWriter(
             service: service, channel: context.channel, interim: InterimGate(context.channel, isOpen: forHTTP11),
             regionOnItsWay: regionOnItsWay,
-            meter: AnswerMeter(clock: service.configuration.clock, isInBody: isRest))
+            meter: AnswerMeter(
+                clock: service.configuration.clock, isInBody: isRest, keepsCacheStatus: service.accessLog != nil))
     }
 
     private func startTask(

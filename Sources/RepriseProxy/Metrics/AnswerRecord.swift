@@ -15,6 +15,10 @@ struct AnswerRecord {
     var served = SourceBytes()
     /// Bytes of the body that were passed on, without the framing of chunks.
     var bodyBytes: Int64 = 0
+    /// What an access log says of the request, if there is one.
+    var request: LoggedRequest?
+    /// What the client was told of the cache, for the access log.
+    var cacheStatus: String?
 
     init(start: Duration, method: AnswerTally.Method) { (self.start, self.method) = (start, method) }
 }

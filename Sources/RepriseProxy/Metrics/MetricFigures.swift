@@ -12,6 +12,8 @@ struct MetricFigures: Sendable {
     var diskFree: Int64?
     var connections: Int64 = 0, connectionsRefused: Int64 = 0
     var fetches: Int64 = 0
+    /// Lines of the access log that were never written.
+    var droppedLines: Int64 = 0
     var isReady = true
     /// Whether hosts of origins have names; otherwise their counts are summed.
     var namesHosts = true
@@ -28,6 +30,7 @@ struct MetricFigures: Sendable {
         connections = Int64(service.connections)
         connectionsRefused = service.connectionsRefused
         fetches = Int64(cache.fetchesUnderWay)
+        droppedLines = service.accessLog?.droppedLines ?? 0
         isReady = [.ready, .degraded].contains(service.readiness)
         namesHosts = service.configuration.namesHostsInMetrics
     }
@@ -159,6 +162,8 @@ struct MetricFigures: Sendable {
                 "reprise_connections_refused_total", .counter,
                 "Connections beyond the limit, which were answered with 503 or closed.", connectionsRefused),
             MetricFamily("reprise_ready", .gauge, "1 while new requests should come here, otherwise 0.", isReady ? 1 : 0),
+            MetricFamily(
+                "reprise_access_log_dropped_total", .counter, "Lines of the access log that were lost.", droppedLines),
             MetricFamily(
                 "reprise_build_info", .gauge, "Always 1; the labels name the program.",
                 [Sample(.integer(1), ["version": Build.version, "swift": Build.compiler])]),

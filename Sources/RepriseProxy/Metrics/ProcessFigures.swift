@@ -35,7 +35,7 @@ struct ProcessFigures: Sendable {
         #if os(Linux)
             let fields = Self.statistics()
             residentBytes = fields.flatMap { Self.field(24, of: $0) }.map { $0 * Int64(sysconf(Int32(_SC_PAGESIZE))) }
-            startTime = fields.flatMap { Self.field(22, of: $0) }.flatMap(Self.time)
+            startTime = Self.start
         #endif
     }
 
@@ -76,13 +76,19 @@ struct ProcessFigures: Sendable {
             fields.indices.contains(number - 3) ? Int64(fields[number - 3]) : nil
         }
 
-        /// The moment so many ticks after the system started, in seconds since 1970.
-        private static func time(_ ticks: Int64) -> Double? {
-            guard let text = try? String(contentsOfFile: "/proc/stat", encoding: .utf8),
-                let line = text.split(separator: "\n").first(where: { $0.hasPrefix("btime ") }),
-                let start = Double(line.dropFirst(6))
+        /// When the process began: so many ticks after the system did, which is some time ago.
+        ///
+        /// Found once, because the clocks are read one after the other. `/proc/stat`, which has the moment at which the
+        /// system started, is hidden from services that are shut in.
+        private static let start: Double? = {
+            var (now, sinceBoot) = (timespec(), timespec())
+            guard let ticks = statistics().flatMap({ field(22, of: $0) }), clock_gettime(CLOCK_REALTIME, &now) == 0,
+                clock_gettime(CLOCK_BOOTTIME, &sinceBoot) == 0
             else { return nil }
-            return start + Double(ticks) / Double(sysconf(Int32(_SC_CLK_TCK)))
-        }
+            let boot = seconds(now) - seconds(sinceBoot)
+            return ((boot + Double(ticks) / Double(sysconf(Int32(_SC_CLK_TCK)))) * 100).rounded() / 100
+        }()
+
+        private static func seconds(_ time: timespec) -> Double { Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 }
     #endif
 }

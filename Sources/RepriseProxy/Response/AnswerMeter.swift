@@ -10,6 +10,8 @@ final class AnswerMeter: Sendable {
     struct Reading: Sendable {
         /// The status of the head; `nil` while there is none.
         fileprivate(set) var status: Int?
+        /// What the head says of the cache, if that was to be kept.
+        fileprivate(set) var cacheStatus: String?
         /// When the first bytes were passed on, by the clock that measures delays.
         fileprivate(set) var begun: Duration?
         /// Bytes of the body, without the framing of chunks.
@@ -24,9 +26,12 @@ final class AnswerMeter: Sendable {
     private let state: Mutex<Reading>
     private let elapsed: @Sendable () -> Duration
 
+    private let keepsCacheStatus: Bool
+
     /// Creates the meter of an answer; the head was sent already if only the rest of a body follows.
-    init(clock: CacheClock, isInBody: Bool = false) {
+    init(clock: CacheClock, isInBody: Bool = false, keepsCacheStatus: Bool = false) {
         elapsed = clock.elapsed
+        self.keepsCacheStatus = keepsCacheStatus
         state = Mutex(Reading(isInBody: isInBody))
     }
 
@@ -42,8 +47,9 @@ final class AnswerMeter: Sendable {
             return state.isInBody
         }
         guard !isInBody else { return buffer.readableBytes }
-        let (status, length) = Self.head(of: buffer)
-        state.withLock { $0.status = status }
+        let (status, length) = SentHead.measure(buffer)
+        let cacheStatus = keepsCacheStatus ? SentHead.cacheStatus(buffer) : nil
+        state.withLock { ($0.status, $0.cacheStatus) = (status, cacheStatus) }
         return buffer.readableBytes - length
     }
 
@@ -55,21 +61,6 @@ final class AnswerMeter: Sendable {
         state.withLock { state in
             state.served += served
             state.source = state.source ?? first
-        }
-    }
-
-    /// The status in a head that this proxy wrote, and the length of the head.
-    private static func head(of buffer: ByteBuffer) -> (status: Int?, length: Int) {
-        buffer.withUnsafeReadableBytes { bytes in
-            let digits = bytes.dropFirst(9).prefix(3)
-            let status = digits.reduce(0) { $0 * 10 + Int($1) - 0x30 }
-            var end = 0
-            while end + 4 <= bytes.count,
-                !(bytes[end] == 0x0D && bytes[end + 1] == 0x0A && bytes[end + 2] == 0x0D && bytes[end + 3] == 0x0A)
-            {
-                end += 1
-            }
-            return (digits.count == 3 && 100...999 ~= status ? status : nil, min(end + 4, bytes.count))
         }
     }
 }

@@ -1,0 +1,43 @@
+import Reprise
+
+/// A request target as logs show it: without query, and without what is or may be a token.
+enum LoggedTarget {
+    /// What stands in the place of a segment that may be a mistyped token.
+    static let hidden = "-"
+
+    /// The URL of the file that `target` asks for, otherwise the path.
+    ///
+    /// With a `token`, only what follows it is shown. Where the first segment is neither the token nor a scheme, it is
+    /// hidden, because it may be the token of another server, or nearly this one's.
+    static func text(_ target: String, token: String?) -> String {
+        let path = target.prefix { $0 != "?" && $0 != "#" }
+        var rest = path.drop { $0 == "/" }
+        let segment = rest.prefix { $0 != "/" }
+        if let token, segment == token {
+            rest = rest.dropFirst(segment.count).drop { $0 == "/" }
+        } else if token != nil, !isScheme(segment) {
+            return "/" + hidden + rest.dropFirst(segment.count)
+        }
+        guard let url = url(rest) else { return "/" + withoutUser(rest) }
+        return url
+    }
+
+    private static func isScheme(_ segment: Substring) -> Bool {
+        ["http", "https", "http:", "https:"].contains(segment.lowercased())
+    }
+
+    /// `https/host/path` and `https://host/path` as a URL.
+    private static func url(_ path: Substring) -> String? {
+        let segment = path.prefix { $0 != "/" }
+        guard isScheme(segment) else { return nil }
+        let location = path.dropFirst(segment.count).drop { $0 == "/" }
+        return "\(segment.prefix { $0 != ":" }.lowercased())://\(withoutUser(location))"
+    }
+
+    /// What stands before an at sign in the first segment may be a user name and a password.
+    private static func withoutUser(_ location: Substring) -> String {
+        let host = location.prefix { $0 != "/" }
+        guard let at = host.lastIndex(of: "@") else { return String(location) }
+        return hidden + location[at...]
+    }
+}

@@ -1,0 +1,39 @@
+import NIOCore
+
+/// The head of an answer as this proxy sends it, read again: whatever made the answer, this is what the client was told.
+enum SentHead {
+    /// The status in the head at the beginning of `buffer`, and the length of the head with its empty line.
+    static func measure(_ buffer: ByteBuffer) -> (status: Int?, length: Int) {
+        buffer.withUnsafeReadableBytes { bytes in
+            let digits = bytes.dropFirst(9).prefix(3)
+            let status = digits.reduce(0) { $0 * 10 + Int($1) - 0x30 }
+            return (digits.count == 3 && 100...999 ~= status ? status : nil, length(bytes))
+        }
+    }
+
+    private static func length(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var end = 0
+        while end + 4 <= bytes.count,
+            !(bytes[end] == 0x0D && bytes[end + 1] == 0x0A && bytes[end + 2] == 0x0D && bytes[end + 3] == 0x0A)
+        {
+            end += 1
+        }
+        return min(end + 4, bytes.count)
+    }
+
+    /// The value of Cache-Status; several lines are joined with a comma (RFC 9110 §5.3). `nil` if there is none.
+    static func cacheStatus(_ buffer: ByteBuffer) -> String? {
+        buffer.withUnsafeReadableBytes { bytes in
+            let head = bytes.prefix(length(bytes))
+            let values = head.split(separator: 0x0A).compactMap { line -> String? in
+                let name = line.prefix { $0 != 0x3A }
+                guard name.count == 12, String(decoding: name, as: UTF8.self).lowercased() == "cache-status" else {
+                    return nil
+                }
+                let value = line.dropFirst(13).drop { $0 == 0x20 }.prefix { $0 != 0x0D }
+                return String(decoding: value, as: UTF8.self)
+            }
+            return values.isEmpty ? nil : values.joined(separator: ", ")
+        }
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import HTTPTypes
+import Logging
+import Reprise
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@testable import RepriseProxy
+
+/// The access log beside what clients received, metrics and the origin's own count.
+@Suite(.limit(minutes: 3)) struct AccessLogWireTests {
+    private struct Line: Decodable {
+        let time, method, url: String
+        let client, range, cacheStatus, userAgent, trace: String?
+        let status: Int
+        let bytes, storeBytes, joinedBytes, originBytes: Int64
+        let firstByteMilliseconds: Double?
+        let milliseconds: Double
+    }
+
+    /// Runs `body` with a proxy that logs; returns the lines, and the metrics from before its end.
+    private static func lines(
+        configureProxy: (inout ProxyConfiguration) -> Void = { _ in }, _ body: (ProxyBench) async throws -> Void
+    ) async throws -> (lines: [Line], metrics: MetricsReader, prefix: String) {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = directory.path + "/access.log"
+        let log = try AccessLog(path: path, format: .json, logger: Logger(label: "test"))
+        var metrics: MetricsReader?
+        var prefix = ""
+        try await ProxyBench.run(configureProxy: {
+            $0.accessLog = log
+            configureProxy(&$0)
+        }) { proxy async throws in
+            prefix = "http://127.0.0.1:\(proxy.bench.origin.port)"
+            try await body(proxy)
+            await proxy.becomeIdle()
+            metrics = try await proxy.server.metrics()
+        }
+        await log.close(within: .seconds(300))
+        #expect(log.droppedLines == 0)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let lines = try text.split(separator: "\n").map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+        return (lines, try #require(metrics), prefix)
+    }
+
+    @Test(arguments: [true, false]) func sumsAreThoseOfMetricsClientsAndOrigin(_ usesSendfile: Bool) async throws {
+        var received = 0
+        var origin = TestOrigin.Snapshot()
+        let (lines, metrics, _) = try await Self.lines(configureProxy: { $0.usesSendfile = usesSendfile }) {
+            proxy async throws in
+            let length: Int64 = 2_000_000
+            for file in 0..<3 { proxy.bench.publish("/\(file)", length: length, seed: UInt64(file)) }
+            proxy.bench.publish("/private", length: 70_000) { $0.fields = [.cacheControl: "no-store"] }
+            var generator = SeededGenerator(seed: 8)
+            for _ in 0..<80 {
+                let start = Int64.random(in: 0..<length, using: &generator)
+                let end = min(length, start + Int64.random(in: 1...300_000, using: &generator))
+                let path = "/\(Int.random(in: 0..<3, using: &generator))"
+                received += try await proxy.get(path, ["Range: bytes=\(start)-\(end - 1)"]).body.count
+            }
+            for path in ["/0", "/1", "/private"] { received += try await proxy.get(path).body.count }
+            received += try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<10 { group.addTask { try await proxy.get("/2").body.count } }
+                return try await group.reduce(0, +)
+            }
+            await proxy.becomeIdle()
+            origin = await proxy.bench.origin.settledSnapshot()
+        }
+        #expect(lines.count == 93)
+        #expect(Double(lines.count) == metrics.sum("reprise_responses_total"))
+        #expect(lines.reduce(0) { $0 + $1.bytes } == Int64(received))
+        for (source, path) in [("store", \Line.storeBytes), ("joined", \.joinedBytes), ("origin", \.originBytes)] {
+            let sum = lines.reduce(0) { $0 + $1[keyPath: path] }
+            #expect(Double(sum) == metrics.sum("reprise_served_bytes_total", ["source": source]))
+        }
+        for line in lines { #expect(line.bytes == line.storeBytes + line.joinedBytes + line.originBytes) }
+        #expect(Double(origin.bodyBytesSent) == metrics.sum("reprise_origin_bytes_total"))
+        #expect(lines.allSatisfy { $0.firstByteMilliseconds ?? -1 >= 0 && $0.milliseconds >= $0.firstByteMilliseconds ?? 0 })
+    }
+
+    @Test func eachKindOfAnswerHasALine() async throws {
+        let (lines, metrics, prefix) = try await Self.lines { proxy async throws in
+            proxy.bench.publish("/a", length: 100_000)
+            let whole = try await proxy.get("/a?signature=secret", ["traceparent: 00-\(Self.trace)-b7ad6b7169203331-01"])
+            let tag = try #require(whole.head.fields["etag"])
+            _ = try await proxy.get("/a?signature=secret", ["Range: bytes=10-19", "User-Agent: \"x\"\\"])
+            _ = try await proxy.get("/a?signature=secret", method: "HEAD")
+            _ = try await proxy.get("/a?signature=secret", ["If-None-Match: \(tag)"])
+            _ = try await proxy.get("/a?signature=secret", ["Range: bytes=200000-"])
+            _ = try await proxy.get("/a?signature=secret", ["Range: bytes=0-0,5-9"])
+            _ = try await proxy.get("/nothing?signature=secret")
+            _ = try await proxy.get("/a", method: "OPTIONS")
+            for target in ["/", "/nonsense?secret", "/-/status.json", "/-/live", "/-/ready", "/metrics"] {
+                _ = try await RawClient.exchange(port: proxy.server.port, target)
+            }
+            _ = try await proxy.server.raw(["what is secret here"])
+        }
+        let text = lines.map { "\($0.method) \($0.url.replacing(prefix, with: "")) \($0.status)" }
+        #expect(
+            text == [
+                "GET /a 200", "GET /a 206", "HEAD /a 200", "GET /a 304", "GET /a 416", "GET /a 206", "GET /nothing 404",
+                "OPTIONS /a 204", "GET / 200", "GET /nonsense 400", "GET /-/status.json 200", "- - 400",
+            ])
+        #expect(Double(lines.count) == metrics.sum("reprise_responses_total"))
+        #expect(lines[0].trace == Self.trace)
+        #expect(lines[0].client == "127.0.0.1")
+        #expect(lines[0].originBytes == 100_000)
+        #expect(lines[1].range == "bytes=10-19")
+        #expect(lines[1].userAgent == "\"x\"\\")
+        #expect(lines[1].cacheStatus == "reprise; hit")
+        #expect(lines[1].bytes == 10 && lines[1].storeBytes == 10)
+        #expect(lines[2].bytes == 0 && lines[3].bytes == 0)
+        #expect(lines[5].storeBytes == 6 && lines[5].bytes > 6)
+        #expect(lines[6].cacheStatus?.hasPrefix("reprise; fwd=uri-miss; fwd-status=404") == true)
+    }
+
+    private static let trace = "0af7651916cd43dd8448eb211c80319c"
+
+    @Test func aTokenIsInNoLine() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = directory.path + "/access.log"
+        let log = try AccessLog(path: path, format: .combined, logger: Logger(label: "test"))
+        try await ProxyBench.run(configureProxy: {
+            $0.accessLog = log
+            $0.token = "sesame"
+        }) { proxy async throws in
+            proxy.bench.publish("/a", length: 10)
+            for target in ["/sesame\(proxy.target("/a"))", "/sesane\(proxy.target("/a"))", "/sesame/metrics", "/sesame/"] {
+                _ = try await RawClient.exchange(port: proxy.server.port, target)
+            }
+        }
+        await log.close(within: .seconds(300))
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(text.split(separator: "\n").count == 3)
+        #expect(!text.contains("sesa"))
+    }
+
+    @Test func aClientThatLeavesIsLoggedAsInNginx() async throws {
+        let (lines, _, _) = try await Self.lines { proxy async throws in
+            proxy.bench.publish("/a", length: 1000)
+            proxy.bench.origin.holdHeads("/a")
+            let client = try RawClient(port: proxy.server.port)
+            try await client.get(proxy.target("/a"))
+            await eventually { proxy.server.answersUnderWay == 1 }
+            client.disconnect()
+            await eventually { proxy.server.answersUnderWay == 0 }
+            proxy.bench.origin.release("/a")
+        }
+        #expect(lines.map(\.status) == [499])
+        #expect(lines.map(\.bytes) == [0])
+    }
+
+    @Test func ofAHitThatIsBrokenOffOnlyWhatLeftIsLogged() async throws {
+        let length: Int64 = 24 << 20
+        let (lines, _, _) = try await Self.lines { proxy async throws in
+            proxy.bench.publish("/film", length: length)
+            _ = try await proxy.bench.bytes("/film")
+            let client = try RawClient(port: proxy.server.port, receiveBufferSize: 16 << 10)
+            try await client.get(proxy.target("/film"))
+            #expect(try await client.head().status == 200)
+            client.disconnect()
+            await eventually { proxy.server.connections == 0 }
+        }
+        #expect(lines.count == 1)
+        #expect(lines.first.map { $0.bytes < length / 2 && $0.bytes == $0.storeBytes && $0.status == 200 } == true)
+    }
+
+    @Test("requests behind one another have a line each, with their own times") func pipelined() async throws {
+        let (lines, metrics, _) = try await Self.lines { proxy async throws in
+            proxy.bench.publish("/a", length: 40_000)
+            _ = try await proxy.bench.bytes("/a")
+            let client = try RawClient(port: proxy.server.port)
+            let request = "GET \(proxy.target("/a")) HTTP/1.1\r\nHost: localhost\r\nRange: bytes=0-99\r\n\r\n"
+            try await client.send(String(repeating: request, count: 50))
+            for _ in 0..<50 {
+                let head = try await client.head()
+                #expect(head.status == 206)
+                _ = try await client.body(100)
+            }
+        }
+        #expect(lines.count == 50)
+        #expect(lines.allSatisfy { $0.bytes == 100 && $0.storeBytes == 100 && $0.firstByteMilliseconds != nil })
+        #expect(metrics.sum("reprise_first_byte_seconds_count", ["source": "store"]) == 50)
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import HTTPSemantics
+import HTTPTypes
+import Reprise
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@testable import RepriseProxy
+
+/// That metrics are true to the byte: to what clients received, and to what the origin has counted itself.
+@Suite(.limit(minutes: 3)) struct MetricsSumTests {
+    private static let length: Int64 = 3_000_000
+
+    @Test(arguments: [true, false]) func sumsAreThoseOfClientsAndOrigin(_ usesSendfile: Bool) async throws {
+        try await ProxyBench.run(configureProxy: { $0.usesSendfile = usesSendfile }) { proxy async throws in
+            for file in 0..<4 { proxy.bench.publish("/\(file)", length: Self.length, seed: UInt64(file)) }
+            proxy.bench.publish("/private", length: 70_000) { $0.fields = [.cacheControl: "no-store"] }
+            var generator = SeededGenerator(seed: 3)
+            var received = 0
+            var (answers, media) = (0, 0)
+            for _ in 0..<120 {
+                let file = Int.random(in: 0..<4, using: &generator)
+                let start = Int64.random(in: 0..<Self.length, using: &generator)
+                let end = min(Self.length, start + Int64.random(in: 1...400_000, using: &generator))
+                let answer = try await proxy.get("/\(file)", ["Range: bytes=\(start)-\(end - 1)"])
+                #expect(answer.head.status == 206)
+                received += answer.body.count
+                (answers, media) = (answers + 1, media + 1)
+            }
+            for path in ["/0", "/private", "/private"] {
+                received += try await proxy.get(path).body.count
+                (answers, media) = (answers + 1, media + 1)
+            }
+            let metrics = try await Self.settled(proxy)
+            #expect(metrics.sum("reprise_served_bytes_total") == Double(received))
+            #expect(metrics.sum("reprise_responses_total", ["method": "GET", "code": "2xx"]) == Double(answers))
+            #expect(metrics.sum("reprise_responses_total") == Double(answers))
+            #expect(metrics.sum("reprise_first_byte_seconds_count") == Double(media))
+            #expect(metrics.sum("reprise_reads_total") == Double(media))
+            let statistics = proxy.bench.cache.statistics
+            #expect(
+                metrics.sum("reprise_served_bytes_total", ["source": "store"]) == Double(statistics.bytesFromStore))
+            let origin = await proxy.bench.origin.settledSnapshot()
+            #expect(metrics.sum("reprise_origin_bytes_total") == Double(origin.bodyBytesSent))
+            #expect(metrics.sum("reprise_origin_requests_total") == Double(origin.requestCount))
+            #expect(metrics.sum("reprise_readers") == 0)
+            #expect(metrics.sum("reprise_fetches") == 0)
+        }
+    }
+
+    /// The metrics when nothing goes on any more.
+    private static func settled(_ proxy: ProxyBench) async throws -> MetricsReader {
+        await proxy.becomeIdle()
+        return try await proxy.server.metrics()
+    }
+
+    @Test func manyClientsOfTheSameFile() async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/a", length: Self.length)
+            let received = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<20 { group.addTask { try await proxy.get("/a").body.count } }
+                return try await group.reduce(0, +)
+            }
+            let metrics = try await Self.settled(proxy)
+            #expect(received == 20 * Int(Self.length))
+            #expect(metrics.sum("reprise_served_bytes_total") == Double(received))
+            #expect(metrics.sum("reprise_responses_total") == 20)
+            #expect(metrics.sum("reprise_first_byte_seconds_count") == 20)
+            let origin = await proxy.bench.origin.settledSnapshot()
+            #expect(metrics.sum("reprise_origin_bytes_total") == Double(origin.bodyBytesSent))
+        }
+    }
+
+    @Test func everyKindOfAnswerIsCountedOnce() async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/a", length: 100_000)
+            let whole = try await proxy.get("/a")
+            _ = try await proxy.get("/a")
+            _ = try await proxy.get("/a", method: "HEAD")
+            _ = try await proxy.get("/a", ["If-None-Match: \(try #require(whole.head.fields["etag"]))"])
+            _ = try await proxy.get("/a", ["Range: bytes=200000-"])
+            _ = try await proxy.get("/a", ["Range: bytes=0-0,5-9"])
+            _ = try await proxy.get("/nothing")
+            _ = try await proxy.get("/a", method: "OPTIONS")
+            _ = try await RawClient.exchange(port: proxy.server.port, "/")
+            _ = try await RawClient.exchange(port: proxy.server.port, "/nonsense")
+            _ = try await RawClient.exchange(port: proxy.server.port, "/-/status.json")
+            _ = try await proxy.server.raw(["what is this"])
+            // These are about the server only.
+            for target in ["/-/live", "/-/ready", "/metrics"] {
+                _ = try await RawClient.exchange(port: proxy.server.port, target)
+            }
+            let metrics = try await Self.settled(proxy)
+            func count(_ method: String, _ code: String) -> Double {
+                metrics.sum("reprise_responses_total", ["method": method, "code": code])
+            }
+            #expect(count("GET", "2xx") == 5)
+            #expect(count("GET", "3xx") == 1)
+            #expect(count("GET", "4xx") == 3)
+            #expect(count("HEAD", "2xx") == 1)
+            #expect(count("OPTIONS", "2xx") == 1)
+            #expect(count("other", "4xx") == 1)
+            #expect(metrics.sum("reprise_responses_total") == 12)
+        }
+    }
+
+    @Test func hitsCountWhenTheyAreDelivered() async throws {
+        try await ProxyBench.run { proxy async throws in
+            let length: Int64 = 24 << 20
+            proxy.bench.publish("/film", length: length)
+            _ = try await proxy.bench.bytes("/film")
+            let before = try await Self.settled(proxy)
+            let client = try RawClient(port: proxy.server.port, receiveBufferSize: 16 << 10)
+            try await client.get(proxy.target("/film"))
+            #expect(try await client.head().status == 200)
+            let during = try await proxy.server.metrics()
+            #expect(during.sum("reprise_readers") == 1)
+            #expect(during.sum("reprise_responses_total") == before.sum("reprise_responses_total"))
+            client.disconnect()
+            await eventually { proxy.server.connections == 0 }
+            let after = try await proxy.server.metrics()
+            let served = after.sum("reprise_served_bytes_total") - before.sum("reprise_served_bytes_total")
+            #expect(served < Double(length) / 2, "24 MiB were begun, and next to nothing was read")
+            #expect(after.sum("reprise_readers") == 0)
+            #expect(after.sum("reprise_responses_total") == before.sum("reprise_responses_total") + 1)
+            #expect(after.sum("reprise_first_byte_seconds_count", ["source": "store"]) == 1)
+        }
+    }
+
+    @Test func aClientThatLeavesBeforeTheHeadHasNoStatus() async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/a", length: 1000)
+            proxy.bench.origin.hold("/a", at: 0)
+            let client = try RawClient(port: proxy.server.port)
+            try await client.get(proxy.target("/a"))
+            await eventually { proxy.server.answersUnderWay == 1 }
+            client.disconnect()
+            await eventually { proxy.server.answersUnderWay == 0 }
+            proxy.bench.origin.release("/a")
+            let metrics = try await proxy.server.metrics()
+            #expect(metrics.sum("reprise_responses_total", ["method": "GET", "code": "none"]) == 1)
+            #expect(metrics.sum("reprise_first_byte_seconds_count") == 0)
+        }
+    }
+
+    @Test func connectionsBeyondTheLimitAreCounted() async throws {
+        try await ProxyBench.run(configureProxy: { $0.maximumConnections = 1 }) { proxy async throws in
+            let first = try RawClient(port: proxy.server.port)
+            try await first.get("/")
+            _ = try await first.head()
+            let second = try await RawClient.exchange(port: proxy.server.port, "/")
+            #expect(second.head.status == 503)
+            first.disconnect()
+            await eventually { proxy.server.connections == 0 }
+            let metrics = try await proxy.server.metrics()
+            #expect(metrics.sum("reprise_connections_refused_total") == 1)
+            #expect(metrics.sum("reprise_responses_total", ["code": "5xx"]) == 1)
+        }
+    }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import Reprise
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@testable import RepriseProxy
+
+/// Metrics as monitors and attackers get them.
+@Suite(.limit(minutes: 2)) struct MetricsWireTests {
+    @Test("Prometheus's text and OpenMetrics, whichever is asked for", arguments: [false, true])
+    func formats(isOpenMetrics: Bool) async throws {
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/a", length: 1000)
+            _ = try await proxy.get("/a")
+            let name = "application/openmetrics-text;version=1.0.0"
+            let answer = try await RawClient.exchange(
+                port: proxy.server.port, "/metrics", isOpenMetrics ? ["Accept: \(name)"] : [])
+            #expect(answer.head.status == 200)
+            #expect(
+                answer.head.fields["content-type"]
+                    == (isOpenMetrics
+                        ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                        : "text/plain; version=0.0.4; charset=utf-8"))
+            #expect(answer.head.fields["cache-control"] == "no-store")
+            #expect(answer.head.fields["vary"]?.contains("Accept") == true)
+            let text = String(decoding: answer.body, as: UTF8.self)
+            let metrics = try MetricsReader(text, isOpenMetrics: isOpenMetrics)
+            #expect(metrics.sum("reprise_served_bytes_total") == 1000)
+            #expect(metrics.families.count > 25)
+            let again = try await RawClient.exchange(port: proxy.server.port, "/-/metrics", method: "HEAD")
+            #expect(again.head.status == 200)
+            #expect(again.body.isEmpty)
+        }
+    }
+
+    @Test("the real promtool finds nothing wrong, and no advice to give") func promtool() async throws {
+        guard let promtool = ChildProcess.path(of: "promtool") else {
+            return print("skipped: promtool is not installed (Debian: prometheus)")
+        }
+        try await ProxyBench.run { proxy async throws in
+            proxy.bench.publish("/a", length: 1000)
+            for path in ["/a", "/a", "/nothing"] { _ = try await proxy.get(path) }
+            await proxy.becomeIdle()
+            let answer = try await RawClient.exchange(port: proxy.server.port, "/metrics")
+            let file = try proxy.bench.directory.write(answer.body, to: "metrics.txt")
+            let outcome = try await ChildProcess.run(
+                "/bin/sh", ["-c", "exec \"$0\" check metrics < \"$1\"", promtool, file])
+            #expect(outcome.exit == .status(0), "\(outcome)")
+            #expect(outcome.output.isEmpty && outcome.errors.isEmpty, "\(outcome)")
+        }
+    }
+
+    @Test("a page of another site reads no metrics, not even one that may read media") func foreignPages()
+        async throws
+    {
+        try await ProxyBench.run(configureProxy: { $0.allowedPages = ["http://localhost:8000"] }) {
+            proxy async throws in
+            for page in ["http://evil.example", "http://localhost:8000"] {
+                for method in ["GET", "HEAD", "POST", "OPTIONS"] {
+                    let fields = ["Origin: \(page)", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: empty"]
+                    let answer = try await RawClient.exchange(
+                        port: proxy.server.port, "/metrics", fields, method: method)
+                    #expect(answer.head.status == 403)
+                    #expect(answer.head.fields["access-control-allow-origin"] == nil)
+                    #expect(!String(decoding: answer.body, as: UTF8.self).contains("reprise_"))
+                }
+            }
+            let script = try await RawClient.exchange(
+                port: proxy.server.port, "/metrics", ["Sec-Fetch-Site: same-site", "Sec-Fetch-Dest: script"])
+            #expect(script.head.status == 403)
+        }
+    }
+
+    @Test("a name that points at this machine is refused (DNS rebinding)") func rebinding() async throws {
+        try await ProxyBench.run { proxy async throws in
+            let text = try await proxy.server.raw(
+                ["GET /metrics HTTP/1.1", "Host: evil.example:\(proxy.server.port)", "Connection: close"])
+            #expect(text.hasPrefix("HTTP/1.1 403 "))
+        }
+    }
+
+    @Test func withoutTheTokenThereAreNoMetrics() async throws {
+        try await ProxyBench.run(configureProxy: { $0.token = "secret" }) { proxy async throws in
+            for (target, status) in [
+                ("/metrics", 403), ("/-/metrics", 403), ("/wrong/metrics", 403), ("/secret/metrics", 200),
+                ("/secret/-/metrics", 200), ("/secret/metricsx", 400),
+            ] {
+                let answer = try await RawClient.exchange(port: proxy.server.port, target)
+                #expect(answer.head.status == status, "\(target)")
+                #expect(String(decoding: answer.body, as: UTF8.self).contains("reprise_reads") == (status == 200))
+            }
+        }
+    }
+
+    @Test func beyondThisMachineThereAreNoMetricsWithoutAToken() async throws {
+        try await ProxyBench.run(configureProxy: { configuration in
+            configuration.host = "0.0.0.0"
+            configuration.allowedHosts = ["127.0.0.1"]
+        }) { proxy async throws in
+            #expect(try await RawClient.exchange(port: proxy.server.port, "/metrics").head.status == 403)
+        }
+    }
+
+    @Test func theControlSocketHasThemToo() async throws {
+        let folder = try TemporaryDirectory()
+        defer { folder.remove() }
+        let place = ControlPlace(folder: folder.path, name: "reprise.sock", isMade: true)
+        try await ProxyBench.run(configureProxy: { $0.controlPlaces = [place] }) { proxy async throws in
+            for target in ["/metrics", "/-/metrics", "/-/api/metrics"] {
+                let client = try RawClient(path: try #require(proxy.server.controlPath))
+                try await client.get(target)
+                #expect(try await client.head().status == 200)
+            }
+        }
+    }
+
+    @Test func wrongRequestsAreRefused() async throws {
+        try await ProxyBench.run { proxy async throws in
+            for (method, target, status) in [
+                ("POST", "/metrics", 405), ("GET", "/metrics?name[]=x", 400), ("GET", "/metrics/", 400),
+                ("GET", "/metric", 400),
+            ] {
+                let answer = try await RawClient.exchange(port: proxy.server.port, target, method: method)
+                #expect(answer.head.status == status, "\(method) \(target)")
+            }
+        }
+    }
+
+    // MARK: - Hosts
+
+    private static func answer(to request: OriginRequest) -> CannedOrigin.Answer {
+        CannedOrigin.Answer(status: 200, fields: [.contentType: "video/mp4", .contentLength: "10"], body: "0123456789")
+    }
+
+    @Test("a thousand hosts have twenty names; sums stay exact") func manyHosts() async throws {
+        try await CannedOrigin(Self.answer).serve { server async throws in
+            let client = try RawClient(port: server.port)
+            for number in 0..<1000 {
+                try await client.get("/http/h\(number).example/a")
+                let head = try await client.head()
+                #expect(head.status == 200)
+                _ = try await client.body(try #require(head.length))
+            }
+            let metrics = try await server.metrics()
+            for name in ["reprise_origin_bytes_total", "reprise_origin_first_byte_seconds_count"] {
+                #expect(Set(metrics.samples(name).map { $0.labels["host"] }).count == 21)
+            }
+            #expect(metrics.sum("reprise_origin_bytes_total") == 10_000)
+            #expect(metrics.sum("reprise_origin_requests_total") == 1000)
+            #expect(metrics.sum("reprise_origin_first_byte_seconds_count") == 1000)
+            #expect(metrics.sum("reprise_origin_bytes_total", ["host": "other"]) >= 9800)
+        }
+    }
+
+    @Test("hosts that are called as the others are, that clients make up, or that are no hosts") func hostileHosts()
+        async throws
+    {
+        try await CannedOrigin(Self.answer).serve { server async throws in
+            let long = String(repeating: "a", count: 255)
+            for (host, status) in [
+                ("other", 200), ("le", 200), ("_", 200), (long, 200), ("[::1]", 200), ("a%22%7D", 400), ("a\"}", 400),
+                ("a\\", 400), ("a{b=", 400), (long + "a", 400), ("a@b", 400),
+            ] {
+                let answer = try await RawClient.exchange(port: server.port, "/http/\(host)/a")
+                #expect(answer.head.status == status, "\(host)")
+            }
+            let metrics = try await server.metrics()
+            #expect(metrics.sum("reprise_origin_bytes_total", ["host": "other"]) == 10)
+            #expect(metrics.sum("reprise_origin_bytes_total", ["host": long]) == 10)
+            #expect(metrics.sum("reprise_origin_bytes_total", ["host": "[::1]"]) == 10)
+            #expect(metrics.sum("reprise_responses_total", ["method": "GET", "code": "4xx"]) == 6)
+        }
+    }
+
+    @Test func hostsNeedNotBeNamed() async throws {
+        try await CannedOrigin(Self.answer).serve(configure: { $0.namesHostsInMetrics = false }) { server async throws in
+            for host in ["a.example", "b.example"] {
+                _ = try await RawClient.exchange(port: server.port, "/http/\(host)/a")
+            }
+            let metrics = try await server.metrics()
+            #expect(metrics.families.flatMap(\.samples).allSatisfy { $0.labels["host"] == nil })
+            #expect(metrics.samples("reprise_origin_bytes_total").map(\.value) == [20])
+            #expect(metrics.sum("reprise_origin_requests_total", ["outcome": "2xx"]) == 2)
+        }
+    }
+}
+
+extension ProxyServer {
+    /// The metrics as Prometheus reads them.
+    func metrics() async throws -> MetricsReader {
+        let answer = try await RawClient.exchange(port: port, "/metrics")
+        try #require(answer.head.status == 200)
+        return try MetricsReader(String(decoding: answer.body, as: UTF8.self), isOpenMetrics: false)
+    }
+}
