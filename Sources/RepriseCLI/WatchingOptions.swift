@@ -28,7 +28,7 @@ struct WatchingOptions: ParsableArguments {
         }
     }
 
-    /// The file of the access log; `nil` if there is to be none.
+    /// The file of the access log; `nil` for none.
     private var path: String? {
         (accessLog ?? CacheOptions.environment["REPRISE_ACCESS_LOG"]).map { ($0 as NSString).expandingTildeInPath }
     }
@@ -36,7 +36,7 @@ struct WatchingOptions: ParsableArguments {
     /// Whether lines of the access log go to standard output.
     var isLogOnOutput: Bool { path == "-" }
 
-    /// Opens the access log, if there is to be one.
+    /// Opens the access log; `nil` if none was asked for.
     func openLog(logger: Logger) throws -> AccessLog? {
         guard let path else { return nil }
         return try AccessLog(path: path, format: try form(), logger: logger)

@@ -27,7 +27,8 @@ import Testing
         }
     }
 
-    @Test("a rotation loses no line: the file is moved away, and a hang-up opens it again") func rotation() async throws {
+    @Test("a rotation loses no line: the file is moved away, and a hang-up opens it again") func rotation() async throws
+    {
         try await Site.run { site async throws in
             site.publish("/a.mp4", length: 1000)
             let log = site.directory.path + "-access.log"
@@ -79,7 +80,8 @@ import Testing
                 // The largest file that the shell below allows, in kilobytes, less half a line.
                 let limit = 4096
                 let old = Array((String(repeating: "x", count: 1023) + "\n").utf8)
-                let filled = (0..<limit - 1).flatMap { _ in old } + Array((String(repeating: "y", count: 899) + "\n").utf8)
+                let filled =
+                    (0..<limit - 1).flatMap { _ in old } + Array((String(repeating: "y", count: 899) + "\n").utf8)
                 try Data(filled).write(to: URL(fileURLWithPath: log))
                 let prefix = ["/bin/bash", "-c", "trap '' XFSZ; ulimit -f \(limit); exec \"$0\" \"$@\""]
                 let outcome = try await Serving.run(
@@ -106,10 +108,14 @@ import Testing
             (["--access-log", ""], [:], "--access-log"), (["--access-log-format", "json"], [:], "--access-log-format"),
             (["--access-log", "/no/such/folder/a"], [:], "/no/such/folder/a"),
             (["--access-log", "a", "--access-log-format", "xml"], [:], "--access-log-format"),
-            (["--access-log", directory.path + "/a"], ["REPRISE_ACCESS_LOG_FORMAT": "xml"], "REPRISE_ACCESS_LOG_FORMAT"),
+            (
+                ["--access-log", directory.path + "/a"], ["REPRISE_ACCESS_LOG_FORMAT": "xml"],
+                "REPRISE_ACCESS_LOG_FORMAT"
+            ),
             ([], ["REPRISE_ACCESS_LOG": "/no/such/folder/b"], "/no/such/folder/b"),
         ] as [([String], [String: String], String)] {
-            let outcome = try await Command.run("serve", directory, ["--port", "0"] + options, environment: environment)
+            let outcome = try await Command.run(
+                "serve", directory, ["--port", "0"] + options, environment: environment)
             #expect(outcome.exit == .status(64), "\(options): \(outcome)")
             #expect(outcome.errors.contains(word), "\(options): \(outcome)")
         }

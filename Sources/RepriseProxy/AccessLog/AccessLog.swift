@@ -5,8 +5,8 @@ package import Reprise
 
 /// The access log of a server: a line for each answer at the port.
 ///
-/// Lines are written on a queue of their own. If they cannot be written as fast as they come, or at all, serving goes on:
-/// lines are dropped and counted, and the server's own log says so once.
+/// Lines are written on a queue of their own. If they cannot be written as fast as they come, or at all, serving goes
+/// on: lines are dropped and counted, and the server's own log says so once.
 package final class AccessLog: Sendable {
     private struct Backlog {
         var entries: [AccessLogEntry] = []
@@ -15,10 +15,25 @@ package final class AccessLog: Sendable {
         var isScheduled = false
         /// Lines that were never written.
         var dropped: Int64 = 0
-        /// Why lines get lost, since the last one that was written; `nil` while none do.
-        var problem: String?
+        /// Whether lines get lost.
+        var isLosing = false
         /// What ``dropped`` was when the problem began.
         var droppedBefore: Int64 = 0
+
+        /// Counts lost lines; returns whether they are the first ones of their problem.
+        mutating func drop(_ count: Int64) -> Bool {
+            let isFirst = !isLosing
+            if isFirst { (isLosing, droppedBefore) = (true, dropped) }
+            dropped += count
+            return isFirst
+        }
+
+        /// Notes that lines are written; returns how many were lost, if any were.
+        mutating func recover() -> Int64? {
+            guard isLosing else { return nil }
+            isLosing = false
+            return dropped - droppedBefore
+        }
     }
 
     /// Most bytes that wait.
@@ -36,8 +51,9 @@ package final class AccessLog: Sendable {
     /// Used on the queue only; `nil` once it is closed.
     private let file: Mutex<LogFile?>
 
-    /// Opens the file at `path` for appending, or makes it; `-` stands for standard output. Failures are told to
-    /// `logger`.
+    /// Opens the file at `path` for appending, or makes it; `-` stands for standard output.
+    ///
+    /// What goes wrong later is told to `logger`.
     ///
     /// Throws `invalidArgument` if it cannot be opened.
     package init(path: String, format: AccessLogFormat, logger: Logger) throws(RepriseError) {
@@ -54,16 +70,16 @@ package final class AccessLog: Sendable {
 
     /// Writes the line of `entry` soon; never waits.
     func add(_ entry: AccessLogEntry) {
+        let reason = "Lines come faster than they can be written."
         let (mustSchedule, isFirst) = backlog.withLock { backlog in
-            guard backlog.weight < Self.capacity else {
-                return (false, backlog.drop(1, because: "Lines come faster than they can be written."))
-            }
+            guard backlog.weight < Self.capacity else { return (false, backlog.drop(1)) }
             backlog.entries.append(entry)
             backlog.weight += entry.weight
             defer { backlog.isScheduled = true }
             return (!backlog.isScheduled, false)
         }
-        if isFirst { queue.async { [self] in tellProblem() } }
+        // Its own queue may be waiting for a reader.
+        if isFirst { DispatchQueue.global().async { [self] in tell(reason) } }
         if mustSchedule { queue.async { [self] in writeAll() } }
     }
 
@@ -88,8 +104,9 @@ package final class AccessLog: Sendable {
         }
     }
 
-    /// Writes what waits, and closes the file; returns after `patience` in any case, because the reader of a pipe may have
-    /// stopped for good.
+    /// Writes what waits, and closes the file.
+    ///
+    /// Returns after `patience` in any case, because the reader of a pipe may have stopped for good.
     package func close(within patience: DispatchTimeInterval = AccessLog.patience) async {
         let isOver = Promise<Void>()
         queue.async { [self] in
@@ -125,43 +142,26 @@ package final class AccessLog: Sendable {
     }
 
     private func write(_ lines: inout [UInt8], weight: inout Int) {
+        guard !lines.isEmpty else { return }
         let (count, failure) = file.withLock { file in
             file?.write(lines) ?? (0, LogFile.Failure(description: "The log is closed."))
         }
         let lost = lines[count...].reduce(Int64(0)) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) }
         let (isFirst, recovered) = backlog.withLock { backlog in
             backlog.weight -= weight
-            if let failure { return (backlog.drop(lost, because: failure.description), Int64?.none) }
+            if failure != nil { return (backlog.drop(lost), Int64?.none) }
             return (false, backlog.weight < Self.capacity / 2 ? backlog.recover() : nil)
         }
-        if isFirst { tellProblem() }
+        if let failure, isFirst { tell(failure.description) }
         if let recovered {
             logger.notice("the access log is written again", metadata: ["lost": "\(recovered)"])
         }
         (lines, weight) = ([], 0)
     }
 
-    private func tellProblem() {
-        guard let problem = backlog.withLock({ $0.problem }) else { return }
+    private func tell(_ reason: String) {
         logger.warning(
             "lines of the access log are lost until it can be written again",
-            metadata: ["file": "\(path)", "reason": "\(problem)"])
-    }
-}
-
-extension AccessLog.Backlog {
-    /// Counts lost lines; returns whether they are the first ones of their problem.
-    fileprivate mutating func drop(_ count: Int64, because reason: String) -> Bool {
-        let isFirst = problem == nil
-        if isFirst { (problem, droppedBefore) = (reason, dropped) }
-        dropped += count
-        return isFirst
-    }
-
-    /// Notes that lines are written; returns how many were lost, if any were.
-    fileprivate mutating func recover() -> Int64? {
-        guard problem != nil else { return nil }
-        problem = nil
-        return dropped - droppedBefore
+            metadata: ["file": "\(path)", "reason": "\(reason)"])
     }
 }

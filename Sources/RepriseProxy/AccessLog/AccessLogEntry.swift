@@ -42,7 +42,7 @@ struct AccessLogEntry: Sendable {
 
     private var json: String {
         var line = "{\"time\":\"\(LogTime.iso(request.time))\""
-        func add(_ name: String, _ value: String?, atMost length: Int = longest) {
+        func add(_ name: String, _ value: String?, atMost length: Int = Self.longest) {
             guard let value else { return }
             line += ",\"\(name)\":\"\(Self.jsonEscaped(Self.cut(value, length)))\""
         }

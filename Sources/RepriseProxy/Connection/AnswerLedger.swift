@@ -72,12 +72,15 @@ struct AnswerLedger {
         awaitSystem()
     }
 
-    /// The system has accepted the next bytes of a hit.
+    /// The system has accepted the next bytes of a hit, and with them everything before.
+    ///
+    /// They count now: a film may be sent for hours, and its client may leave before its end.
     mutating func handedOver(_ count: Int64) {
         // A flush may report this before it returns.
         if current?.firstByte == nil { current?.noteFirstByte(at: counts.elapsed()) }
         delivery.wrote(count)
         note(count)
+        delivered()
     }
 
     private mutating func note(_ count: Int64) {

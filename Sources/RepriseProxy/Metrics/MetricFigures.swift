@@ -161,7 +161,8 @@ struct MetricFigures: Sendable {
             MetricFamily(
                 "reprise_connections_refused_total", .counter,
                 "Connections beyond the limit, which were answered with 503 or closed.", connectionsRefused),
-            MetricFamily("reprise_ready", .gauge, "1 while new requests should come here, otherwise 0.", isReady ? 1 : 0),
+            MetricFamily(
+                "reprise_ready", .gauge, "1 while new requests should come here, otherwise 0.", isReady ? 1 : 0),
             MetricFamily(
                 "reprise_access_log_dropped_total", .counter, "Lines of the access log that were lost.", droppedLines),
             MetricFamily(

@@ -1,6 +1,8 @@
 import NIOCore
 
-/// The head of an answer as this proxy sends it, read again: whatever made the answer, this is what the client was told.
+/// The head of an answer as this proxy sends it, read again.
+///
+/// Whatever made the answer, this is what the client was told.
 enum SentHead {
     /// The status in the head at the beginning of `buffer`, and the length of the head with its empty line.
     static func measure(_ buffer: ByteBuffer) -> (status: Int?, length: Int) {
@@ -21,7 +23,9 @@ enum SentHead {
         return min(end + 4, bytes.count)
     }
 
-    /// The value of Cache-Status; several lines are joined with a comma (RFC 9110 §5.3). `nil` if there is none.
+    /// The value of Cache-Status; `nil` if there is none.
+    ///
+    /// Several lines are joined with a comma (RFC 9110 §5.3).
     static func cacheStatus(_ buffer: ByteBuffer) -> String? {
         buffer.withUnsafeReadableBytes { bytes in
             let head = bytes.prefix(length(bytes))

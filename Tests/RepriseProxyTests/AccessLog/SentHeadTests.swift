@@ -11,7 +11,8 @@ import Testing
             ("HTTP/1.1 200 OK\r\ncache-status: a\r\nCACHE-STATUS:b\r\n\r\n", "a, b"),
             ("HTTP/1.1 200 OK\r\nCache-Statu: a\r\nX-Cache-Status: b\r\n\r\n", nil), ("HTTP/1.1 200 OK\r\n\r\n", nil),
             ("", nil),
-        ] as [(String, String?)]) func theCacheStatusIsThatOfTheHead(text: String, value: String?) {
+        ] as [(String, String?)]) func theCacheStatusIsThatOfTheHead(text: String, value: String?)
+    {
         #expect(SentHead.cacheStatus(ByteBuffer(string: text)) == value)
     }
 }

@@ -20,7 +20,8 @@ import Testing
             ("HTTP/1.1 304 Not Modified\r\n\r\n", 304, 0), ("HTTP/1.1 200 OK\r\n\r\n\r\n\r\n", 200, 4),
             // Nothing that this proxy writes.
             ("HTTP/1.1 2", nil, 0), ("abc", nil, 0), ("HTTP/1.1 a00 \r\n\r\n", nil, 0), ("HTTP/1.1 200 OK\r\n", 200, 0),
-        ] as [(String, Int?, Int)]) func theHeadEndsWithItsEmptyLine(text: String, status: Int?, body: Int) {
+        ] as [(String, Int?, Int)]) func theHeadEndsWithItsEmptyLine(text: String, status: Int?, body: Int)
+    {
         let (count, reading) = Self.begin(text)
         #expect(count == body)
         #expect(reading.status == status)

@@ -17,7 +17,8 @@ import Testing
 
     private static let families = [
         MetricFamily(
-            "a_bytes_total", .counter, "Bytes.", [Sample(.integer(3), ["from": "x"]), Sample(.integer(4), ["from": "y"])]),
+            "a_bytes_total", .counter, "Bytes.",
+            [Sample(.integer(3), ["from": "x"]), Sample(.integer(4), ["from": "y"])]),
         MetricFamily("b_seconds", .histogram, "Time.", [Sample(.histogram(histogram([1, 3, 20_000])), ["of": "z"])]),
         MetricFamily("c", .gauge, "Now.", [Sample(.number(0.5))]),
         MetricFamily("d_total", .counter, "Nothing yet.", []),
@@ -81,7 +82,8 @@ import Testing
     @Test("whatever a label or a help text is, it is read back as it was", arguments: [false, true])
     func escaping(isOpenMetrics: Bool) throws {
         let hostile = [
-            "\"", "\\", "\n", "\\n", "\"}", "a\"} 1\nb{c=\"d", "\\\"", "é", "日本", "\u{0}", "\t", "{}", "# EOF", "", " ", ",",
+            "\"", "\\", "\n", "\\n", "\"}", "a\"} 1\nb{c=\"d", "\\\"", "é", "日本", "\u{0}", "\t", "{}", "# EOF", "", " ",
+            ",",
             "e\u{301}\n", "\n\"",
         ]
         var generator = SeededGenerator(seed: 16)
@@ -96,7 +98,9 @@ import Testing
             let reader = try MetricsReader(written, isOpenMetrics: isOpenMetrics)
             let samples = reader.samples("a")
             #expect(samples.count == 1)
-            #expect(samples.first?.labels.values.allSatisfy { $0.unicodeScalars.elementsEqual(text.unicodeScalars) } == true)
+            #expect(
+                samples.first?.labels.values.allSatisfy { $0.unicodeScalars.elementsEqual(text.unicodeScalars) } == true
+            )
             #expect(reader.families.first?.help.unicodeScalars.elementsEqual(text.unicodeScalars) == true)
         }
     }
@@ -112,7 +116,8 @@ import Testing
         "Accept (RFC 9110 §12.5.1)",
         arguments: [
             (nil, false), ("*/*", false), ("text/plain", false), ("application/openmetrics-text", true),
-            ("application/openmetrics-text; version=1.0.0", true), ("Application/OpenMetrics-Text;version=\"1.0.0\"", true),
+            ("application/openmetrics-text; version=1.0.0", true),
+            ("Application/OpenMetrics-Text;version=\"1.0.0\"", true),
             ("application/openmetrics-text; version=0.0.1", false), ("application/openmetrics-text; q=0", false),
             ("application/openmetrics-text;q=0.5, text/plain;version=0.0.4;q=0.6", false),
             ("application/openmetrics-text;q=0.6, text/plain;version=0.0.4;q=0.6", true),
@@ -127,7 +132,8 @@ import Testing
                     + "application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=1.0.0;escaping=allow-utf-8;"
                     + "q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1", true
             ),
-        ] as [(String?, Bool)]) func accept(field: String?, isOpenMetrics: Bool) {
+        ] as [(String?, Bool)]) func accept(field: String?, isOpenMetrics: Bool)
+    {
         #expect(MetricsFormat(accept: field) == (isOpenMetrics ? .openMetrics : .prometheus))
     }
 }

@@ -175,7 +175,8 @@ import Testing
     }
 
     @Test func hostsNeedNotBeNamed() async throws {
-        try await CannedOrigin(Self.answer).serve(configure: { $0.namesHostsInMetrics = false }) { server async throws in
+        try await CannedOrigin(Self.answer).serve(configure: { $0.namesHostsInMetrics = false }) {
+            server async throws in
             for host in ["a.example", "b.example"] {
                 _ = try await RawClient.exchange(port: server.port, "/http/\(host)/a")
             }

@@ -1,5 +1,4 @@
-/// Reads metrics as the specifications describe the two text formats, slowly and without mercy: whatever they forbid is a
-/// failure.
+/// Reads metrics as the specifications describe the two text formats; whatever they forbid is a failure.
 ///
 /// Prometheus: "Exposition formats", text format 0.0.4. OpenMetrics: specification 1.0.
 struct MetricsReader {
@@ -187,7 +186,8 @@ struct MetricsReader {
             guard zip(counts, counts.dropFirst()).allSatisfy(<=), (counts.first ?? 0) >= 0 else {
                 throw Failure(description: "\(family.name): counts \(counts)")
             }
-            guard rest.map(\.name) == [family.name + "_sum", family.name + "_count"], rest[1].value == counts.last else {
+            guard rest.map(\.name) == [family.name + "_sum", family.name + "_count"], rest[1].value == counts.last
+            else {
                 throw Failure(description: "\(family.name): sum and count \(rest)")
             }
         }

@@ -41,7 +41,8 @@ import Testing
         var (others, changes): (Int64, Int) = (0, 0)
         for step in 0..<50_000 {
             // Some hosts are much busier than others, and which ones they are changes.
-            let number = Int.random(in: 0..<1000, using: &generator) * Int.random(in: 0..<2, using: &generator) + step / 5000
+            let number =
+                Int.random(in: 0..<1000, using: &generator) * Int.random(in: 0..<2, using: &generator) + step / 5000
             let count = Int64.random(in: 0..<10_000, using: &generator)
             hosts.count("h\(number)") { counts in
                 counts.noteBytes(count)
