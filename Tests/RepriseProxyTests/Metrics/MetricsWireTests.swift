@@ -135,7 +135,9 @@ import Testing
     }
 
     @Test("a thousand hosts have twenty names; sums stay exact") func manyHosts() async throws {
-        try await CannedOrigin(Self.answer).serve { server async throws in
+        // However long it takes, the connection is not idle for too long.
+        let clock = ShiftableClock().cacheClock
+        try await CannedOrigin(Self.answer).serve(configure: { $0.clock = clock }) { server async throws in
             let client = try RawClient(port: server.port)
             for number in 0..<1000 {
                 try await client.get("/http/h\(number).example/a")
