@@ -108,8 +108,10 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "RepriseProxy",
-            dependencies: ["StreamsTrait", "Reprise", "HTTPSemantics", "Primitives", "Playlists", httpTypes, logging]
-                + nio,
+            dependencies: [
+                "ByteRanges", "StreamsTrait", "Reprise", "HTTPSemantics", "Primitives", "Playlists", httpTypes, logging,
+                .product(name: "Crypto", package: "swift-crypto"),
+            ] + nio,
             swiftSettings: strict),
         .target(
             name: "RepriseStreams", dependencies: ["ByteRanges", "HTTPSemantics", "Playlists", "Reprise"],
@@ -211,6 +213,7 @@ let package = Package(
                 "ByteRanges", "HTTPSemantics", "Primitives", "Playlists", "Reprise", "RepriseHTTPClient",
                 "RepriseProxy", "RepriseStreams",
                 "RepriseTesting", "TestLimits", "TestSupport", httpTypes, logging,
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["Streams"])),
             ] + nio,
             resources: [.copy("Fixtures")],

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTPSemantics
+import Reprise
 
 /// A number of bytes as people write it: `2GB`, `500 MB`, `1.5GiB`, `4096`.
 struct ByteCount: ExpressibleByArgument, Sendable, Equatable, CustomStringConvertible {
@@ -25,27 +26,8 @@ struct ByteCount: ExpressibleByArgument, Sendable, Equatable, CustomStringConver
     ]
 
     /// Three significant digits and a decimal unit.
-    var description: String {
-        guard bytes >= 1000 || bytes <= -1000 else { return "\(bytes) B" }
-        var value = Double(bytes)
-        var unit = ""
-        for next in ["kB", "MB", "GB", "TB", "PB"] where value.magnitude >= 999.5 {
-            value /= 1000
-            unit = next
-        }
-        let digits = value.magnitude < 9.995 ? 2 : value.magnitude < 99.95 ? 1 : 0
-        return "\(Self.fixed(value, digits: digits)) \(unit)"
-    }
+    var description: String { ByteText.decimal(bytes) }
 
     /// `value` with so many digits after the point, without Foundation's locale.
-    static func fixed(_ value: Double, digits: Int) -> String {
-        // Beyond that, digits behind the point mean nothing, and an integer has no room for them.
-        let value = value.isNaN ? 0 : min(max(value, -9e15), 9e15)
-        guard digits > 0 else { return String(Int64(value.rounded())) }
-        let scale = digits == 1 ? 10.0 : 100.0
-        let scaled = Int64((value * scale).rounded())
-        let fraction = String(scaled.magnitude % UInt64(scale))
-        let padding = String(repeating: "0", count: max(0, digits - fraction.count))
-        return "\(scaled < 0 ? "-" : "")\(scaled.magnitude / UInt64(scale)).\(padding)\(fraction)"
-    }
+    static func fixed(_ value: Double, digits: Int) -> String { ByteText.fixed(value, digits: digits) }
 }

@@ -50,6 +50,11 @@ struct Serve: AsyncParsableCommand {
             valueName: "origin"))
     var allowPage: [String] = []
 
+    @Flag(
+        name: .customLong("no-page"),
+        help: "Give browsers that open the address of the server no page, but a short text, as other clients.")
+    var hasNoPage = false
+
     @Flag(help: "Serve several users by the rules of a shared cache (RFC 9111): nothing private is stored.")
     var shared = false
 
@@ -134,6 +139,7 @@ struct Serve: AsyncParsableCommand {
         }
         configuration.token = try token ?? ServerOptions.token()
         configuration.allowedPages = allowPage
+        configuration.servesPage = !hasNoPage
         configuration.allowedHosts = allowHost.map { $0.lowercased() }
         configuration.logger = logger
         configuration.namesHostsInMetrics = watching.metricsHosts
@@ -224,9 +230,10 @@ struct Serve: AsyncParsableCommand {
         let stored = "\(self.cache.directory), \(ByteCount(cache.storedBytes)) stored"
         let place = cache.isStoring ? stored : cache.isReadOnly ? "\(stored), read-only" : "no store"
         let hours = cache.downloads.window.map { "\nDownloads run \($0) only, in local time." } ?? ""
+        let page = server.hasPage ? "\nPage for a browser: \(server.address)/" : ""
         let lines = """
             Reprise is listening on \(address)
-            Cache: \(place)\(hours)
+            Cache: \(place)\(hours)\(page)
             Put this before a media URL, scheme as the first segment, for example:
               mpv \(server.address)/https/example.com/film.mp4
             """

@@ -31,6 +31,11 @@ public struct ProxyConfiguration: Sendable {
     /// Pages of other sites get 403. An allowed page can read everything that the proxy can fetch, including paths with
     /// a token, but cannot change anything: methods other than GET and HEAD are refused. See `docs/proxy-security.md`.
     public var allowedPages: [String] = []
+    /// Whether a browser that opens the address of the proxy gets its page, which shows what it does and can change it;
+    /// true by default.
+    ///
+    /// Beyond loopback it is served behind ``token`` only. Other clients get a short text at that address.
+    public var servesPage = true
     /// Maximum number of connections; further ones get 503 with `Retry-After`.
     ///
     /// 1,024 by default.

@@ -119,6 +119,9 @@ public final class ProxyServer: Sendable {
     /// The path of the control socket; `nil` without one.
     package var controlPath: String? { controlSocket?.path }
 
+    /// Whether a browser that opens ``address`` gets the page.
+    package var hasPage: Bool { service.hasPage }
+
     /// Number of listeners to events.
     package var listeners: Int { service.control.events.listeners }
 

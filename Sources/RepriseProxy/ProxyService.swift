@@ -293,8 +293,19 @@ final class ProxyService: Sendable {
             || name.hasPrefix("127.") && name.allSatisfy { $0.isNumber || $0 == "." }
     }
 
-    /// The page at `/`.
-    var indexPage: String {
+    /// Whether clients can look after this server through the port.
+    var mayBeControlled: Bool {
+        configuration.items == nil && (configuration.token != nil || configuration.isLoopback)
+    }
+
+    /// Whether browsers get the page.
+    var hasPage: Bool { configuration.servesPage && mayBeControlled }
+
+    /// The path of this proxy's own page and text.
+    var indexPath: String { configuration.pathPrefix + "/" }
+
+    /// The text at ``indexPath``.
+    var indexText: String {
         let statistics = cache.statistics
         let saved = statistics.bytesFromStore + statistics.bytesFromJoinedFetch
         return """

@@ -70,9 +70,11 @@ public final class RawClient: Sendable {
     }
 
     /// Sends `text` as it is.
-    public func send(_ text: String) async throws {
+    public func send(_ text: String) async throws { try await send(Array(text.utf8)) }
+
+    /// Sends `bytes`.
+    public func send(_ bytes: [UInt8]) async throws {
         try await run { [descriptor] in
-            let bytes = Array(text.utf8)
             var done = 0
             while done < bytes.count {
                 let count = bytes[done...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }

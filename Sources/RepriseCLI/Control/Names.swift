@@ -32,6 +32,23 @@ extension Naming {
         dropQueryItem.isEmpty ? .url : .droppingQueryItems(Set(dropQueryItem))
     }
 
+    /// The resource of `name`, a URL or an identifier, in `cache`.
+    ///
+    /// Throws ``RepriseError`` with code `notStored` for an identifier of nothing.
+    func resource(of name: String, in cache: MediaCache) async throws -> MediaResource {
+        guard let title = try await Identifier(name)?.title(in: cache) else {
+            return try resource(for: name, in: cache)
+        }
+        return try cache.resource(for: title.url, keyPolicy: CacheKeyPolicy { _ in title.key.text })
+    }
+
+    /// `names`, with the keys for those that are identifiers.
+    func keys(for names: [String], in cache: MediaCache) async throws -> [String] {
+        var keys: [String] = []
+        for name in names { keys.append(try await Identifier(name)?.title(in: cache).key.text ?? name) }
+        return keys
+    }
+
     /// The resource at `url` in `cache`, by these names if they say anything.
     func resource(for url: String, in cache: MediaCache) throws(RepriseError) -> MediaResource {
         let url = try ResourceURL(url)

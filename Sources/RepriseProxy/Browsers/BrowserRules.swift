@@ -38,7 +38,7 @@ struct BrowserRules: Sendable {
     /// Whether the request comes from the user, or from the document that a browser creates around a media file.
     private func isOwn(_ head: ClientHead) -> Bool {
         switch head.value("sec-fetch-site")?.lowercased() {
-        // No page of this address runs scripts, so none has a reason to fetch.
+        // Of this address only the proxy's own page runs a script, which asks below `/-/`: none has a reason to fetch.
         case "same-origin": head.value("sec-fetch-dest")?.lowercased() != "empty"
         case "none": true
         case nil: head.value("origin") == nil

@@ -44,7 +44,9 @@ struct Router {
 
     private mutating func destination(of route: Route, for head: ClientHead) throws(Refusal) -> Destination {
         switch route {
-        case .index: .own(OwnAnswer(status: 200, text: service.indexPage))
+        case .index: .own(OwnAnswer(status: 200, fields: [("Vary", "Accept")], text: service.indexText))
+        case .page: .control(ControlRequest(head: head, target: "", isLocal: false, isPage: true))
+        case .pageWithoutSlash: .own(OwnAnswer(status: 308, fields: [("Location", service.indexPath)]))
         case .options: .own(.options)
         case .preflight: .own(.preflight(head))
         case .control(let target):

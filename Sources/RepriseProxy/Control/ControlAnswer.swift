@@ -34,24 +34,32 @@ struct ControlAnswer: Sendable {
         guard head.body.count <= request.largestBody else {
             throw ControlFailure(413, "A body has at most \(request.largestBody) bytes.")
         }
+        if request.isPage { return try await write(PageAnswer(to: head, from: service).buffer()) }
         let target = try ControlTarget(request.target[...])
         switch target.path {
         case "status.json":
-            try expect(["GET", "HEAD"], parameters: target)
+            try expect(["GET", "HEAD"], of: target)
             return try await send(200, JSONText.line(StatusReport(of: service)))
         case ControlTarget.metrics:
-            try expect(["GET", "HEAD"], parameters: target)
+            try expect(["GET", "HEAD"], of: target)
             return try await sendMetrics()
+        case "titles.json":
+            try expect(["GET", "HEAD"], of: target, parameters: TitlesReport.Query.parameters)
+            let titles = try await TitlesReport(TitlesReport.Query(target), of: service)
+            return try await send(200, JSONText.line(titles))
+        case "play":
+            try expect(["GET", "HEAD"], of: target, parameters: ["id"])
+            return try await sendToTitle(target.value("id") ?? "")
         case "events":
-            try expect(["GET"], parameters: target)
+            try expect(["GET"], of: target)
             return try await sendEvents()
         case "server.json":
-            try expect(["GET", "HEAD"], parameters: target)
+            try expect(["GET", "HEAD"], of: target)
             return try await send(200, JSONText.line(ServerReport(of: service, isLocal: request.isLocal)))
         default:
             guard let operation = service.configuration.controlOperations.first(where: { $0.name == target.path })
             else { throw ControlFailure(404, "There is nothing under this path.", code: ControlFailure.unknownPath) }
-            try expect(["POST"], parameters: target)
+            try expect(["POST"], of: target)
             return try await perform(operation)
         }
     }
@@ -74,14 +82,26 @@ struct ControlAnswer: Sendable {
         return false
     }
 
-    /// Throws unless the method is one of `methods` and there is no parameter.
-    private func expect(_ methods: [String], parameters target: ControlTarget) throws(ControlFailure) {
+    /// Leads a player to the title with that identifier, whose URL may have a query that the page does not know.
+    private func sendToTitle(_ id: String) async throws -> Bool {
+        guard let title = try await service.cache.reference(id: id) else {
+            throw ControlFailure(404, "Nothing is stored under this identifier.", code: "notStored")
+        }
+        let url = title.url
+        let path = "\(service.indexPath)\(url.scheme.rawValue)/\(url.authority)\(url.target)"
+        return try await send(307, [], fields: [("Location", path)])
+    }
+
+    /// Throws unless the method is one of `methods`, and each parameter one of `parameters`.
+    private func expect(
+        _ methods: [String], of target: ControlTarget, parameters: [String] = []
+    ) throws(ControlFailure) {
         guard methods.contains(request.method) else {
             var failure = ControlFailure(405, "\(target.path) takes \(methods.joined(separator: ", ")).")
             failure.allowed = methods
             throw failure
         }
-        if let parameter = target.parameters.first {
+        if let parameter = target.parameters.first(where: { !parameters.contains($0.name) }) {
             throw ControlFailure(400, "\(target.path) takes no parameter \"\(parameter.name.prefix(32))\".")
         }
     }
@@ -105,6 +125,10 @@ struct ControlAnswer: Sendable {
         Framing(isChunked: false, keepsAlive: head.keepsAlive).write(to: &buffer)
         buffer.writeStaticString("\r\n")
         if !isHead { buffer.writeBytes(body) }
+        return try await write(buffer)
+    }
+
+    private func write(_ buffer: ByteBuffer) async throws -> Bool {
         try await writer.write(buffer)
         return head.keepsAlive
     }
@@ -169,7 +193,7 @@ struct ControlAnswer: Sendable {
     }
 
     private func status() async throws -> ByteBuffer {
-        try EventFeed.text("status", try await StatusReport(of: service))
+        try EventFeed.text("status", await StatusReport(of: service))
     }
 
     /// Sends `events` until they end, and the status now and then.

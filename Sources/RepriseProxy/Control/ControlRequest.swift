@@ -5,6 +5,8 @@ struct ControlRequest: Sendable {
     let target: String
     /// Whether it came through the control socket, from this user.
     let isLocal: Bool
+    /// Whether it is for the page, which has no prefix.
+    var isPage = false
 
     /// Whether it asks for the metrics, as monitors do all the time.
     var asksForMetrics: Bool { ControlTarget.isMetrics(target[...]) }

@@ -68,6 +68,13 @@ struct ControlTarget: Equatable, Sendable {
         self.parameters = parameters
     }
 
+    /// The value of the parameter `name`; `nil` if there is none. Throws for several.
+    func value(_ name: String) throws(ControlFailure) -> String? {
+        let values = parameters.filter { $0.name == name }
+        guard values.count <= 1 else { throw ControlFailure(400, "There is more than one \"\(name)\".") }
+        return values.first?.value
+    }
+
     /// RFC 3986 §2.1, and a plus sign for a space, as forms write it.
     private static func decoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []

@@ -25,7 +25,8 @@ struct EventReport: Encodable, Sendable {
             self.event = "readEnded"
             url = key.shown
             (self.store, self.joined, self.origin) = (store, joined, origin)
-            words = "Read \(store + joined + origin) bytes of \(key.shown), \(origin) of them from the origin"
+            let (all, fetched) = (ByteText.decimal(store + joined + origin), ByteText.decimal(origin))
+            words = "Read \(all) of \(key.shown), \(fetched) of that from the origin"
         case .fetchStarted(let key, let range):
             self.event = "fetchStarted"
             url = key.shown
@@ -36,7 +37,7 @@ struct EventReport: Encodable, Sendable {
             self.event = "fetchEnded"
             (url, self.bytes, self.error) = (key.shown, bytes, error.map { "\($0.code)" })
             let reason = error.map { ", then failed: \($0.message)" } ?? ""
-            words = "Fetched \(bytes) bytes of \(key.shown)\(reason)"
+            words = "Fetched \(ByteText.decimal(bytes)) of \(key.shown)\(reason)"
         case .fetchRetried(let key, let delay, let error):
             self.event = "fetchRetried"
             (url, seconds, self.error) = (key.shown, delay / .seconds(1), "\(error.code)")
@@ -60,7 +61,7 @@ struct EventReport: Encodable, Sendable {
         case .evicted(let key, let bytes):
             self.event = "evicted"
             (url, self.bytes) = (key.shown, bytes)
-            words = "Evicted \(bytes) bytes of \(key.shown)"
+            words = "Evicted \(ByteText.decimal(bytes)) of \(key.shown)"
         case .storeBypassed(let key, let reason):
             self.event = "storeBypassed"
             url = key?.shown

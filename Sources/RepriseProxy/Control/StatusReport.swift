@@ -39,7 +39,8 @@ struct StatusReport: Encodable, Sendable {
         let readers, fetches: Int
         let storedBytes: Int64
         let completeLength: Int64?
-        /// The stored parts, at most ``StatusReport/mostSpans`` of them: first byte and end.
+        /// The stored parts, at most ``StatusReport/mostSpans`` of them: first byte and end. Of more, those with the
+        /// narrowest holes between them are one.
         let spans: [[Int64]]
     }
 
@@ -60,7 +61,8 @@ struct StatusReport: Encodable, Sendable {
     /// When the server began.
     let started: Double
     let sinceStart: Counts
-    let overall: Counts
+    /// Missing while the index cannot be read.
+    let overall: Counts?
     let store: Store
     let connections, answers, listeners: Int
     let playing: [Activity]
@@ -75,20 +77,21 @@ struct StatusReport: Encodable, Sendable {
     static let mostSpans = 64
 
     /// What `service` does now.
-    init(of service: ProxyService) async throws {
+    init(of service: ProxyService) async {
         let cache = service.cache
         let (allocated, problem) = (cache.allocatedBytes, cache.storeProblem?.message)
         time = service.wallClock()
         started = service.control.started
         sinceStart = Counts(cache.statistics)
-        overall = Counts(try await cache.lifetimeStatistics())
+        // Also of a failing disk a client wants to know what goes on.
+        overall = (try? await cache.lifetimeStatistics()).map(Counts.init)
         store = Store(
             storedBytes: cache.storedBytes, mediaBytes: allocated.media, indexBytes: allocated.index,
             limitBytes: cache.limit, freeBytes: cache.freeBytes, isStoring: cache.isStoring, problem: problem)
         (connections, answers) = (service.connections, service.answersUnderWay)
         listeners = service.control.events.listeners
-        playing = cache.activities(atMost: Self.mostListed).map(Activity.init)
-        downloads = await cache.downloads.list().prefix(Self.mostListed).map(Download.init)
+        playing = cache.activities(atMost: Self.mostListed).map { Activity($0, in: cache) }
+        downloads = await cache.downloads.list().prefix(Self.mostListed).map { Download($0, in: cache) }
         preloads = cache.preloads.list.count
         (isOffline, isShared) = (cache.isOffline, cache.isShared)
         events = service.control.events.recent
@@ -96,17 +99,17 @@ struct StatusReport: Encodable, Sendable {
 }
 
 extension StatusReport.Activity {
-    init(_ activity: MediaCache.Activity) {
-        (url, id) = (activity.url.redacted, activity.key.hash)
+    init(_ activity: MediaCache.Activity, in cache: MediaCache) {
+        (url, id) = (activity.url.redacted, cache.id(of: activity.key))
         (readers, fetches) = (activity.readers, activity.fetches)
         (storedBytes, completeLength) = (activity.stored.byteCount, activity.completeLength)
-        spans = activity.stored.prefix(StatusReport.mostSpans).map { [$0.lowerBound, $0.upperBound] }
+        spans = activity.stored.shownSpans(atMost: StatusReport.mostSpans)
     }
 }
 
 extension StatusReport.Download {
-    init(_ download: Reprise.Download) {
-        (url, id) = (download.url.redacted, download.key.hash)
+    init(_ download: Reprise.Download, in cache: MediaCache) {
+        (url, id) = (download.url.redacted, cache.id(of: download.key))
         state = download.state.word
         (storedBytes, completeLength) = (download.storedBytes, download.completeLength)
         (bytesPerSecond, fraction) = (download.bytesPerSecond, download.fraction)

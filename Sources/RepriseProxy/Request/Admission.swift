@@ -26,14 +26,13 @@ struct Admission {
             guard service.configuration.items == nil else {
                 throw Route.refusal(404, reason: "A proxy inside an app is controlled by the app.")
             }
-            let hasToken = service.configuration.token != nil
-            guard hasToken || service.configuration.isLoopback else {
+            guard service.mayBeControlled else {
                 throw Route.refusal(403, reason: "Beyond this machine, this server is controlled with a token only.")
             }
-            let rules = ControlRules(hasToken: hasToken)
-            if let objection = rules.objection(to: head) { throw Route.refusal(403, reason: objection) }
+            try checkControl(by: head)
             return nil
         }
+        if let page = try pageRoute(head) { return page }
         if let via = head.value("via"), Via.isOwn(via) {
             throw Route.refusal(508, reason: "The request comes from this proxy itself: it would go around in a loop.")
         }
@@ -51,6 +50,18 @@ struct Admission {
                 status: 405, reason: "\(name) is not supported.", endsConnection: false, namesMethods: true)
         case .get, .head, .other: return nil
         }
+    }
+
+    private func checkControl(by head: ClientHead) throws(Refusal) {
+        let rules = ControlRules(hasToken: service.configuration.token != nil)
+        if let objection = rules.objection(to: head) { throw Route.refusal(403, reason: objection) }
+    }
+
+    /// The route of a browser that opens the address of this proxy; `nil` for every other request.
+    private func pageRoute(_ head: ClientHead) throws(Refusal) -> Route? {
+        guard service.hasPage, let target = PageTarget(head, token: service.configuration.token) else { return nil }
+        try checkControl(by: head)
+        return target == .page ? .page : .pageWithoutSlash
     }
 
     /// The route of a request through the control socket, which has no other.

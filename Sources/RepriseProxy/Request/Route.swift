@@ -2,8 +2,12 @@ package import Reprise
 
 /// The destination of a request.
 package enum Route: Sendable {
-    /// The page that describes the proxy.
+    /// The text that describes the proxy.
     case index
+    /// The page for browsers.
+    case page
+    /// The page for browsers, without the slash behind the token to which its links refer.
+    case pageWithoutSlash
     /// The supported methods (RFC 9110 §9.3.7).
     case options
     /// A browser's preflight for an allowed page (Fetch standard §4.8).

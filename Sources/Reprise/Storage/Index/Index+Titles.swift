@@ -137,28 +137,33 @@ extension Index {
     }
 
     private func recordedTitles() throws(RepriseError) -> [Title] {
-        try read { database in
-            try TitleSummaryRow.compactMap(
-                database,
-                sql: """
-                    SELECT title.id, title.keyHash, title.record, retention.kind, retention.until, retention.amount,
-                        COUNT(entry.keyHash) AS files, MAX(entry.lastUsed) AS lastUsed,
-                        \(Self.sum("stored")) AS stored, \(Self.sum("allocated")) AS allocated,
-                        \(Self.sum("CASE WHEN \(Self.isShared) THEN 0 ELSE allocated END")) AS own,
-                        (SELECT MAX(plays) FROM entry AS first WHERE first.keyHash = title.keyHash OR first.keyHash IN
-                            (SELECT keyHash FROM selection WHERE signpost = title.keyHash)) AS plays
-                    FROM title LEFT JOIN member ON member.title = title.id
-                    LEFT JOIN entry ON entry.keyHash = member.keyHash
-                    LEFT JOIN generation ON generation.id = entry.generation
-                    LEFT JOIN retention ON retention.keyHash = title.keyHash
-                    GROUP BY title.id
-                    """
-            ) { row in
-                guard let fields = codec.decodeTitle(row.title.record, name: row.title.name),
-                    let url = try? ResourceURL(fields.url)
-                else { return nil }
-                return Title(fields, url: url, row: row)
-            }
+        try read { try recordedTitles("", StatementArguments(), in: $0) }
+    }
+
+    /// The titles with a row that `condition` selects, in no order.
+    func recordedTitles(
+        _ condition: String, _ arguments: StatementArguments, in database: Database
+    ) throws -> [Title] {
+        try TitleSummaryRow.compactMap(
+            database,
+            sql: """
+                SELECT title.id, title.keyHash, title.record, retention.kind, retention.until, retention.amount,
+                    COUNT(entry.keyHash) AS files, MAX(entry.lastUsed) AS lastUsed,
+                    \(Self.sum("stored")) AS stored, \(Self.sum("allocated")) AS allocated,
+                    \(Self.sum("CASE WHEN \(Self.isShared) THEN 0 ELSE allocated END")) AS own,
+                    (SELECT MAX(plays) FROM entry AS first WHERE first.keyHash = title.keyHash OR first.keyHash IN
+                        (SELECT keyHash FROM selection WHERE signpost = title.keyHash)) AS plays
+                FROM title LEFT JOIN member ON member.title = title.id
+                LEFT JOIN entry ON entry.keyHash = member.keyHash
+                LEFT JOIN generation ON generation.id = entry.generation
+                LEFT JOIN retention ON retention.keyHash = title.keyHash
+                \(condition) GROUP BY title.id
+                """, arguments: arguments
+        ) { row in
+            guard let fields = codec.decodeTitle(row.title.record, name: row.title.name),
+                let url = try? ResourceURL(fields.url)
+            else { return nil }
+            return Title(fields, url: url, row: row)
         }
     }
 

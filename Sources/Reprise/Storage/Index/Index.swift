@@ -62,30 +62,35 @@ struct Index: Sendable {
 
     /// The entry of `key` and those of its variants, most recently used first.
     func entries(of key: CacheKey) throws(RepriseError) -> [CacheEntry] {
-        try entries(
-            "WHERE entry.keyHash = ?1 OR entry.keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)",
-            [name(of: key)])
+        try entries(Self.ofName, [name(of: key)])
     }
 
     private func entries(
         _ condition: String, _ arguments: StatementArguments = StatementArguments()
     ) throws(RepriseError) -> [CacheEntry] {
-        try read { database in
-            try EntryRow.compactMap(
-                database,
-                sql: """
-                    SELECT generation.id, generation.record, salt, allocated, stored, entry.keyHash, lastUsed, plays,
-                        kind, until, amount
-                    FROM entry JOIN generation ON generation.id = entry.generation
-                    LEFT JOIN retention ON retention.keyHash = \(Self.holder)
-                    \(condition) ORDER BY lastUsed DESC
-                    """, arguments: arguments
-            ) { row in
-                guard let generation = row.generation, let record = codec.decode(generation) else { return nil }
-                return CacheEntry(record: record, usage: generation.usage, row: row)
-            }
+        try read { try entries(condition, arguments, in: $0) }
+    }
+
+    /// The entries that `condition` selects, most recently used first.
+    func entries(_ condition: String, _ arguments: StatementArguments, in database: Database) throws -> [CacheEntry] {
+        try EntryRow.compactMap(
+            database,
+            sql: """
+                SELECT generation.id, generation.record, salt, allocated, stored, entry.keyHash, lastUsed, plays,
+                    kind, until, amount
+                FROM entry JOIN generation ON generation.id = entry.generation
+                LEFT JOIN retention ON retention.keyHash = \(Self.holder)
+                \(condition) ORDER BY lastUsed DESC
+                """, arguments: arguments
+        ) { row in
+            guard let generation = row.generation, let record = codec.decode(generation) else { return nil }
+            return CacheEntry(record: record, usage: generation.usage, row: row)
         }
     }
+
+    /// SQL for the entry of a name and those of its variants.
+    static let ofName =
+        "WHERE entry.keyHash = ?1 OR entry.keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)"
 
     /// Total usage of all generations.
     func usage() throws(RepriseError) -> Usage {

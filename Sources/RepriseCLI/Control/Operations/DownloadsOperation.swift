@@ -5,7 +5,7 @@ import RepriseProxy
 struct DownloadsOperation: ControlOperation {
     static let name = "downloads"
 
-    /// URLs of downloads to pause, and of those that may go on.
+    /// URLs or identifiers of downloads to pause, and of those that may go on.
     let pause, resume: [String]
     /// URL of the download to move before all others.
     let first: String?
@@ -37,8 +37,8 @@ struct DownloadsOperation: ControlOperation {
 
     func run(in cache: MediaCache, progress: @escaping @Sendable (NoProgress) -> Void) async throws -> Outcome {
         let known = Set(await cache.downloads.list().map(\.key))
-        func key(_ url: String) throws -> CacheKey {
-            let key = try names.resource(for: url, in: cache).key
+        func key(_ url: String) async throws -> CacheKey {
+            let key = try await names.resource(of: url, in: cache).key
             guard known.contains(key) else {
                 throw RepriseError(
                     .notStored, "\(URLText.redacted(url)) is no download. To begin it: reprise pin --download URL")
@@ -46,8 +46,11 @@ struct DownloadsOperation: ControlOperation {
             return key
         }
         // All are looked up before the first is changed.
-        let (paused, resumed) = (try pause.map(key), try resume.map(key))
-        let moved = try first.map(key)
+        var (paused, resumed): ([CacheKey], [CacheKey]) = ([], [])
+        for url in pause { paused.append(try await key(url)) }
+        for url in resume { resumed.append(try await key(url)) }
+        var moved: CacheKey?
+        if let first { moved = try await key(first) }
         for key in paused { try await cache.downloads.pause(key) }
         for key in resumed { try await cache.downloads.resume(key) }
         if let moved { try await cache.downloads.move(moved, before: await cache.downloads.list().first?.key) }

@@ -7,6 +7,7 @@ import RepriseStreams
 struct PinOperation: ControlOperation {
     static let name = "pin"
 
+    /// A URL or an identifier.
     let url: String
     /// When it may go again, in seconds since 1970; `nil` for when it is released.
     let until: Double?
@@ -27,7 +28,7 @@ struct PinOperation: ControlOperation {
         if let until, !(0..<Self.latest ~= until) {
             throw RepriseError(.invalidArgument, "\"until\" is a time in seconds since 1970.")
         }
-        let resource = try names.resource(for: url, in: cache)
+        let resource = try await names.resource(of: url, in: cache)
         try await cache.learnFiles(of: [resource.key], policy: names.policy)
         let before = try await cache.retention(of: resource)
         let staysDownload = before == .download && until == nil

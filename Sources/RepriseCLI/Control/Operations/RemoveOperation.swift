@@ -6,7 +6,7 @@ import RepriseStreams
 struct RemoveOperation: ControlOperation {
     static let name = "remove"
 
-    /// URLs or keys; `nil` for everything.
+    /// URLs, keys or identifiers; `nil` for everything.
     let urls: [String]?
     let names: Names
 
@@ -20,6 +20,15 @@ struct RemoveOperation: ControlOperation {
     }
 
     func run(in cache: MediaCache, progress: @escaping @Sendable (NoProgress) -> Void) async throws -> Outcome {
+        guard let urls else { return try await remove(nil, in: cache) }
+        return try await remove(names.keys(for: urls, in: cache), in: cache)
+    }
+
+    private func remove(_ urls: [String]?, in cache: MediaCache) async throws -> Outcome {
+        func isWanted(_ key: CacheKey, url: ResourceURL) -> Bool {
+            guard let urls else { return true }
+            return urls.contains { names.matches($0, for: key, url: url) }
+        }
         let entries = try await cache.entries().map { ($0.key, $0.url) }
         // Pins of URLs of which nothing is stored yet, and names.
         let pins = try await cache.awaitedEntries().map { ($0.key, $0.url) }
@@ -34,10 +43,5 @@ struct RemoveOperation: ControlOperation {
         return Outcome(
             entries: max(0, entries.count - rest), pins: pins.count(where: isWanted), freedBytes: outcome.freed,
             missing: missing, problem: outcome.problem.map(Problem.init))
-    }
-
-    private func isWanted(_ key: CacheKey, url: ResourceURL) -> Bool {
-        guard let urls else { return true }
-        return urls.contains { names.matches($0, for: key, url: url) }
     }
 }

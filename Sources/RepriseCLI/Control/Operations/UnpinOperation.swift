@@ -5,6 +5,7 @@ import RepriseProxy
 struct UnpinOperation: ControlOperation {
     static let name = "unpin"
 
+    /// URLs or identifiers.
     let urls: [String]
     let names: Names
 
@@ -16,7 +17,7 @@ struct UnpinOperation: ControlOperation {
     func run(in cache: MediaCache, progress: @escaping @Sendable (NoProgress) -> Void) async throws -> Outcome {
         var missing: String?
         for url in urls {
-            let resource = try names.resource(for: url, in: cache)
+            let resource = try await names.resource(of: url, in: cache)
             if try await cache.retention(of: resource) == .cached { missing = missing ?? url }
             try await cache.retain(resource, as: .cached)
         }

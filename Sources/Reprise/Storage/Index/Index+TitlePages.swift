@@ -1,0 +1,147 @@
+import ByteRanges
+import GRDB
+
+/// Titles page by page, in a time that does not grow with the number of files.
+///
+/// Files are looked at in the order of their last use, and each brings the titles that it belongs to, unless they were
+/// brought before. A title thus stands where its most recently used file stands.
+extension Index {
+    /// How much one page looks at.
+    struct PageLimits {
+        /// Most files, of titles that are on the page and of those that the search passes over.
+        var files = 100_000
+        /// Most titles whose records a search reads.
+        var titles = 2000
+    }
+
+    /// A page of titles.
+    func titlePage(
+        after place: TitlePage.Place?, limit: Int, matching search: TitleSearch? = nil,
+        within limits: PageLimits = .init()
+    ) throws(RepriseError) -> TitlePage {
+        try read { database in
+            var items: [TitlePage.Item] = []
+            var known: Set<Int64> = []
+            var (files, titles) = (0, 0)
+            var last: TitlePage.Place?
+            let rows = try Row.fetchCursor(
+                database, sql: Self.filesByUse, arguments: [place?.lastUsed ?? .infinity])
+            while let row = try rows.next() {
+                guard let row = UsedFileRow(row) else { continue }
+                if let place, place.isPassed(by: row.lastUsed, row.name) { continue }
+                // Something follows: the next page begins with it.
+                guard items.count < limit, files < limits.files, titles < limits.titles else {
+                    return TitlePage(items: items, next: last)
+                }
+                files += 1
+                last = TitlePage.Place(lastUsed: row.lastUsed, name: row.name)
+                let found: [TitlePage.Item]
+                if row.titles.isEmpty {
+                    titles += 1
+                    found = try item(ofFile: row.name, matching: search, in: database).map { [$0] } ?? []
+                } else {
+                    let new = row.titles.filter { known.insert($0).inserted }
+                    titles += new.count
+                    found = try new.compactMap { try item(ofTitle: $0, after: place, matching: search, in: database) }
+                }
+                items += found
+            }
+            return TitlePage(items: items, next: nil)
+        }
+    }
+
+    /// SQL for all files, the most recently used first, with the titles they belong to.
+    ///
+    /// Each part reads the index by use in its order, and SQLite merges the parts: nothing is sorted.
+    private static let filesByUse: String = {
+        let parts = (0...2).flatMap { retained in
+            (0...1).map { live in
+                """
+                SELECT keyHash, lastUsed, (SELECT group_concat(title) FROM member WHERE member.keyHash = entry.keyHash)
+                    AS titles FROM entry WHERE retained = \(retained) AND live = \(live) AND lastUsed <= ?1
+                """
+            }
+        }
+        return parts.joined(separator: " UNION ALL ") + " ORDER BY lastUsed DESC, keyHash DESC"
+    }()
+
+    /// The file `name`, which belongs to no title with a row; `nil` if it cannot be read, or does not match.
+    private func item(
+        ofFile name: String, matching search: TitleSearch?, in database: Database
+    ) throws -> TitlePage.Item? {
+        guard let entry = try entries("WHERE entry.keyHash = ?1", [name], in: database).first,
+            search?.matches(name: nil, tag: nil, url: entry.url) != false
+        else { return nil }
+        return TitlePage.Item(
+            id: name, title: Title(entry), information: entry.information, stored: try ranges(of: entry, in: database))
+    }
+
+    /// The title with that row; `nil` if it cannot be read, does not match, or stands before `place`.
+    private func item(
+        ofTitle id: Int64, after place: TitlePage.Place?, matching search: TitleSearch?, in database: Database
+    ) throws -> TitlePage.Item? {
+        let record = try TitleRow.first(
+            database, sql: "SELECT id, tag, keyHash, record FROM title WHERE id = ?", arguments: [id])
+        // Before anything is summed, which costs more.
+        guard let record, let fields = codec.decodeTitle(record.record, name: record.name),
+            let url = try? ResourceURL(fields.url),
+            search?.matches(name: fields.name, tag: fields.tag, url: url) != false
+        else { return nil }
+        if let place, try isUsed(title: id, after: place, in: database) { return nil }
+        guard let title = try recordedTitles("WHERE title.id = ?1", [id], in: database).first else { return nil }
+        let first = try entries(Self.ofName, [record.name], in: database).first
+        let stored = try title.isStream ? nil : first.map { try ranges(of: $0, in: database) }
+        return TitlePage.Item(id: record.name, title: title, information: first?.information, stored: stored)
+    }
+
+    /// Whether a file of the title stands before `place`, or at it.
+    private func isUsed(title: Int64, after place: TitlePage.Place, in database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM member JOIN entry ON entry.keyHash = member.keyHash
+                    WHERE member.title = ?1 AND (lastUsed > ?2 OR lastUsed = ?2 AND entry.keyHash >= ?3))
+                """, arguments: [title, place.lastUsed, place.name]) ?? false
+    }
+
+    private func ranges(of entry: CacheEntry, in database: Database) throws -> ByteRangeSet {
+        if entry.isComplete { return ByteRangeSet(0..<entry.storedBytes) }
+        // A generation is called by its number.
+        guard let number = UInt64(entry.information.generation, radix: 16) else { return ByteRangeSet() }
+        return ChunkLedger(blocks: try chunks(database, generation: Int64(bitPattern: number))).ranges
+    }
+
+    // MARK: - Names
+
+    /// Whether `text` has the form of a key's name in the index.
+    static func isName(_ text: some StringProtocol) -> Bool {
+        text.utf8.count == 64
+            && text.utf8.allSatisfy { byte in
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+            }
+    }
+
+    /// The first file of the title with that name, the file itself, or what is kept under the name.
+    func reference(named name: String) throws(RepriseError) -> TitleReference? {
+        try read { database in
+            let title = try TitleRow.first(
+                database, sql: "SELECT id, tag, keyHash, record FROM title WHERE keyHash = ?", arguments: [name])
+            if let fields = title.flatMap({ codec.decodeTitle($0.record, name: name) }),
+                let url = try? ResourceURL(fields.url)
+            {
+                return TitleReference(key: CacheKey(fields.key), url: url)
+            }
+            if let entry = try entries("WHERE entry.keyHash = ?1", [name], in: database).first {
+                return TitleReference(key: entry.key, url: entry.url)
+            }
+            let kept = try RetentionRow.first(
+                database, sql: "SELECT keyHash, kind, until, target, amount FROM retention WHERE keyHash = ?",
+                arguments: [name])
+            guard let target = kept.flatMap({ codec.decodeTarget($0.target, name: name) }),
+                let url = try? ResourceURL(target.url)
+            else { return nil }
+            return TitleReference(key: CacheKey(target.key), url: url)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package import ByteRanges
+
+/// Some titles in their order, the most recently used first, and where the next ones begin.
+package struct TitlePage: Sendable {
+    /// A title, and what the index has of its first file.
+    package struct Item: Sendable {
+        /// Names it in requests: the name of its key in the index, which tells nothing about its URL.
+        package let id: String
+        /// The title.
+        package let title: Title
+        /// The metadata of its first file; `nil` if that is not stored.
+        package let information: ContentInformation?
+        /// The stored ranges of its file; `nil` for a stream.
+        package let stored: ByteRangeSet?
+    }
+
+    /// A place in the order of titles.
+    ///
+    /// It stays right while titles are used: one that was used since then stands further ahead.
+    package struct Place: Sendable, Equatable {
+        /// Last use of the file that was looked at last, in seconds since 1970.
+        let lastUsed: Double
+        /// The name of its key.
+        let name: String
+
+        /// Whether a file stands before this place, or at it.
+        func isPassed(by lastUsed: Double, _ name: String) -> Bool {
+            (lastUsed, name) >= (self.lastUsed, self.name)
+        }
+    }
+
+    /// The titles.
+    package let items: [Item]
+    /// Where to go on; `nil` after the last title.
+    ///
+    /// A search looks at a bounded number of titles, and may find fewer than are wanted, or none, before it ends.
+    package let next: Place?
+
+    /// Most titles of one page.
+    package static let largest = 200
+}
+
+extension TitlePage.Place {
+    /// As text for requests.
+    package var text: String { String(lastUsed.bitPattern, radix: 16) + "-" + name }
+
+    /// `nil` if `text` is not such a text.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let bits = UInt64(parts[0], radix: 16), Index.isName(parts[1]) else { return nil }
+        (lastUsed, name) = (Double(bitPattern: bits), String(parts[1]))
+        guard lastUsed.isFinite else { return nil }
+    }
+}
+
+extension MediaCache {
+    /// Up to `limit` titles of which something is stored, the most recently used first, from `place` on.
+    ///
+    /// Its time grows with the page, not with the cache; a search ends early. Waits for the disk. Throws
+    /// ``RepriseError`` with code `storageUnavailable`.
+    package func titlePage(
+        after place: TitlePage.Place? = nil, limit: Int, matching search: TitleSearch? = nil
+    ) async throws -> TitlePage {
+        guard let store = engine.store else { return TitlePage(items: [], next: nil) }
+        await store.recorder.flush()
+        return try await withTaskExecutorPreference(DiskExecutor.shared) {
+            try store.index.titlePage(after: place, limit: min(max(1, limit), TitlePage.largest), matching: search)
+        }
+    }
+
+    /// The first file of the title, file, pin or download with that ``TitlePage/Item/id``; `nil` if there is none.
+    ///
+    /// Waits for the disk. Throws ``RepriseError`` with code `storageUnavailable`.
+    package func reference(id: String) async throws -> TitleReference? {
+        guard let store = engine.store, Index.isName(id) else { return nil }
+        await store.recorder.flush()
+        return try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.reference(named: id) }
+    }
+
+    /// The ``TitlePage/Item/id`` of `key`.
+    package func id(of key: CacheKey) -> String { engine.store?.index.name(of: key) ?? key.hash }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Reprise
+
+/// Numbers and names in the words of the page; its script writes them in the same way.
+enum ShownText {
+    /// `part` of `whole` in percent, rounded down, so that only the whole is 100 %.
+    static func percent(_ part: Int64, of whole: Int64) -> String {
+        guard whole > 0 else { return "0 %" }
+        let share = min(max(Double(part) / Double(whole), 0), 1)
+        return "\(Int((share * 100).rounded(.down))) %"
+    }
+
+    /// `count` things, such as `1 reader` and `2 readers`.
+    static func count(_ count: some BinaryInteger, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
+    }
+
+    /// A time that is over, in its largest unit, such as `3 hours`.
+    static func duration(_ seconds: Double) -> String {
+        let seconds = min(max(0, seconds.isNaN ? 0 : seconds), 1e10)
+        for (unit, length) in [("day", 86_400.0), ("hour", 3600), ("minute", 60)] where seconds >= length {
+            return count(Int(seconds / length), unit)
+        }
+        return count(Int(seconds), "second")
+    }
+
+    /// The last part of the path of `url`, as a person would write it, and its host.
+    static func name(of url: String) -> (file: String, host: String) {
+        let rest = url.split(separator: "://", maxSplits: 1).last ?? ""
+        let host = String(rest.prefix { $0 != "/" })
+        let last = rest.dropFirst(host.count).split(separator: "/").last.map(String.init)
+        return (last.map { Self.decoded($0) } ?? host, host)
+    }
+
+    /// RFC 3986 §2.1; what is not encoded as it must be stays as it is.
+    private static func decoded(_ text: String) -> String { text.removingPercentEncoding ?? text }
+
+    /// What a stored bar shows, in words.
+    static func stored(_ stored: Int64, of length: Int64?, parts: Int) -> String {
+        guard let length else { return "\(ByteText.decimal(stored)) stored" }
+        guard stored < length else { return "\(ByteText.decimal(length)), all stored" }
+        let parts = parts > 1 ? ", \(count(parts, "part"))" : ""
+        return "\(percent(stored, of: length)) of \(ByteText.decimal(length)) stored\(parts)"
+    }
+}

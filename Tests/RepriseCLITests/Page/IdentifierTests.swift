@@ -1,0 +1,109 @@
+import Foundation
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+/// Operations for titles whose URLs the client does not know.
+@Suite(.limit(minutes: 2)) struct IdentifierTests {
+    private struct Titles: Decodable {
+        struct Title: Decodable { let id: String }
+
+        let titles: [Title]
+    }
+
+    /// The status and the last line of the answer to an operation.
+    private static func perform(
+        _ operation: String, _ body: String, at serving: Serving
+    ) async throws -> (status: Int, line: String) {
+        let client = try RawClient(port: serving.port)
+        try await client.send(
+            "POST /-/api/\(operation) HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                + "Content-Length: \(body.utf8.count)\r\n\r\n" + body)
+        let status = try await client.head().status
+        return (status, String(decoding: try await client.upTo(1 << 16), as: UTF8.self))
+    }
+
+    @Test("an identifier stands for a URL with a query that nothing tells", arguments: [false, true])
+    func operations(isSealed: Bool) async throws {
+        let key = isSealed ? ["REPRISE_ENCRYPT_KEY": String(repeating: "7f", count: 32)] : [:]
+        try await Site.run { site async throws in
+            site.publish("/film.mp4?signature=secret", length: 1000)
+            site.publish("/other.mp4", length: 1000)
+            try await Serving.run(site.directory, environment: key) { serving async throws in
+                #expect(try await serving.get(site.target("/other.mp4")).head.status == 200)
+                #expect(try await serving.get(site.target("/film.mp4?signature=secret")).head.status == 200)
+                let answer = try await serving.get("/-/titles.json?search=film")
+                let id = try #require(try JSONDecoder().decode(Titles.self, from: Data(answer.body)).titles.first?.id)
+                let names = #""names":{"dropQueryItem":[]}"#
+                func kept() async throws -> [String] {
+                    let list = try await Command.run("list", site.directory, ["--json"], environment: key)
+                    return try Command.json(Entry.self, list).map { "\($0.url.hasSuffix("secret")) \($0.kept ?? "")" }
+                        .sorted()
+                }
+                let pin = try await Self.perform("pin", #"{"url":"id:\#(id)",\#(names)}"#, at: serving)
+                #expect(pin.status == 200 && !pin.line.contains("secret"), "\(pin)")
+                #expect(try await kept() == ["false ", "true pinned"])
+                let unpin = try await Self.perform("unpin", #"{"urls":["id:\#(id)"],\#(names)}"#, at: serving)
+                #expect(unpin.status == 200, "\(unpin)")
+                #expect(try await kept() == ["false ", "true "])
+                let paused = try await Self.perform(
+                    "downloads", #"{"pause":["id:\#(id)"],"resume":[],\#(names)}"#, at: serving)
+                #expect(paused.status == 404, "it is no download: \(paused)")
+                let removed = try await Self.perform("remove", #"{"urls":["id:\#(id)"],\#(names)}"#, at: serving)
+                #expect(removed.status == 200 && removed.line.contains(#""entries":1"#), "\(removed)")
+                #expect(try await kept() == ["false "])
+                for operation in ["unpin", "remove"] {
+                    let again = try await Self.perform(operation, #"{"urls":["id:\#(id)"],\#(names)}"#, at: serving)
+                    #expect(again.status == 404 && again.line.contains("identifier"), "\(again)")
+                }
+            }
+        }
+    }
+
+    @Test("a download is paused and resumed by its identifier") func downloads() async throws {
+        struct Status: Decodable {
+            struct Download: Decodable { let id, state: String }
+
+            let downloads: [Download]
+        }
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 3_000_000)
+            site.origin.hold("/film.mp4", at: 1_000_000)
+            let child = try ChildProcess(
+                Command.path, ["pin", "--cache-dir", site.directory.path, "--download", site.origin.url("/film.mp4")],
+                environment: Command.environment())
+            await site.origin.waitUntil { $0["/film.mp4"].bodyBytesSent >= 1_000_000 }
+            child.send(SIGTERM)
+            #expect(await child.outcome().exit == .signal(SIGTERM))
+            try await Serving.run(site.directory) { serving async throws in
+                func download() async throws -> Status.Download {
+                    let answer = try await serving.get("/-/status.json")
+                    return try #require(try JSONDecoder().decode(Status.self, from: Data(answer.body)).downloads.first)
+                }
+                let id = try await download().id
+                for (verb, other) in [("pause", "resume"), ("resume", "pause")] {
+                    let body = #"{"\#(verb)":["id:\#(id)"],"\#(other)":[],"names":{"dropQueryItem":[]}}"#
+                    let answer = try await Self.perform("downloads", body, at: serving)
+                    #expect(answer.status == 200, "\(answer)")
+                    #expect(try await (download().state == "paused") == (verb == "pause"))
+                }
+            }
+        }
+    }
+
+    @Test("serve says where its page is, unless it has none") func address() async throws {
+        try await Site.run { site async throws in
+            for (options, path) in [([], "/"), (["--token", "t"], "/t/"), (["--no-page"], nil)] as [([String], String?)]
+            {
+                try await Serving.run(site.directory, options) { serving async throws in
+                    let line = "Page for a browser: http://127.0.0.1:\(serving.port)\(path ?? "")\n"
+                    #expect(serving.child.output.text.contains(line) == (path != nil))
+                    let target = path ?? "/"
+                    let page = try await serving.get(target, ["Accept: text/html"])
+                    #expect((page.head.fields["content-type"]?.hasPrefix("text/html") == true) == (path != nil))
+                }
+            }
+        }
+    }
+}

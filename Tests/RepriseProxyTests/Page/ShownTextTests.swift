@@ -1,0 +1,46 @@
+import TestLimits
+import Testing
+
+@testable import RepriseProxy
+
+@Suite(.limit(minutes: 1)) struct ShownTextTests {
+    @Test(
+        "only the whole is 100 %",
+        arguments: [
+            (0, 0, "0 %"), (0, 10, "0 %"), (1, 3, "33 %"), (999_999, 1_000_000, "99 %"), (10, 10, "100 %"),
+            (20, 10, "100 %"), (-5, 10, "0 %"),
+        ] as [(Int64, Int64, String)]) func percent(part: Int64, whole: Int64, text: String)
+    {
+        #expect(ShownText.percent(part, of: whole) == text)
+    }
+
+    @Test(
+        arguments: [
+            (0, "0 seconds"), (1.9, "1 second"), (59.9, "59 seconds"), (60, "1 minute"), (7199, "1 hour"),
+            (172_800, "2 days"), (-3, "0 seconds"), (.nan, "0 seconds"), (.infinity, "115740 days"),
+        ] as [(Double, String)]) func durations(seconds: Double, text: String)
+    {
+        #expect(ShownText.duration(seconds) == text)
+    }
+
+    @Test(
+        "a title is called by the last part of its path",
+        arguments: [
+            ("https://a.example/films/one%20two.mp4", "one two.mp4", "a.example"),
+            ("http://a.example:8080/", "a.example:8080", "a.example:8080"), ("https://a.example/x/", "x", "a.example"),
+            ("https://a.example/%zz.mp4", "%zz.mp4", "a.example"), ("https://a.example/%3Cb%3E", "<b>", "a.example"),
+            ("https://a.example/film.mp4?…", "film.mp4", "a.example"),
+        ]) func names(url: String, file: String, host: String)
+    {
+        let name = ShownText.name(of: url)
+        #expect(name.file == file)
+        #expect(name.host == host)
+    }
+
+    @Test func storedBytes() {
+        #expect(ShownText.stored(250, of: 1000, parts: 3) == "25 % of 1.00 kB stored, 3 parts")
+        #expect(ShownText.stored(250, of: 1000, parts: 1) == "25 % of 1.00 kB stored")
+        #expect(ShownText.stored(1000, of: 1000, parts: 1) == "1.00 kB, all stored")
+        #expect(ShownText.stored(250, of: nil, parts: 1) == "250 B stored")
+    }
+}
