@@ -10,6 +10,9 @@ import Primitives
         public struct Failure: Error {
             /// As it was told.
             public let text: String
+
+            /// Creates it.
+            public init(text: String) { self.text = text }
         }
 
         /// Something that happened in the browser.

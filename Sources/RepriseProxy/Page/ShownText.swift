@@ -26,7 +26,9 @@ enum ShownText {
 
     /// The last part of the path of `url`, as a person would write it, and its host.
     static func name(of url: String) -> (file: String, host: String) {
-        let rest = url.split(separator: "://", maxSplits: 1).last ?? ""
+        // A query that is not told ends so.
+        let told = url.hasSuffix("?…") ? url.dropLast(2) : url[...]
+        let rest = told.split(separator: "://", maxSplits: 1).last ?? ""
         let host = String(rest.prefix { $0 != "/" })
         let last = rest.dropFirst(host.count).split(separator: "/").last.map(String.init)
         return (last.map { Self.decoded($0) } ?? host, host)

@@ -170,10 +170,10 @@ struct PageInBrowserTests {
             scene.site.origin.set(empty, at: "/evil.html")
             try await scene.page.open("http://localhost:\(scene.site.origin.port)/evil.html")
             try await scene.page.wait(for: "document.body?.textContent === 'evil'")
-            let id = try await scene.serving.get("/-/titles.json").body
-            let title = try #require(
-                (try JSONSerialization.jsonObject(with: Data(id)) as? [String: Any])?["titles"] as? [[String: Any]])
-            let body = #"{"urls":["id:\#(title.first?["id"] ?? "")"],"names":{"dropQueryItem":[]}}"#
+            let list = try await scene.serving.get("/-/titles.json").body
+            let object = try JSONSerialization.jsonObject(with: Data(list)) as? [String: Any]
+            let title = try #require((object?["titles"] as? [[String: Any]])?.first)
+            let body = #"{"urls":["id:\#(title["id"] ?? "")"],"names":{"dropQueryItem":[]}}"#
             for type in ["application/json", "text/plain"] {
                 let outcome = try await scene.page.run(
                     """
