@@ -68,7 +68,9 @@ struct ControlTarget: Equatable, Sendable {
         self.parameters = parameters
     }
 
-    /// The value of the parameter `name`; `nil` if there is none. Throws for several.
+    /// The value of the parameter `name`; `nil` if there is none.
+    ///
+    /// Throws for several.
     func value(_ name: String) throws(ControlFailure) -> String? {
         let values = parameters.filter { $0.name == name }
         guard values.count <= 1 else { throw ControlFailure(400, "There is more than one \"\(name)\".") }

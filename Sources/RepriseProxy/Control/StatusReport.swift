@@ -39,8 +39,9 @@ struct StatusReport: Encodable, Sendable {
         let readers, fetches: Int
         let storedBytes: Int64
         let completeLength: Int64?
-        /// The stored parts, at most ``StatusReport/mostSpans`` of them: first byte and end. Of more, those with the
-        /// narrowest holes between them are one.
+        /// The stored parts, at most ``StatusReport/mostSpans`` of them: first byte and end.
+        ///
+        /// Of more, those with the narrowest holes between them are one.
         let spans: [[Int64]]
     }
 

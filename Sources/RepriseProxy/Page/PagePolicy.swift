@@ -12,7 +12,9 @@ enum PagePolicy {
         "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
     ].joined(separator: "; ")
 
-    /// The other fields. The address may have a token, so that no page may learn it as a referrer.
+    /// The other fields.
+    ///
+    /// The address may have a token, so that no page may learn it as a referrer.
     static let fields: StaticString = """
         X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nX-Frame-Options: DENY\r\n\
         Cross-Origin-Resource-Policy: same-origin\r\n
