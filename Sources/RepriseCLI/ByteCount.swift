@@ -20,6 +20,17 @@ struct ByteCount: ExpressibleByArgument, Sendable, Equatable, CustomStringConver
         self.bytes = Int64(bytes)
     }
 
+    /// The number as it is written, in the largest unit in which it is whole.
+    var defaultValueDescription: String {
+        let units =
+            [
+                ("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000), ("TiB", 1 << 40),
+                ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10),
+            ] as [(String, Int64)]
+        let whole = units.filter { bytes > 0 && bytes % $0.1 == 0 }.min { bytes / $0.1 < bytes / $1.1 }
+        return whole.map { "\(bytes / $0.1)\($0.0)" } ?? "\(bytes)"
+    }
+
     private static let units: [String: Double] = [
         "": 1, "b": 1, "k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6, "g": 1e9, "gb": 1e9, "t": 1e12, "tb": 1e12,
         "kib": 1_024, "mib": 1_048_576, "gib": 1_073_741_824, "tib": 1_099_511_627_776,

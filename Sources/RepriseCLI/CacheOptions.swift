@@ -9,8 +9,8 @@ import RepriseStreams
 /// Options that every subcommand shares.
 struct CacheOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "Directory of the cache; REPRISE_CACHE_DIR.",
+        help: Setting.cacheDir.help(
+            "Directory of the cache.",
             discussion: """
                 By default $CACHE_DIRECTORY, which systemd sets for services, or $XDG_CACHE_HOME/reprise or \
                 ~/.cache/reprise; on macOS ~/Library/Caches/reprise.
@@ -18,34 +18,36 @@ struct CacheOptions: ParsableArguments {
             valueName: "dir"))
     var cacheDir: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "How much serve and play log; REPRISE_LOG_LEVEL. (default: notice; error for play)", valueName: "level"))
+    @Option(help: Setting.logLevel.help("How much serve and play log.", valueName: "level"))
     var logLevel: LogLevel?
 
     @Option(
-        help: ArgumentHelp(
-            "File with the key of an encrypted cache, 32 bytes or 64 hexadecimal digits; REPRISE_ENCRYPT_KEY_FILE.",
+        help: Setting.encryptKeyFile.help(
+            "File with the key of an encrypted cache, 32 bytes or 64 hexadecimal digits.",
             discussion: "The key itself may be in REPRISE_ENCRYPT_KEY, in hexadecimal.", valueName: "file"))
     var encryptKeyFile: String?
 
+    @OptionGroup var config: ConfigOptions
+
     func validate() throws {
-        if cacheDir?.isEmpty == true { throw ValidationError("--cache-dir is empty; name a directory.") }
-        if encryptKeyFile?.isEmpty == true { throw ValidationError("--encrypt-key-file is empty; name a file.") }
-        // A key that got lost on its way here must not make a plain cache.
-        if encryptKeyFile == nil, ProcessInfo.processInfo.environment["REPRISE_ENCRYPT_KEY_FILE"]?.isEmpty == true {
-            throw ValidationError("REPRISE_ENCRYPT_KEY_FILE is empty; name a file, or unset it.")
-        }
+        try Setting.cacheDir.check(option: cacheDir)
+        try Setting.encryptKeyFile.check(option: encryptKeyFile)
     }
 
+    /// What is in force.
+    func settings() throws -> Settings { try config.settings() }
+
     /// How the cache is encrypted; `nil` for a plain one.
-    func encryption() throws -> CacheEncryption? {
-        let environment = ProcessInfo.processInfo.environment
-        if let path = encryptKeyFile ?? environment["REPRISE_ENCRYPT_KEY_FILE"] {
-            return CacheEncryption(provider: KeyFile(path: (path as NSString).expandingTildeInPath))
-        }
-        guard let text = environment["REPRISE_ENCRYPT_KEY"] else { return nil }
-        guard let key = KeyFile.key(hexadecimal: text) else {
+    func encryption() throws -> CacheEncryption? { try encryption(from: settings()) }
+
+    /// The same, from `settings`.
+    func encryption(from settings: Settings) throws -> CacheEncryption? {
+        let digits = try settings.value(.encryptKey, given: nil)
+        // A variable counts before a file's line.
+        let file = try settings.value(.encryptKeyFile, given: encryptKeyFile, ignoresFile: digits != nil)
+        if let file { return CacheEncryption(provider: KeyFile(path: (file as NSString).expandingTildeInPath)) }
+        guard let digits else { return nil }
+        guard let key = KeyFile.key(hexadecimal: digits) else {
             throw RepriseError(
                 .keyUnavailable, "REPRISE_ENCRYPT_KEY must be 64 hexadecimal digits, as from: openssl rand -hex 32")
         }
@@ -94,7 +96,8 @@ struct CacheOptions: ParsableArguments {
         var configuration = configuration
         configuration.downloadsStreams = true
         let isReset = Mutex(false)
-        configuration.willReset = { [directory] holdings in
+        let directory = try directory
+        configuration.willReset = { holdings in
             Terminal.error("reprise: --reset drops \(holdings.summary) in \(directory): the key differs.")
             isReset.withLock { $0 = true }
         }
@@ -123,8 +126,12 @@ struct CacheOptions: ParsableArguments {
 
     /// The directory to use.
     var directory: String {
-        let environment = Self.environment
-        let text = cacheDir ?? environment["REPRISE_CACHE_DIR"] ?? Self.defaultDirectory(environment)
+        get throws { try directory(from: settings()) }
+    }
+
+    /// The same, from `settings`.
+    func directory(from settings: Settings) throws -> String {
+        let text = try settings.value(.cacheDir, given: cacheDir, default: Self.defaultDirectory(Self.environment))
         let path = (text as NSString).expandingTildeInPath
         return path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
@@ -147,44 +154,35 @@ struct CacheOptions: ParsableArguments {
 
     /// A logger to standard error, of the level that was asked for, or of `level`.
     func logger(_ label: String, otherwise level: LogLevel = .notice) throws -> Logger {
-        let text = Self.environment["REPRISE_LOG_LEVEL"]
-        if logLevel == nil, let text, LogLevel(rawValue: text) == nil {
-            throw ValidationError(
-                "REPRISE_LOG_LEVEL is \"\(text)\"; it must be trace, debug, info, notice, warning or error.")
-        }
         var logger = Logger(label: label) { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = (logLevel ?? text.flatMap { LogLevel(rawValue: $0) } ?? level).level
+        logger.logLevel = try (settings().value(.logLevel, given: logLevel) ?? level).level
         return logger
     }
 }
 
 /// Options of the subcommands that open the cache for writing.
 struct StoreOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Most bytes on disk, such as 500MB or 2GB; REPRISE_LIMIT. (default: the limit last given for this cache, or 2GB)",
-            valueName: "size"))
+    @Option(help: Setting.limit.help("Most bytes on disk, such as 500MB or 2GB.", valueName: "size"))
     var limit: ByteCount?
 
     @Option(
-        help: ArgumentHelp(
-            "Query item that is not part of the cache key, such as a signature; may be repeated.", valueName: "name"))
+        help: Setting.dropQueryItem.help(
+            "Query item that is not part of the cache key, such as a signature.", valueName: "name"))
     var dropQueryItem: [String] = []
 
-    @Option(
-        help: ArgumentHelp("Bytes that stay free on the disk. (default: 200MB)", valueName: "size"))
+    @Option(help: Setting.minimumFree.help("Bytes that stay free on the disk.", valueName: "size"))
     var minimumFree: ByteCount?
 
     @Option(
-        help: ArgumentHelp("Most bytes that one URL may occupy; larger ones are not stored.", valueName: "size"))
+        help: Setting.entryLimit.help(
+            "Most bytes that one URL may occupy; larger ones are not stored.", valueName: "size"))
     var entryLimit: ByteCount?
 
-    @Option(
-        help: ArgumentHelp("How long an entry stays unused, such as 12h or 30d.", valueName: "time"))
+    @Option(help: Setting.maximumAge.help("How long an entry stays unused, such as 12h or 30d.", valueName: "time"))
     var maximumAge: TimeSpan?
 
     @Option(
-        help: ArgumentHelp(
+        help: Setting.authorizeCommand.help(
             "Program that prints fresh request fields (Name: value) or a fresh URL, a line each.",
             discussion:
                 "Asked when an origin answers 401, 403 or 407, and before a download; REPRISE_URL and REPRISE_REASON (start, or the status) say for what.",
@@ -207,31 +205,34 @@ struct StoreOptions: ParsableArguments {
     }
 
     func validate() throws {
-        try NameOptions.check(dropQueryItem)
-        if let maximumAge, maximumAge.duration <= .zero {
-            throw ValidationError("--maximum-age takes a time above zero, such as 12h or 30d.")
+        try Setting.dropQueryItem.check(option: dropQueryItem)
+        try Setting.maximumAge.check(option: maximumAge)
+        try Setting.authorizeCommand.check(option: authorizeCommand)
+    }
+
+    /// The engine's settings, without a key and a program.
+    func configuration(from settings: Settings) throws -> MediaCache.Configuration {
+        var configuration = MediaCache.Configuration()
+        configuration.resetsWhenKeyDiffers = reset
+        configuration.minimumFree = try settings.value(.minimumFree, given: minimumFree).bytes
+        configuration.entryLimit = try settings.value(.entryLimit, given: entryLimit)?.bytes
+        configuration.maximumAge = try settings.value(.maximumAge, given: maximumAge)?.duration
+        if let limit = try settings.value(.limit, given: limit) {
+            configuration.limit = limit.bytes
+        } else {
+            configuration.usesRecordedLimit = true
         }
+        return configuration
     }
 
     /// The engine's settings.
     func configuration(_ cache: CacheOptions) throws -> MediaCache.Configuration {
-        var configuration = MediaCache.Configuration()
+        let settings = try cache.settings()
+        var configuration = try configuration(from: settings)
         configuration.encryption = try cache.encryption()
-        configuration.resetsWhenKeyDiffers = reset
-        if let minimumFree { configuration.minimumFree = minimumFree.bytes }
-        configuration.entryLimit = entryLimit?.bytes
-        configuration.maximumAge = maximumAge?.duration
-        let text = CacheOptions.environment["REPRISE_LIMIT"]
-        if let limit = limit ?? text.flatMap({ ByteCount(argument: $0) }) {
-            configuration.limit = limit.bytes
-        } else if let text {
-            throw ValidationError("REPRISE_LIMIT is \"\(text)\"; write a size such as 500MB or 2GB.")
-        } else {
-            configuration.usesRecordedLimit = true
-        }
-        if !dropQueryItem.isEmpty { configuration.keyPolicy = .droppingQueryItems(Set(dropQueryItem)) }
-        if let authorizeCommand {
-            let command = try AuthorizeCommand(authorizeCommand)
+        configuration.keyPolicy = try cache.names(dropQueryItem).policy
+        if let program = try settings.value(.authorizeCommand, given: authorizeCommand) {
+            let command = try AuthorizeCommand((program as NSString).expandingTildeInPath)
             configuration.authorize = { try await command.answer($0) }
         }
         return configuration

@@ -4,13 +4,13 @@ import Reprise
 /// How fast downloads may be, and when.
 struct DownloadOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
+        help: Setting.rate.help(
             "Most that is downloaded per second, in bits such as 20Mbit or in bytes such as 2MB; players are not slowed.",
             valueName: "rate"))
     var rate: String?
     @Option(
         name: .customLong("while"),
-        help: ArgumentHelp(
+        help: Setting.hours.help(
             "Hours of each day in which something is downloaded, in local time, such as 02:00-06:00 or 22:30-06:00.",
             valueName: "hours"))
     var hours: String?
@@ -19,33 +19,28 @@ struct DownloadOptions: ParsableArguments {
     var isGiven: Bool { rate != nil || hours != nil }
 
     func validate() throws {
-        _ = try Self.bytesPerSecond(rate)
-        _ = try window()
+        try Setting.rate.check(option: rate)
+        try Setting.hours.check(option: hours)
     }
 
-    /// Puts what they say into `configuration`.
-    func apply(to configuration: inout MediaCache.Configuration) throws {
-        configuration.downloadRate = try Self.bytesPerSecond(rate)
-        configuration.downloadWindow = try window()
+    /// Puts what is in force into `configuration`.
+    func apply(to configuration: inout MediaCache.Configuration, from settings: Settings) throws {
+        let rate = try settings.value(.rate, given: rate)
+        let hours = try settings.value(.hours, given: hours)
+        configuration.downloadRate = rate.flatMap(Self.bytesPerSecond)
+        configuration.downloadWindow = hours.flatMap(Self.window)
     }
 
-    private func window() throws -> DailyWindow? {
-        guard let hours else { return nil }
-        do throws(RepriseError) { return try DailyWindow(hours) } catch {
-            throw ValidationError("--while: \(error.message)")
-        }
-    }
+    /// The hours that `text` says; `nil` if it says none.
+    static func window(_ text: String) -> DailyWindow? { try? DailyWindow(text) }
 
-    private static func bytesPerSecond(_ text: String?) throws -> Int64? {
-        guard let text else { return nil }
+    /// The rate that `text` says; `nil` if it says none.
+    static func bytesPerSecond(_ text: String) -> Int64? {
         let number = text.hasSuffix("/s") ? String(text.dropLast(2)) : text
         if let bits = BitRate(argument: number), bits.bitsPerSecond >= 8 { return bits.bitsPerSecond / 8 }
         guard number.last?.isLetter == true, !number.lowercased().hasSuffix("bit"),
             let bytes = ByteCount(argument: number)?.bytes, bytes > 0
-        else {
-            throw ValidationError(
-                "--rate is \"\(text)\"; it takes a rate above zero with its unit, such as 20Mbit or 2MB, per second.")
-        }
+        else { return nil }
         return bytes
     }
 }

@@ -63,12 +63,13 @@ struct DownloadsCommand: AsyncParsableCommand {
     }
 
     private func outcome() async throws -> DownloadsOperation.Outcome {
-        let operation = DownloadsOperation(pause: pause, resume: resume, first: first, names: names.names)
+        let operation = DownloadsOperation(pause: pause, resume: resume, first: first, names: try names.names(cache))
         do { return try await cache.perform(operation) } catch let error as RepriseError {
             // A process that takes no requests uses the cache: what it has recorded can still be listed.
             guard error.code == .storageLocked, operation.onlyLists else { throw error }
             return DownloadsOperation.Outcome(
-                try await Download.all(try cache.recordedInspector(), policy: names.policy), isFetching: false)
+                try await Download.all(try cache.recordedInspector(), policy: names.names(cache).policy),
+                isFetching: false)
         }
     }
 

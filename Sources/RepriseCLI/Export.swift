@@ -65,7 +65,7 @@ struct Export: AsyncParsableCommand {
         if output.isEmpty {
             throw ValidationError("--output is empty; name a file or a folder, or - for standard output.")
         }
-        if json, Output(output, force: false, cache: cache).isStandardOutput {
+        if json, Output.isStandardOutput(output) {
             throw ValidationError("Standard output takes either the media or --json.")
         }
     }
@@ -74,9 +74,10 @@ struct Export: AsyncParsableCommand {
         let signals = StopSignals()
         try await Failure.reporting {
             let inspector = try await cache.inspector()
+            let names = try names.names(cache)
             let entry = try names.entry(url, in: inspector)
             let files = try StoredFiles(inspector, policy: names.policy)
-            let output = Output(output, force: options.force, cache: cache)
+            let output = try Output(output, force: options.force, cache: cache)
             let report: Report
             switch try form(of: entry, in: files, at: output) {
             case .file: report = try await writeFile(entry, of: inspector, to: output, signals)

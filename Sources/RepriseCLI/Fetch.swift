@@ -79,7 +79,7 @@ struct Fetch: AsyncParsableCommand {
         if let output {
             if urls.count != 1 || !from.isEmpty { throw ValidationError("--output goes with a single URL.") }
             if output.isEmpty { throw ValidationError("--output is empty; name a file, or - for standard output.") }
-            if json, Output(output, force: false, cache: cache).isStandardOutput {
+            if json, Output.isStandardOutput(output) {
                 throw ValidationError("Standard output takes either the media or --json.")
             }
         }
@@ -90,14 +90,14 @@ struct Fetch: AsyncParsableCommand {
         let signals = StopSignals()
         try await Failure.reporting {
             var settings = try self.store.configuration(cache)
-            try pace.apply(to: &settings)
+            try pace.apply(to: &settings, from: cache.settings())
             let aging = Aging(&settings)
             // What can be wrong without a look at the cache comes before it is opened: --reset empties it then.
             let list = try signals.get(await signals.interrupting { try await listed() })
             try check(list)
-            let output = output.map { Output($0, force: options.force, cache: cache) }
+            let output = try output.map { try Output($0, force: options.force, cache: cache) }
             let file = try signals.get(await signals.interrupting { try await output?.open(signals) })
-            let origin = OriginClient.make()
+            let origin = try OriginClient.make(for: cache)
             let store: MediaCache
             do { store = try await cache.open(settings, origin: origin, mayDoWithout: output != nil) } catch {
                 file?.discard()

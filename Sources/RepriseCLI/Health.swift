@@ -16,12 +16,14 @@ struct Health: AsyncParsableCommand {
               reprise health --ready --url http://192.0.2.7:8090
             """)
 
+    @OptionGroup var config: ConfigOptions
+
     @Flag(help: "Ask whether it should get requests: not while it ends.")
     var ready = false
 
     @Option(
         help: ArgumentHelp(
-            "Address of the server. (default: http://127.0.0.1 and the port in REPRISE_PORT, or 8090)",
+            "Address of the server. (default: http://127.0.0.1 and the port of REPRISE_PORT or the configuration, or 8090)",
             valueName: "address"))
     var url: String?
 
@@ -30,7 +32,7 @@ struct Health: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            let server = try url ?? "http://127.0.0.1:\(ServerOptions.port() ?? 8090)"
+            let server = try url ?? "http://127.0.0.1:\(config.settings().value(.port, given: nil))"
             let question = try Self.question(server, isReady: ready)
             let client = OriginClient.make { client in
                 client.connectTimeout = Self.patience

@@ -45,7 +45,7 @@ struct List: AsyncParsableCommand {
             }
             guard !lines.isEmpty else {
                 try Terminal.print(
-                    isNarrowed ? "Nothing of the kind is stored." : "Nothing is stored in \(cache.directory).")
+                    isNarrowed ? "Nothing of the kind is stored." : "Nothing is stored in \(try cache.directory).")
                 return
             }
             for line in lines { try Terminal.print(line.text) }
@@ -87,7 +87,7 @@ struct List: AsyncParsableCommand {
     }
 
     private func titleLines(_ inspector: CacheInspector) throws -> [Line] {
-        let titles = try StoredTitle.all(inspector, policy: names.policy)
+        let titles = try StoredTitle.all(inspector, policy: names.names(cache).policy)
         let listed = titles.filter { (tag == nil || $0.title.tag == tag) && (!complete || $0.isComplete) }
         let stored = listed.map { stored in
             let title = stored.title

@@ -2,30 +2,16 @@ import ArgumentParser
 import Reprise
 
 /// How URLs on the command line become the names of entries.
-struct NameOptions: ParsableArguments, Naming {
+struct NameOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "Query item that is not part of the cache key, as it was given to fetch, pin or serve; may be repeated.",
-            valueName: "name"))
+        help: Setting.dropQueryItem.help(
+            "Query item that is not part of the cache key, as it was given to fetch, pin or serve.", valueName: "name"))
     var dropQueryItem: [String] = []
 
-    func validate() throws { try Self.check(dropQueryItem) }
+    func validate() throws { try Setting.dropQueryItem.check(option: dropQueryItem) }
 
-    /// Refuses names that no query item has.
-    static func check(_ items: [String]) throws {
-        if items.contains("") { throw ValidationError("--drop-query-item is empty; name a query item.") }
-        if let item = items.first(where: { $0.contains { "=&?#".contains($0) } }) {
-            throw ValidationError("--drop-query-item is \"\(item)\"; give the name alone, such as signature.")
-        }
-    }
-
-    /// The entry called `name` that was used last.
-    func entry(_ name: String, in inspector: CacheInspector) throws(RepriseError) -> CacheEntry {
-        guard let entry = try inspector.entries().first(where: { matches(name, entry: $0) }) else {
-            throw Self.nothingStored(name)
-        }
-        return entry
-    }
+    /// What is in force.
+    func names(_ cache: CacheOptions) throws -> Names { try cache.names(dropQueryItem) }
 
     /// Why there is no entry called `name`: it is no valid URL, or nothing is stored.
     static func nothingStored(_ name: String) -> RepriseError {
@@ -34,5 +20,30 @@ struct NameOptions: ParsableArguments, Naming {
             do throws(RepriseError) { _ = try ResourceURL(name) } catch { return error }
         }
         return RepriseError(.notStored, "Nothing is stored for \(URLText.redacted(name)). See: reprise list")
+    }
+}
+
+extension CacheOptions {
+    /// How URLs become keys, where `items` are given as query items to drop.
+    func names(_ items: [String]) throws -> Names {
+        try Names(items, from: settings())
+    }
+}
+
+extension Names {
+    /// Those in force where `items` are given as query items to drop.
+    init(_ items: [String], from settings: Settings) throws {
+        self.init(
+            dropQueryItem: try settings.value(.dropQueryItem, given: items), hosts: settings.hosts.dropQueryItems)
+    }
+}
+
+extension Names {
+    /// The entry called `name` that was used last.
+    func entry(_ name: String, in inspector: CacheInspector) throws(RepriseError) -> CacheEntry {
+        guard let entry = try inspector.entries().first(where: { matches(name, entry: $0) }) else {
+            throw NameOptions.nothingStored(name)
+        }
+        return entry
     }
 }

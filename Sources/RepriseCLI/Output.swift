@@ -23,14 +23,19 @@ struct Output: Sendable {
     /// The name in messages, without its extension.
     var nameWithoutExtension: String { (path as NSString).deletingPathExtension.printable }
 
-    init(_ path: String, force: Bool, cache: CacheOptions) {
+    init(_ path: String, force: Bool, cache: CacheOptions) throws {
         self.path = path
         isForced = force
-        cacheDirectory = cache.directory
+        cacheDirectory = try cache.directory
     }
 
     /// Whether media goes to standard output, where nothing else may go then.
-    var isStandardOutput: Bool { path == "-" || OutputFile.descriptor(ledToBy: path) == STDOUT_FILENO }
+    var isStandardOutput: Bool { Self.isStandardOutput(path) }
+
+    /// The same of the output at `path`.
+    static func isStandardOutput(_ path: String) -> Bool {
+        path == "-" || OutputFile.descriptor(ledToBy: path) == STDOUT_FILENO
+    }
 
     /// The name in messages.
     var name: String { isStandardOutput ? "standard output" : path.printable }

@@ -65,11 +65,11 @@ struct Pin: AsyncParsableCommand {
         let signals = StopSignals()
         try await Failure.reporting {
             var settings = try self.store.configuration(cache)
-            try pace.apply(to: &settings)
+            try pace.apply(to: &settings, from: cache.settings())
             let aging = Aging(&settings)
             // Before the cache is opened: --reset empties it then.
             for url in urls { _ = try ResourceURL(url) }
-            let origin = OriginClient.make()
+            let origin = try OriginClient.make(for: cache)
             let store: MediaCache
             do { store = try await cache.open(settings, origin: origin) } catch {
                 await origin.shutdown()
@@ -135,7 +135,7 @@ struct Pin: AsyncParsableCommand {
             if download { return try await fetch(url, in: cache, as: .download) }
             if let first { return try await fetch(url, in: cache, as: .first(first.amount)) }
         }
-        let names = Names(dropQueryItem: store.dropQueryItem)
+        let names = try cache.names(store.dropQueryItem)
         let outcome = try await access.perform(PinOperation(url: url, until: until, names: names))
         return Self.report(outcome, url: URLText.redacted(url))
     }
@@ -156,7 +156,7 @@ struct Pin: AsyncParsableCommand {
     /// Downloads one URL or its beginning; returns the line to print.
     private func fetch(_ url: String, in store: MediaCache, as retention: Retention) async throws -> String {
         let resource = try store.resource(for: url)
-        try await store.learnFiles(of: [resource.key], policy: Names(dropQueryItem: self.store.dropQueryItem).policy)
+        try await store.learnFiles(of: [resource.key], policy: cache.names(self.store.dropQueryItem).policy)
         let before = try await store.retention(of: resource)
         do {
             // A download is kept until it is released: a beginning asks for less.
@@ -288,7 +288,7 @@ struct Unpin: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            let outcome = try await cache.perform(UnpinOperation(urls: urls, names: names.names))
+            let outcome = try await cache.perform(UnpinOperation(urls: urls, names: try names.names(cache)))
             if let missing = outcome.missing {
                 throw RepriseError(.notStored, "Nothing is kept under \(URLText.redacted(missing)). See: reprise list")
             }

@@ -34,10 +34,10 @@ struct Play: AsyncParsableCommand {
             valueName: "program"))
     var player: String?
 
-    @Option(help: "Port of the server that may already serve this cache; REPRISE_PORT. (default: 8090)")
+    @Option(help: Setting.port.help("Port of the server that may already serve this cache."))
     var port: Int?
 
-    @Option(help: "Token of that server; REPRISE_TOKEN.")
+    @Option(help: Setting.token.help("Token of that server."))
     var token: String?
 
     @Argument(parsing: .postTerminator, help: ArgumentHelp("Options for the player.", valueName: "player-options"))
@@ -45,19 +45,20 @@ struct Play: AsyncParsableCommand {
 
     func validate() throws {
         if let port, !(1...65_535).contains(port) { throw ValidationError("--port must be 1 to 65535.") }
-        if let token { try ServerOptions.check(token: token, of: "--token") }
+        try Setting.token.check(option: token)
         if player?.isEmpty == true { throw ValidationError("--player is empty; name a program, such as mpv.") }
     }
 
     func run() async throws {
         let signals = StopSignals()
         let logger = try cache.logger("reprise", otherwise: .error)
-        let (port, token) = (try port ?? ServerOptions.port() ?? 8090, try token ?? ServerOptions.token())
         try await Failure.reporting {
+            let values = try cache.settings()
+            let (port, token) = (try values.value(.port, given: port), try values.value(.token, given: token))
             let url = try ResourceURL(url)
             let player = try Player.find(player)
             let settings = try store.configuration(cache)
-            let origin = OriginClient.make()
+            let origin = try OriginClient.make(for: cache)
             let result: Result<Int32, any Error>
             do {
                 // A cache that cannot be written must not stop playback.
@@ -72,7 +73,7 @@ struct Play: AsyncParsableCommand {
             } catch let error as RepriseError where error.code == .storageLocked {
                 result = await signals.interrupting { [cache] in
                     let address = try await RunningServer.address(
-                        port: port, token: token, cacheDirectory: cache.directory)
+                        port: port, token: token, cacheDirectory: try cache.directory)
                     return try await play(url, with: player, at: address)
                 }
             }

@@ -28,7 +28,8 @@ struct Remove: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            let outcome = try await cache.perform(RemoveOperation(urls: all ? nil : urls, names: names.names))
+            let outcome = try await cache.perform(
+                RemoveOperation(urls: all ? nil : urls, names: try names.names(cache)))
             let (entries, pins) = (outcome.entries, outcome.pins)
             let released = pins == 0 ? "" : ", and \(pins) \(pins == 1 ? "pin" : "pins")"
             try Terminal.print(

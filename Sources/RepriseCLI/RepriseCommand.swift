@@ -21,14 +21,16 @@ struct RepriseCommand: AsyncParsableCommand {
             process; 78 the key of an encrypted cache is missing, malformed or another one; 126 a program cannot be \
             started; 127 it is not installed. Ended by a signal: 128 and its number, such as 130 after Ctrl-C.
 
-            Every option --NAME can also be given as the environment variable REPRISE_NAME where its help says so.
+            Settings: an option --NAME whose help names a variable REPRISE_NAME can also be given as that variable, or as \
+            a line NAME = VALUE of the file that --config or REPRISE_CONFIG names. The first of them counts. What is in \
+            force: reprise config.
             """,
         version: Build.version,
         subcommands: [
             Serve.self, Play.self, Fetch.self, List.self, Show.self, Export.self, Pin.self, Unpin.self,
             DownloadsCommand.self,
             TitleCommand.self, Limit.self,
-            Remove.self, Prune.self, Verify.self, Stats.self, Health.self,
+            Remove.self, Prune.self, Verify.self, Stats.self, Health.self, ConfigCommand.self,
         ])
 
     static func main() async {
@@ -41,6 +43,10 @@ struct RepriseCommand: AsyncParsableCommand {
                 try command.run()
             }
         } catch {
+            if let reason = error as? Failure.Reason {
+                Failure.report(reason)
+                exit(withError: reason.code)
+            }
             guard exitCode(for: error).isSuccess else { exit(withError: error) }
             // Help and version are results: that they cannot be written is an error.
             let text = fullMessage(for: error)

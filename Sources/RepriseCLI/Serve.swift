@@ -18,6 +18,7 @@ struct Serve: AsyncParsableCommand {
               reprise serve --rate 20Mbit --while 02:00-06:00
               reprise serve --allow-page http://localhost:8000
               reprise serve --offline
+              reprise serve --config /etc/reprise.conf
               reprise serve --shared --force-cache media.example.com
               reprise serve --access-log /var/log/reprise/access.log
 
@@ -29,134 +30,114 @@ struct Serve: AsyncParsableCommand {
     @OptionGroup var pace: DownloadOptions
     @OptionGroup var watching: WatchingOptions
 
-    @Option(help: "Port to listen on, 0 for any free one; REPRISE_PORT. (default: 8090)")
+    @Option(help: Setting.port.help("Port to listen on, 0 for any free one."))
     var port: Int?
 
-    @Option(help: "Address to listen on. Anything but loopback needs --token or --allow-host.")
-    var host = "127.0.0.1"
+    @Option(help: Setting.host.help("Address to listen on. Anything but loopback needs --token or --allow-host."))
+    var host: String?
 
-    @Option(help: "First segment that every path must have; REPRISE_TOKEN.")
+    @Option(help: Setting.token.help("First segment that every path must have."))
     var token: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Host name or IP address of an origin that may be asked; may be repeated. A name with a leading dot means its subdomains too.",
+        help: Setting.allowHost.help(
+            "Host name or IP address of an origin that may be asked. A name with a leading dot means its subdomains too.",
             valueName: "name"))
     var allowHost: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "Web page's origin that may read through the proxy, as http://host:port; may be repeated.",
-            valueName: "origin"))
+        help: Setting.allowPage.help(
+            "Web page's origin that may read through the proxy, as http://host:port.", valueName: "origin"))
     var allowPage: [String] = []
 
     @Flag(
-        name: .customLong("no-page"),
-        help: "Give browsers that open the address of the server no page, but a short text, as other clients.")
-    var hasNoPage = false
+        inversion: .prefixedNo,
+        help: Setting.page.help(
+            "Give browsers that open the address of the server its page, not a short text as other clients."))
+    var page: Bool?
 
-    @Flag(help: "Serve several users by the rules of a shared cache (RFC 9111): nothing private is stored.")
-    var shared = false
+    @Flag(
+        inversion: .prefixedNo,
+        help: Setting.shared.help(
+            "Serve several users by the rules of a shared cache (RFC 9111): nothing private is stored."))
+    var shared: Bool?
 
-    @Flag(help: "Never ask an origin: serve stored bytes, however stale, and 504 otherwise.")
-    var offline = false
+    @Flag(
+        inversion: .prefixedNo,
+        help: Setting.offline.help("Never ask an origin: serve stored bytes, however stale, and 504 otherwise."))
+    var offline: Bool?
 
     @Option(
-        help: ArgumentHelp(
-            "Origin host whose no-store, no-cache and max-age are not obeyed: stored, and fresh for a day. Repeatable.",
+        help: Setting.forceCache.help(
+            "Origin host whose no-store, no-cache and max-age are not obeyed: stored, and fresh for a day.",
             valueName: "name"))
     var forceCache: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "Most clients at once; further ones get 503. (default: as many as the limit of open files allows, at most 10000)",
-            valueName: "count"))
+    @Option(help: Setting.maxConnections.help("Most clients at once; further ones get 503.", valueName: "count"))
     var maxConnections: Int?
 
     @Option(
-        help: ArgumentHelp(
-            "How long a client may take nothing of an answer, such as 10m. (default: 10m)", valueName: "time"))
+        help: Setting.stallTimeout.help(
+            "How long a client may take nothing of an answer, such as 10m.", valueName: "time"))
     var stallTimeout: TimeSpan?
 
     @Option(
-        help: ArgumentHelp(
+        help: Setting.connectionsPerHost.help(
             "Most connections to one origin host, 1 to 256; further requests queue.", valueName: "number"))
-    var connectionsPerHost = 16
+    var connectionsPerHost: Int?
 
     @Option(
-        help: ArgumentHelp(
+        help: Setting.queueTimeout.help(
             "How long a request queues for a connection before it is answered 504, such as 30s.", valueName: "time"))
-    var queueTimeout: TimeSpan = .seconds(30)
+    var queueTimeout: TimeSpan?
 
     @Option(
-        help: ArgumentHelp(
+        help: Setting.drainTimeout.help(
             "How long answers in progress have to end after SIGTERM or Ctrl-C, such as 2m.", valueName: "time"))
-    var drainTimeout: TimeSpan = .seconds(30)
+    var drainTimeout: TimeSpan?
 
     @Option(
-        help: ArgumentHelp(
+        help: Setting.drainDelay.help(
             "How long connections are still accepted after SIGTERM, so that a balancer notices that this server ends.",
             valueName: "time"))
-    var drainDelay: TimeSpan = .seconds(0)
+    var drainDelay: TimeSpan?
 
     func validate() throws {
-        guard (1...256).contains(connectionsPerHost) else {
-            throw ValidationError("--connections-per-host must be 1 to 256.")
-        }
-        guard (.seconds(1) ... .seconds(3600)).contains(queueTimeout.duration) else {
-            throw ValidationError("--queue-timeout must be 1s to 1h.")
-        }
-        if let maxConnections, maxConnections < 1 { throw ValidationError("--max-connections must be at least 1.") }
-        if let port, !(0...65_535).contains(port) { throw ValidationError("--port must be 0 to 65535.") }
-        if let token { try ServerOptions.check(token: token, of: "--token") }
-        if host.isEmpty { throw ValidationError("--host is empty; give an address, such as 127.0.0.1.") }
-        for name in allowHost {
-            if let objection = ProxyConfiguration.objection(toHost: name) {
-                throw ValidationError("--allow-host is \"\(name)\": \(objection)")
-            }
-        }
-        for name in forceCache {
-            let objection = ProxyConfiguration.objection(toHost: name)
-            if let objection = name.hasPrefix(".") ? "give each host by its whole name." : objection {
-                throw ValidationError("--force-cache is \"\(name)\": \(objection)")
-            }
-        }
-        for page in allowPage where PageOrigin(page) == nil {
-            throw ValidationError("--allow-page is \"\(page)\"; give an origin: http://host:port or https://host.")
-        }
+        try Setting.port.check(option: port)
+        try Setting.host.check(option: host)
+        try Setting.token.check(option: token)
+        try Setting.allowHost.check(option: allowHost)
+        try Setting.allowPage.check(option: allowPage)
+        try Setting.forceCache.check(option: forceCache)
+        try Setting.maxConnections.check(option: maxConnections)
+        try Setting.connectionsPerHost.check(option: connectionsPerHost)
+        try Setting.queueTimeout.check(option: queueTimeout)
+        try Setting.accessLog.check(option: watching.accessLog)
     }
 
     func run() async throws {
         let signals = StopSignals(isReloading: true)
-        let logger = try cache.logger("reprise")
-        var configuration = ProxyConfiguration()
-        configuration.host = host
-        configuration.port = try port ?? ServerOptions.port() ?? 8090
         try await Failure.reporting {
-            guard let socket = try PassedSocket(CacheOptions.environment, process: getpid()) else { return }
-            (configuration.host, configuration.port) = (socket.host, socket.port)
-            configuration.listeningSocket = socket.descriptor
-        }
-        configuration.token = try token ?? ServerOptions.token()
-        configuration.allowedPages = allowPage
-        configuration.servesPage = !hasNoPage
-        configuration.allowedHosts = allowHost.map { $0.lowercased() }
-        configuration.logger = logger
-        configuration.namesHostsInMetrics = watching.metricsHosts
-        configuration.accessLog = try await Failure.reporting { try watching.openLog(logger: logger) }
-        let budget = DescriptorBudget.raised()
-        configuration.maximumConnections = Self.connections(maxConnections, within: budget, logger: logger)
-        if let stallTimeout { configuration.stallTimeout = stallTimeout.duration }
-        try await Failure.reporting {
+            let values = try ServerSettings(self, from: cache.settings())
+            let logger = try cache.logger("reprise")
+            var configuration = ProxyConfiguration()
+            values.apply(to: &configuration)
+            if let socket = try PassedSocket(CacheOptions.environment, process: getpid()) {
+                (configuration.host, configuration.port) = (socket.host, socket.port)
+                configuration.listeningSocket = socket.descriptor
+            }
+            configuration.logger = logger
+            configuration.accessLog = try values.accessLog.map {
+                try AccessLog(path: $0, format: values.accessLogFormat, logger: logger)
+            }
+            let budget = DescriptorBudget.raised()
+            configuration.maximumConnections = Self.connections(values.maxConnections, within: budget, logger: logger)
             var settings = try store.configuration(cache)
-            try pace.apply(to: &settings)
-            settings.reuse.isShared = shared
-            settings.reuse.isOffline = offline
-            let forced = Set(forceCache.map { $0.lowercased() })
-            settings.reuse.forces = { forced.contains($0) }
+            try pace.apply(to: &settings, from: cache.settings())
+            values.apply(to: &settings)
             // Before the cache is opened: then --reset empties it, and --maximum-age removes old entries.
-            if store.reset || store.maximumAge != nil { try await ProxyServer.rehearse(configuration) }
-            try await serve(configuration, settings: settings, logger: logger, signals: signals)
+            if store.reset || settings.maximumAge != nil { try await ProxyServer.rehearse(configuration) }
+            try await serve(configuration, values: values, settings: settings, signals: signals)
         }
     }
 
@@ -178,20 +159,20 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func serve(
-        _ configuration: ProxyConfiguration, settings: MediaCache.Configuration, logger: Logger,
+        _ configuration: ProxyConfiguration, values: ServerSettings, settings: MediaCache.Configuration,
         signals: StopSignals
     ) async throws {
-        let origin = OriginClient.make { client in
+        let logger = configuration.logger
+        let origin = try OriginClient.make(for: self.cache) { client in
             client.forbidsPrivateAddresses = !configuration.isLoopback
-            client.maximumConnectionsPerHost = connectionsPerHost
-            client.queueTimeout = queueTimeout.duration
+            values.apply(to: &client)
             if !configuration.allowedHosts.isEmpty { client.allowsHost = { configuration.allows($0) } }
         }
         // A cache that cannot be written must not stop playback.
         let cache = try await self.cache.open(settings, origin: origin, mayDoWithout: true)
         var configuration = configuration
         configuration.controlPlaces = ControlPlace.all(
-            for: self.cache.directory, environment: CacheOptions.environment)
+            for: try self.cache.directory, environment: CacheOptions.environment)
         configuration.controlOperations = ControlOperations.all
         let server: ProxyServer
         do {
@@ -202,7 +183,7 @@ struct Serve: AsyncParsableCommand {
             await origin.shutdown()
             throw error
         }
-        announce(server, of: cache)
+        announce(server, with: values, at: configuration.host, directory: try self.cache.directory, of: cache)
         let manager = ServiceManager(CacheOptions.environment, logger: logger)
         let watch = manager.watch(server, of: cache)
         defer { watch.cancel() }
@@ -214,10 +195,11 @@ struct Serve: AsyncParsableCommand {
         }
         let events = Task { await Self.log(cache.events(), logger: logger) }
         await signals.wait()
-        manager.stopping(atMost: drainDelay.duration + drainTimeout.duration + Self.closingTime)
-        let time = drainTimeout.defaultValueDescription
+        manager.stopping(atMost: values.drainDelay.duration + values.drainTimeout.duration + Self.closingTime)
+        let time = values.drainTimeout.defaultValueDescription
         Terminal.error("Stopping: answers in progress have \(time) to end. Another signal ends them now.")
-        let isWhole = await server.drain(delay: drainDelay.duration, timeout: drainTimeout.duration)
+        let isWhole = await server.drain(
+            delay: values.drainDelay.duration, timeout: values.drainTimeout.duration)
         if !isWhole { Terminal.error("Some answers were broken off after \(time).") }
         await configuration.accessLog?.close()
         await cache.close()
@@ -225,9 +207,11 @@ struct Serve: AsyncParsableCommand {
         await events.value
     }
 
-    private func announce(_ server: ProxyServer, of cache: MediaCache) {
+    private func announce(
+        _ server: ProxyServer, with values: ServerSettings, at host: String, directory: String, of cache: MediaCache
+    ) {
         let address = host == "0.0.0.0" || host == "::" ? "this machine's address, port \(server.port)" : server.address
-        let stored = "\(self.cache.directory), \(ByteCount(cache.storedBytes)) stored"
+        let stored = "\(directory), \(ByteCount(cache.storedBytes)) stored"
         let place = cache.isStoring ? stored : cache.isReadOnly ? "\(stored), read-only" : "no store"
         let hours = cache.downloads.window.map { "\nDownloads run \($0) only, in local time." } ?? ""
         let page = server.hasPage ? "\nPage for a browser: \(server.address)/" : ""
@@ -238,7 +222,7 @@ struct Serve: AsyncParsableCommand {
               mpv \(server.address)/https/example.com/film.mp4
             """
         // Lines of the access log are not mixed with others.
-        if watching.isLogOnOutput { return Terminal.error(lines) }
+        if values.accessLog == "-" { return Terminal.error(lines) }
         // It serves all the same.
         do { try Terminal.print(lines) } catch { Terminal.error("reprise: \(error.message)") }
     }

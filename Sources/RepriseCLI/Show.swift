@@ -32,9 +32,9 @@ struct Show: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reporting {
             let inspector = try await cache.inspector()
-            let entry = try names.entry(url, in: inspector)
+            let entry = try names.names(cache).entry(url, in: inspector)
             let stored = try inspector.storedRanges(of: entry)
-            let stream = StreamOutline(entry, in: try StoredFiles(inspector, policy: names.policy))
+            let stream = StreamOutline(entry, in: try StoredFiles(inspector, policy: names.names(cache).policy))
             if json {
                 var report = EntryReport(entry, spans: stored.map { [$0.lowerBound, $0.upperBound] })
                 report.stream = stream.map { StreamReport($0) }

@@ -14,9 +14,16 @@ struct TimeSpan: ExpressibleByArgument, Sendable {
     }
 
     /// A time that an option has by default.
-    static func seconds(_ seconds: Int64) -> Self { Self(duration: .seconds(seconds)) }
+    static func seconds(_ seconds: Int64) -> Self { Self(.seconds(seconds)) }
 
-    var defaultValueDescription: String { "\(duration.components.seconds)s" }
+    /// The time as it is written, in the largest unit in which it is whole.
+    var defaultValueDescription: String {
+        let seconds = duration.components.seconds
+        let unit = Self.units.filter { seconds > 0 && seconds % $0.value == 0 && $0.key != "w" }.max {
+            $0.value < $1.value
+        }
+        return unit.map { "\(seconds / $0.value)\($0.key)" } ?? "\(seconds)s"
+    }
 
     /// A point in time as `list` shows it, in the user's time zone.
     static func date(_ time: Date) -> String {
@@ -31,7 +38,8 @@ struct TimeSpan: ExpressibleByArgument, Sendable {
             "\(parts.year ?? 0)-\(padded(parts.month))-\(padded(parts.day)) \(padded(parts.hour)):\(padded(parts.minute))"
     }
 
-    private init(duration: Duration) { self.duration = duration }
+    /// A time of whole seconds.
+    init(_ duration: Duration) { self.duration = duration }
 
     private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
 }

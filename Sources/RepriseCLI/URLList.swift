@@ -25,7 +25,9 @@ struct URLList: Sendable {
     /// text.
     mutating func add(from path: String) async throws {
         let name = path == "-" ? "standard input" : path
-        let bytes = try await onThread { try Self.read(path, named: name) }
+        let bytes = try await onThread {
+            try SmallFile.read(path, named: name, limit: Self.largestFile, content: "a URL on each line")
+        }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Self.isWrong("\(name) is no text in UTF-8; it takes a URL on each line.")
         }
@@ -39,28 +41,6 @@ struct URLList: Sendable {
             let url = line.trimmingCharacters(in: .whitespaces)
             return url.isEmpty || url.hasPrefix("#") ? nil : Item(url: url, place: "\(name), line \(number + 1)")
         }
-    }
-
-    private static func read(_ path: String, named name: String) throws -> [UInt8] {
-        let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw cannotRead(name) }
-        defer { if path != "-" { close(descriptor) } }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = Foundation.read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw cannotRead(name) }
-            guard count > 0 else { return bytes }
-            bytes += buffer[..<count]
-            guard bytes.count <= largestFile else {
-                throw isWrong("\(name) is longer than 16 MiB; it takes a URL on each line.")
-            }
-        }
-    }
-
-    private static func cannotRead(_ name: String) -> RepriseError {
-        isWrong("Cannot read \(name): \(String(cString: strerror(errno))).")
     }
 
     private static func isWrong(_ message: String) -> RepriseError { RepriseError(.invalidArgument, message) }

@@ -1,4 +1,5 @@
-import Reprise
+package import HTTPTypes
+package import Reprise
 
 extension NIOOrigin {
     /// Timeouts, limits and permitted hosts of a ``NIOOrigin``.
@@ -66,6 +67,21 @@ extension NIOOrigin {
         /// Called with the name in lower case, an IPv6 literal without brackets. For a host that it refuses:
         /// `originForbidden`.
         public var allowsHost: (@Sendable (String) -> Bool)?
+        /// Decides whether a host may be at a private address though ``forbidsPrivateAddresses`` is set; no host by
+        /// default.
+        ///
+        /// Called with names as ``allowsHost`` is.
+        package var allowsPrivateAddresses: (@Sendable (String) -> Bool)?
+        /// The maximum number of connections to a host in place of ``maximumConnectionsPerHost``, at least 1; `nil`
+        /// from it for no other number.
+        ///
+        /// Called with names as ``allowsHost`` is, while a lock is held.
+        package var connectionsToHost: (@Sendable (String) -> Int?)?
+        /// Request fields that log in at the host of a URL, in place of fields of the same name; none by default.
+        ///
+        /// Only GET and HEAD get them: who may read need not be allowed to change anything. Each redirect is asked
+        /// about again, so that no other host gets them.
+        package var credentials: (@Sendable (ResourceURL) -> HTTPFields)?
         /// `User-Agent` for requests without one; `reprise/` and the version by default.
         public var userAgent = "reprise/\(Build.version)"
 

@@ -29,6 +29,7 @@ public final class NIOOrigin: Origin {
         self.pool = ConnectionPool(
             limits: .init(
                 connections: max(1, configuration.maximumConnectionsPerHost),
+                connectionsToHost: configuration.connectionsToHost,
                 lent: configuration.maximumThrottledPerHost, idle: configuration.maximumIdlePerHost,
                 queueTimeout: TimeAmount(configuration.queueTimeout)),
             group: group)
@@ -80,7 +81,7 @@ public final class NIOOrigin: Origin {
             throw RepriseError(
                 .originForbidden, "The host \(request.url.host) is not among those that may be fetched from.")
         }
-        let head = try RequestHead.make(request, userAgent: configuration.userAgent)
+        let head = try RequestHead.make(withCredentials(request), userAgent: configuration.userAgent)
         let slot = try await pool.lease(Endpoint(request.url), for: request)
         // A separate task, because the pool may end it when nothing wants it any more and others need its place.
         let task = Task { try await exchange(request, head: head, on: slot) }
@@ -90,6 +91,16 @@ public final class NIOOrigin: Origin {
         } onCancel: {
             task.cancel()
         }
+    }
+
+    /// `request` with the fields that log in at its host.
+    private func withCredentials(_ request: OriginRequest) -> OriginRequest {
+        guard let credentials = configuration.credentials, Self.isRead(request) else { return request }
+        let fields = credentials(request.url)
+        guard !fields.isEmpty else { return request }
+        var request = request
+        for name in Set(fields.map(\.name)) { request.fields[values: name] = fields[values: name] }
+        return request
     }
 
     private func exchange(_ request: OriginRequest, head: HTTPRequestHead, on slot: PoolSlot) async throws

@@ -7,10 +7,13 @@ import Testing
 
 /// The variables of the service that packages show.
 @Suite(.limit(minutes: 1)) struct DeployedSettingsTests {
+    private static func deployed(_ name: String) -> URL {
+        URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Deploy/\(name)").standardized
+    }
+
     /// Lines of `NAME=VALUE`, which are comments: a package changes no default.
     private static func settings() throws -> [String: String] {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
-        let text = try String(contentsOf: root.appending(path: "Deploy/reprise.default"), encoding: .utf8)
+        let text = try String(contentsOf: deployed("reprise.default"), encoding: .utf8)
         let settings = try text.split(separator: "\n").compactMap { line -> (String, String)? in
             #expect(line.hasPrefix("#"), "this is in force: \(line)")
             guard let match = try /# ([A-Z_]+)=(.+)/.wholeMatch(in: line) else { return nil }
@@ -23,7 +26,10 @@ import Testing
     @Test func theServerTakesThem() async throws {
         try await Site.run { site async throws in
             site.publish("/a.mp4", length: 1000)
-            let settings = try Self.settings()
+            var settings = try Self.settings()
+            // The example that lies beside it, in which nothing is in force.
+            #expect(settings["REPRISE_CONFIG"] == "/etc/reprise.conf")
+            settings["REPRISE_CONFIG"] = Self.deployed("reprise.conf").path
             let token = try #require(settings["REPRISE_TOKEN"])
             // Another server of this machine may have the port.
             let options = ["--cache-dir", site.directory.path, "--port", "0"]

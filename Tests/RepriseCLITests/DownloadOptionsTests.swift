@@ -18,7 +18,8 @@ import Testing
         ] as [(String, Int64)])
     func rates(text: String, bytes: Int64) throws {
         var configuration = MediaCache.Configuration()
-        try DownloadOptions.parse(["--rate", text]).apply(to: &configuration)
+        try DownloadOptions.parse(["--rate", text]).apply(
+            to: &configuration, from: Settings(environment: [:]))
         #expect(configuration.downloadRate == bytes)
     }
 

@@ -15,13 +15,14 @@ struct ControlClient: Sendable {
     ///
     /// Throws a reason with code 75 for a server that does not answer.
     static func find(_ options: CacheOptions) async throws -> ControlClient? {
-        for place in ControlPlace.searched(for: options.directory, environment: CacheOptions.environment) {
+        let directory = try options.directory
+        for place in ControlPlace.searched(for: directory, environment: CacheOptions.environment) {
             guard let exchange = SocketExchange(to: place.path) else { continue }
             let answer = await exchange.run("GET", "/-/server.json", patience: patience, line: { _ in })
             guard let answer, answer.status == 200,
                 let server = try? JSONDecoder().decode(ServerReport.self, from: answer.last)
             else { throw unavailable("The server on \(place.path) does not answer.") }
-            guard server.directory.map(ControlPlace.realPath) == ControlPlace.realPath(options.directory) else {
+            guard server.directory.map(ControlPlace.realPath) == ControlPlace.realPath(directory) else {
                 continue
             }
             return ControlClient(path: place.path)

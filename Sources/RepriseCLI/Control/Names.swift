@@ -1,19 +1,18 @@
 import Reprise
 
-/// How what people call entries becomes their keys.
-protocol Naming {
+/// How what people call entries becomes their keys; it goes into operations.
+struct Names: Codable, Sendable, Equatable {
     /// Query items that are not part of the cache key.
-    var dropQueryItem: [String] { get }
-}
-
-/// A ``Naming`` that goes into an operation.
-struct Names: Naming, Codable, Sendable {
     let dropQueryItem: [String]
-}
+    /// The same for single hosts, in place of ``dropQueryItem``; for a name with a leading dot, for its subdomains too.
+    var hosts: [String: [String]]?
 
-extension Naming {
-    /// The same, for an operation.
-    var names: Names { Names(dropQueryItem: dropQueryItem) }
+    init(dropQueryItem: [String] = [], hosts: [String: [String]] = [:]) {
+        (self.dropQueryItem, self.hosts) = (dropQueryItem, hosts.isEmpty ? nil : hosts)
+    }
+
+    /// Whether they say nothing: then a server's own rule holds.
+    var isEmpty: Bool { dropQueryItem.isEmpty && hosts == nil }
 
     /// Whether `name` is the URL or the key of `entry`, or a URL with that key.
     func matches(_ name: String, entry: CacheEntry) -> Bool { matches(name, for: entry.key, url: entry.url) }
@@ -21,7 +20,7 @@ extension Naming {
     /// The same for the entry or the pin under `entryKey`.
     func matches(_ name: String, for entryKey: CacheKey, url entryURL: ResourceURL) -> Bool {
         if entryURL.description == name || entryKey.text == name { return true }
-        guard !dropQueryItem.isEmpty, let url = try? ResourceURL(name) else { return false }
+        guard !isEmpty, let url = try? ResourceURL(name) else { return false }
         let key = policy.key(for: url)
         // Behind a line feed stands what tells the variants of one URL apart.
         return entryKey.text.prefix { $0 != "\n" } == key.text
@@ -29,7 +28,15 @@ extension Naming {
 
     /// How the keys of entries are derived from URLs.
     var policy: CacheKeyPolicy {
-        dropQueryItem.isEmpty ? .url : .droppingQueryItems(Set(dropQueryItem))
+        guard let hosts else {
+            return dropQueryItem.isEmpty ? .url : .droppingQueryItems(Set(dropQueryItem))
+        }
+        let policies = hosts.mapValues { CacheKeyPolicy.droppingQueryItems(Set($0)) }
+        let others = CacheKeyPolicy.droppingQueryItems(Set(dropQueryItem))
+        return CacheKeyPolicy { url in
+            let name = HostRules.mostSpecific(policies.keys, for: url.host)
+            return (name.flatMap { policies[$0] } ?? others).key(for: url).text
+        }
     }
 
     /// The resource of `name`, a URL or an identifier, in `cache`.
@@ -52,6 +59,6 @@ extension Naming {
     /// The resource at `url` in `cache`, by these names if they say anything.
     func resource(for url: String, in cache: MediaCache) throws(RepriseError) -> MediaResource {
         let url = try ResourceURL(url)
-        return try dropQueryItem.isEmpty ? cache.resource(for: url) : cache.resource(for: url, keyPolicy: policy)
+        return try isEmpty ? cache.resource(for: url) : cache.resource(for: url, keyPolicy: policy)
     }
 }

@@ -11,9 +11,16 @@ final class ConnectionPool: Sendable {
     /// How many connections there may be to one endpoint, and how long a request queues for one.
     struct Limits: Sendable {
         let connections: Int
+        /// Another number for a host; `nil` from it for the same.
+        var connectionsToHost: (@Sendable (String) -> Int?)?
         let lent: Int
         let idle: Int
         let queueTimeout: TimeAmount
+
+        /// The most connections to `endpoint`.
+        func connections(to endpoint: Endpoint) -> Int {
+            max(1, connectionsToHost?(endpoint.host) ?? connections)
+        }
     }
 
     private typealias Waiter = CheckedContinuation<PoolSlot, any Error>
@@ -221,7 +228,8 @@ final class ConnectionPool: Sendable {
             var host =
                 state.hosts[endpoint]
                 ?? Host(
-                    slots: HostSlots(limit: limits.connections, lentLimit: limits.lent, idleLimit: limits.idle))
+                    slots: HostSlots(
+                        limit: limits.connections(to: endpoint), lentLimit: limits.lent, idleLimit: limits.idle))
             let (result, actions) = change(&host)
             let effects = actions.map { effect(of: $0, at: endpoint, host: &host) }
             state.hosts[endpoint] = host.slots.isUnused ? nil : host
@@ -264,7 +272,7 @@ final class ConnectionPool: Sendable {
         let seconds = Double(limits.queueTimeout.nanoseconds) / 1e9
         return RepriseError(
             .originTimedOut,
-            "None of the \(limits.connections) connections to \(endpoint.name) became free within \(seconds) s; end what is not wanted, or allow more.",
+            "None of the \(limits.connections(to: endpoint)) connections to \(endpoint.name) became free within \(seconds) s; end what is not wanted, or allow more.",
             cause: ConnectionQueueTimeout())
     }
 

@@ -11,7 +11,8 @@ final class Connector: Sendable {
     private let trust: TrustStore
     private let limits: ConnectionLimits
     private let timeout: TimeAmount
-    private let forbidsPrivateAddresses: Bool
+    /// Whether a host must be at a public address.
+    private let forbidsPrivateAddress: @Sendable (String) -> Bool
 
     /// Instantiated by the first client, before an event loop needs it: the Swift 6.3 runtime occasionally crashes in
     /// `swift_checkMetadataState` when two threads instantiate this generic type at the same time.
@@ -28,7 +29,8 @@ final class Connector: Sendable {
             paceInterval: TimeAmount(configuration.parkingTime / BodyPace.looks),
             window: min(max(configuration.readAhead, 16_384), 524_288))
         self.timeout = TimeAmount(configuration.connectTimeout)
-        self.forbidsPrivateAddresses = configuration.forbidsPrivateAddresses
+        let (isForbidden, allows) = (configuration.forbidsPrivateAddresses, configuration.allowsPrivateAddresses)
+        self.forbidsPrivateAddress = { isForbidden && !(allows?($0) ?? false) }
     }
 
     /// Opens a connection that is ready for a request.
@@ -56,7 +58,7 @@ final class Connector: Sendable {
 
     private func bootstrap(on loop: any EventLoop, for endpoint: Endpoint) -> ClientBootstrap {
         ClientBootstrap(group: loop)
-            .resolver(forbidsPrivateAddresses ? PublicResolver(endpoint, on: loop) : nil)
+            .resolver(forbidsPrivateAddress(endpoint.host) ? PublicResolver(endpoint, on: loop) : nil)
             .connectTimeout(timeout)
             .channelOption(.autoRead, value: false)
             .channelOption(.allowRemoteHalfClosure, value: true)

@@ -1,0 +1,67 @@
+import ArgumentParser
+import Reprise
+
+/// `reprise config`.
+struct ConfigCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Print the settings of the server that are in force, and which place says so.",
+        discussion: """
+            An option counts before a variable, a variable before the file that --config or REPRISE_CONFIG names, and a
+            file before the default. Takes the options of serve, and starts nothing. What it prints is a configuration
+            file, except for secrets, which are not shown.
+
+            Exit code 64 if something is wrong, such as an unknown name in the file.
+
+            Examples:
+              reprise config
+              reprise config --config reprise.conf
+              reprise config --json | jq -r 'select(.source == "file") | .name'
+            """)
+
+    @OptionGroup var server: Serve
+    @Flag(help: "One JSON object per line.")
+    var json = false
+
+    func run() async throws {
+        try await Failure.reporting {
+            let settings = try server.cache.settings()
+            try server.lookUp(in: settings)
+            if json { return try printJSON(settings) }
+            for line in Self.lines(settings) { try Terminal.print(line) }
+        }
+    }
+
+    /// The settings as a file, with comments.
+    static func lines(_ settings: Settings) -> [String] {
+        let file = settings.file.map { "# File: \($0.name) (\(settings.fileSource ?? ""))" }
+        var lines = [file ?? "# File: none; --config FILE or \(Settings.variable) names one", ""]
+        for (name, meant) in settings.unknownVariables {
+            lines.append("# \(name) is no variable of a setting." + (meant.map { " Did you mean \($0)?" } ?? ""))
+        }
+        lines += settings.notes.flatMap(\.lines)
+        for (host, notes) in settings.hosts.notes { lines += ["", "[host \(host)]"] + notes.flatMap(\.lines) }
+        return lines
+    }
+
+    private func printJSON(_ settings: Settings) throws {
+        for note in settings.notes { try Terminal.printJSON(SettingReport(note)) }
+        for (host, notes) in settings.hosts.notes {
+            for note in notes { try Terminal.printJSON(SettingReport(note, host: host)) }
+        }
+    }
+}
+
+extension Serve {
+    /// Looks up every setting, as ``run()`` does.
+    func lookUp(in settings: Settings) throws {
+        _ = try ServerSettings(self, from: settings)
+        _ = try store.configuration(from: settings)
+        _ = try Names(store.dropQueryItem, from: settings)
+        _ = try settings.value(.authorizeCommand, given: store.authorizeCommand)
+        var configuration = MediaCache.Configuration()
+        try pace.apply(to: &configuration, from: settings)
+        _ = try settings.value(.logLevel, given: cache.logLevel)
+        _ = try (cache.directory(from: settings), cache.encryption(from: settings))
+    }
+}

@@ -1,0 +1,101 @@
+import HTTPTypes
+import Reprise
+import RepriseHTTPClient
+
+/// What a configuration file says of single origin hosts.
+///
+/// A section for a host counts before one for its domain (`[host .example.com]`), setting by setting.
+struct HostRules: Sendable {
+    private let file: ConfigurationFile?
+    /// The sections, the most specific first.
+    private let sections: [ConfigurationFile.Section]
+
+    init(_ file: ConfigurationFile?) {
+        self.file = file
+        // A host is longer than each domain that it lies in, and so is a domain that lies in another.
+        sections = (file?.sections ?? []).sorted { Self.rank($0.host) > Self.rank($1.host) }
+    }
+
+    private static func rank(_ host: String) -> (Int, Int) { (host.hasPrefix(".") ? 0 : 1, host.utf8.count) }
+
+    /// The one of `names` that is most specifically about `host`.
+    static func mostSpecific(_ names: some Sequence<String>, for host: String) -> String? {
+        names.filter { covers($0, host) }.max { rank($0) < rank($1) }
+    }
+
+    /// What counts for `host`, in lower case; `nil` if no section names it.
+    func value<Given, Value>(_ setting: Setting<Given, Value>, for host: String) -> Given? {
+        guard let file else { return nil }
+        for section in sections where Self.covers(section.host, host) {
+            // The file was checked when it was read.
+            if let lines = file.texts(setting, in: section.entries) { return try? setting.parse(lines.map(\.text)) }
+        }
+        return nil
+    }
+
+    /// Whether the section `name` is about `host`.
+    static func covers(_ name: String, _ host: String) -> Bool {
+        name.hasPrefix(".") ? host.hasSuffix(name) || host == name.dropFirst() : host == name
+    }
+
+    /// Whether a section names `setting`.
+    private func names(_ setting: any AnySetting) -> Bool {
+        sections.contains { section in section.entries.contains { $0.name == setting.name } }
+    }
+
+    // MARK: - What follows
+
+    /// The query items to drop, by the name of the section.
+    var dropQueryItems: [String: [String]] {
+        let setting = Setting<[String], [String]>.dropQueryItem
+        let named = sections.compactMap { section in
+            file?.texts(setting, in: section.entries).map { (section.host, $0.map(\.text)) }
+        }
+        return Dictionary(named) { first, _ in first }
+    }
+
+    /// Whether what the host says against storing is ignored; `nil` if no section says so.
+    func forcesCache(_ host: String) -> Bool? { value(.hostForceCache, for: host) }
+
+    /// Puts what concerns connections and request fields into `client`.
+    ///
+    /// Throws a reason with code 64 if a file of fields is wrong.
+    func apply(to client: inout NIOOrigin.Configuration) throws {
+        guard !sections.isEmpty else { return }
+        if names(Setting<Bool, Bool>.hostAllowPrivate) {
+            client.allowsPrivateAddresses = { value(.hostAllowPrivate, for: $0) ?? false }
+        }
+        if names(Setting<Int, Int?>.hostConnections) {
+            client.connectionsToHost = { value(.hostConnections, for: $0) }
+        }
+        guard names(Setting<String, String?>.hostHeaderFile) else { return }
+        // Each is read once.
+        var fields: [String: HTTPFields] = [:]
+        for section in sections {
+            for (path, _) in file?.texts(Setting<String, String?>.hostHeaderFile, in: section.entries) ?? []
+            where fields[path] == nil {
+                fields[path] = try HeaderFile.read(path)
+            }
+        }
+        client.credentials = { [fields] url in
+            guard let path = value(.hostHeaderFile, for: url.host) else { return [:] }
+            // In the clear, each machine on the way could read them.
+            guard url.scheme == .https || value(.hostHeaderOverHTTP, for: url.host) ?? false else { return [:] }
+            return fields[path] ?? [:]
+        }
+    }
+
+    /// What the sections say, for `reprise config`.
+    var notes: [(host: String, notes: [SettingNote])] {
+        guard let file else { return [] }
+        return file.sections.map { section in
+            let notes = SettingTable.host.compactMap { setting in
+                file.texts(setting, in: section.entries).map { lines in
+                    SettingNote(
+                        setting, texts: lines.map(\.text), source: .file(file.name, lines: lines.map(\.line)))
+                }
+            }
+            return (section.host, notes)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import Foundation
+import Reprise
+import RepriseHTTPClient
+import RepriseProxy
+
+/// What is in force for the server, of its options, variables and configuration file.
+struct ServerSettings: Sendable {
+    let host: String
+    let port: Int
+    let token: String?
+    let allowedHosts, allowedPages, forcedHosts: [String]
+    let isShared, isOffline: Bool
+    /// Whether browsers get a page.
+    let hasPage: Bool
+    /// The file of the access log, `-` for standard output; `nil` for none.
+    let accessLog: String?
+    let accessLogFormat: AccessLogFormat
+    /// Whether metrics have the names of origins.
+    let namesHostsInMetrics: Bool
+    /// `nil` for as many as the system allows.
+    let maxConnections: Int?
+    let connectionsPerHost: Int
+    let stallTimeout, queueTimeout, drainTimeout, drainDelay: TimeSpan
+    let hosts: HostRules
+
+    /// Looks them up; throws a reason with code 64 if a variable is wrong.
+    init(_ server: Serve, from settings: Settings) throws {
+        host = try settings.value(.host, given: server.host)
+        port = try settings.value(.port, given: server.port)
+        token = try settings.value(.token, given: server.token)
+        allowedHosts = try settings.value(.allowHost, given: server.allowHost).map { $0.lowercased() }
+        allowedPages = try settings.value(.allowPage, given: server.allowPage)
+        forcedHosts = try settings.value(.forceCache, given: server.forceCache).map { $0.lowercased() }
+        isShared = try settings.value(.shared, given: server.shared)
+        isOffline = try settings.value(.offline, given: server.offline)
+        hasPage = try settings.value(.page, given: server.page)
+        accessLog = try settings.value(.accessLog, given: server.watching.accessLog).map {
+            ($0 as NSString).expandingTildeInPath
+        }
+        if server.watching.accessLogFormat != nil, accessLog == nil {
+            throw ValidationError("--access-log-format is of no use without --access-log.")
+        }
+        accessLogFormat = try settings.value(.accessLogFormat, given: server.watching.accessLogFormat)
+        namesHostsInMetrics = try settings.value(.metricsHosts, given: server.watching.metricsHosts)
+        maxConnections = try settings.value(.maxConnections, given: server.maxConnections)
+        connectionsPerHost = try settings.value(.connectionsPerHost, given: server.connectionsPerHost)
+        stallTimeout = try settings.value(.stallTimeout, given: server.stallTimeout)
+        queueTimeout = try settings.value(.queueTimeout, given: server.queueTimeout)
+        drainTimeout = try settings.value(.drainTimeout, given: server.drainTimeout)
+        drainDelay = try settings.value(.drainDelay, given: server.drainDelay)
+        hosts = settings.hosts
+    }
+
+    /// Puts what concerns the proxy into `configuration`.
+    func apply(to configuration: inout ProxyConfiguration) {
+        configuration.host = host
+        configuration.port = port
+        configuration.token = token
+        configuration.allowedHosts = allowedHosts
+        configuration.allowedPages = allowedPages
+        configuration.servesPage = hasPage
+        configuration.namesHostsInMetrics = namesHostsInMetrics
+        configuration.stallTimeout = stallTimeout.duration
+    }
+
+    /// Puts the rules of reuse into `settings`.
+    func apply(to settings: inout MediaCache.Configuration) {
+        settings.reuse.isShared = isShared
+        settings.reuse.isOffline = isOffline
+        let forced = Set(forcedHosts)
+        settings.reuse.forces = { [hosts] in hosts.forcesCache($0) ?? forced.contains($0) }
+    }
+
+    /// Puts what concerns connections to origins into `client`.
+    func apply(to client: inout NIOOrigin.Configuration) {
+        client.maximumConnectionsPerHost = connectionsPerHost
+        client.queueTimeout = queueTimeout.duration
+    }
+}

@@ -1,0 +1,87 @@
+import Reprise
+
+// The settings of the cache, which most subcommands take.
+
+extension Setting where Given == String, Value == String? {
+    static var cacheDir: Self {
+        Self(
+            "cache-dir", rule: "takes the path of a directory.", otherwise: "the directory for caches of this user",
+            traits: SettingTraits(isPath: true), accepts: { !$0.isEmpty })
+    }
+
+    static var encryptKeyFile: Self {
+        // A key that got lost on its way must not make a plain cache.
+        Self(
+            "encrypt-key-file", rule: "takes the path of a file.", otherwise: "the cache is not encrypted",
+            traits: SettingTraits(isPath: true, emptyVariable: .refused), accepts: { !$0.isEmpty })
+    }
+
+    static var encryptKey: Self {
+        Self(
+            "encrypt-key", rule: "must be 64 hexadecimal digits.", otherwise: "encrypt-key-file counts",
+            traits: SettingTraits(isSecret: true, isVariableOnly: true, emptyVariable: .value))
+    }
+
+    static var authorizeCommand: Self {
+        Self(
+            "authorize-command", rule: "takes the name or the path of a program.", otherwise: "no program is asked",
+            accepts: { !$0.isEmpty })
+    }
+
+    static var rate: Self {
+        Self(
+            "rate",
+            rule: "takes a rate above zero with its unit, such as 20Mbit or 2MB, per second.",
+            otherwise: "as fast as it goes", accepts: { DownloadOptions.bytesPerSecond($0) != nil })
+    }
+
+    static var hours: Self {
+        Self(
+            "while", rule: "takes hours of the day such as 02:00-06:00, or 22:30-06:00 across midnight.",
+            otherwise: "at any hour", accepts: { DownloadOptions.window($0) != nil })
+    }
+}
+
+extension Setting where Given == LogLevel, Value == LogLevel? {
+    static var logLevel: Self {
+        Self(
+            "log-level", rule: "must be trace, debug, info, notice, warning or error.",
+            otherwise: "notice; error for play")
+    }
+}
+
+extension Setting where Given == ByteCount, Value == ByteCount? {
+    static var limit: Self {
+        Self("limit", rule: sizeRule, otherwise: "the limit last given for this cache, or 2GB")
+    }
+
+    static var entryLimit: Self { Self("entry-limit", rule: sizeRule, otherwise: "as large as the limit") }
+
+    private static var sizeRule: String { "takes a size such as 500MB or 2GB." }
+}
+
+extension Setting where Given == ByteCount, Value == ByteCount {
+    static var minimumFree: Self {
+        Self(
+            "minimum-free", rule: "takes a size such as 500MB or 2GB.",
+            default: ByteCount(MediaCache.Configuration().minimumFree))
+    }
+}
+
+extension Setting where Given == TimeSpan, Value == TimeSpan? {
+    static var maximumAge: Self {
+        Self("maximum-age", rule: "takes a time above zero, such as 12h or 30d.", otherwise: "without end") {
+            $0.duration > .zero
+        }
+    }
+}
+
+extension Setting where Given == [String], Value == [String] {
+    static var dropQueryItem: Self {
+        Self(
+            list: "drop-query-item", rule: "takes the name of a query item.", otherwise: "whole URLs are keys",
+            advice: { name in
+                name.contains { "=&?#".contains($0) } ? "give the name alone, such as signature." : nil
+            })
+    }
+}

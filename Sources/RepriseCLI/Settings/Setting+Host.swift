@@ -1,0 +1,23 @@
+// The settings of one origin host, in a section of a file.
+
+extension Setting where Given == Bool, Value == Bool {
+    static var hostForceCache: Self { Self(toggle: "force-cache") }
+    static var hostAllowPrivate: Self { Self(toggle: "allow-private") }
+    static var hostHeaderOverHTTP: Self { Self(toggle: "header-over-http") }
+}
+
+extension Setting where Given == String, Value == String? {
+    static var hostHeaderFile: Self {
+        Self(
+            "header-file", rule: "takes the path of a file.", otherwise: "no fields are added",
+            traits: SettingTraits(isPath: true), accepts: { !$0.isEmpty })
+    }
+}
+
+extension Setting where Given == Int, Value == Int? {
+    static var hostConnections: Self {
+        Self("connections", rule: "must be 1 to 256.", otherwise: "connections-per-host counts") {
+            (1...256).contains($0)
+        }
+    }
+}

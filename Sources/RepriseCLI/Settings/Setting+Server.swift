@@ -1,0 +1,102 @@
+import Reprise
+import RepriseHTTPClient
+import RepriseProxy
+
+// The settings of the server.
+
+extension Setting where Given == Int, Value == Int {
+    static var port: Self {
+        Self("port", rule: "must be 0 to 65535.", default: 8090) { (0...65_535).contains($0) }
+    }
+
+    static var connectionsPerHost: Self {
+        Self(
+            "connections-per-host", rule: "must be 1 to 256.",
+            default: NIOOrigin.Configuration().maximumConnectionsPerHost
+        ) { (1...256).contains($0) }
+    }
+}
+
+extension Setting where Given == Int, Value == Int? {
+    static var maxConnections: Self {
+        Self(
+            "max-connections", rule: "must be at least 1.",
+            otherwise: "as many as the limit of open files allows, at most 10000"
+        ) { $0 >= 1 }
+    }
+}
+
+extension Setting where Given == String, Value == String {
+    static var host: Self {
+        Self("host", rule: "takes an address, such as 127.0.0.1.", default: "127.0.0.1") { !$0.isEmpty }
+    }
+}
+
+extension Setting where Given == String, Value == String? {
+    static var token: Self {
+        Self(
+            "token", rule: "takes letters, digits and - . _ ~ only, because it is part of URLs.",
+            otherwise: "paths need no token", traits: SettingTraits(isSecret: true, emptyVariable: .refused),
+            accepts: { ServerOptions.goesThroughURLs($0) })
+    }
+
+    static var accessLog: Self {
+        Self(
+            "access-log", rule: "takes the path of a file, or - for standard output.", otherwise: "there is none",
+            traits: SettingTraits(isPath: true), accepts: { !$0.isEmpty })
+    }
+}
+
+extension Setting where Given == AccessLogFormat, Value == AccessLogFormat {
+    static var accessLogFormat: Self { Self("access-log-format", rule: "must be json or combined.", default: .json) }
+}
+
+extension Setting where Given == [String], Value == [String] {
+    static var allowHost: Self {
+        // Lost on its way, it would open the server to all origins.
+        Self(
+            list: "allow-host", rule: "takes a host name or an IP address.", otherwise: "any origin may be asked",
+            traits: SettingTraits(emptyVariable: .refused), advice: { ProxyConfiguration.objection(toHost: $0) })
+    }
+
+    static var allowPage: Self {
+        Self(
+            list: "allow-page", rule: "takes an origin: http://host:port or https://host.",
+            otherwise: "no page of another site may read",
+            advice: { PageOrigin($0) == nil ? "give an origin: http://host:port or https://host." : nil })
+    }
+
+    static var forceCache: Self {
+        Self(
+            list: "force-cache", rule: "takes a host name or an IP address.", otherwise: "all origins are obeyed",
+            advice: { name in
+                name.hasPrefix(".")
+                    ? "give each host by its whole name." : ProxyConfiguration.objection(toHost: name)
+            })
+    }
+}
+
+extension Setting where Given == Bool, Value == Bool {
+    // Lost on its way, it would store what is private.
+    static var shared: Self { Self(toggle: "shared", traits: SettingTraits(emptyVariable: .refused)) }
+    static var offline: Self { Self(toggle: "offline") }
+    static var page: Self { Self(toggle: "page", default: true) }
+    static var metricsHosts: Self { Self(toggle: "metrics-hosts", default: true) }
+}
+
+extension Setting where Given == TimeSpan, Value == TimeSpan {
+    static var stallTimeout: Self {
+        Self("stall-timeout", rule: timeRule, default: TimeSpan(ProxyConfiguration().stallTimeout))
+    }
+
+    static var queueTimeout: Self {
+        Self("queue-timeout", rule: "must be 1s to 1h.", default: TimeSpan(NIOOrigin.Configuration().queueTimeout)) {
+            (.seconds(1) ... .seconds(3600)).contains($0.duration)
+        }
+    }
+
+    static var drainTimeout: Self { Self("drain-timeout", rule: timeRule, default: .seconds(30)) }
+    static var drainDelay: Self { Self("drain-delay", rule: timeRule, default: .seconds(0)) }
+
+    private static var timeRule: String { "takes a time such as 30s or 10m." }
+}

@@ -1,0 +1,32 @@
+import RepriseProxy
+
+/// The settings that there are; a new one begins here.
+enum SettingTable {
+    /// Those that are options, variables and names in files, in the order in which people read them.
+    static let all: [any AnySetting] = [
+        Setting<String, String?>.cacheDir, Setting<String, String?>.encryptKeyFile,
+        Setting<String, String?>.encryptKey, Setting<LogLevel, LogLevel?>.logLevel,
+        Setting<ByteCount, ByteCount?>.limit, Setting<ByteCount, ByteCount>.minimumFree,
+        Setting<ByteCount, ByteCount?>.entryLimit, Setting<TimeSpan, TimeSpan?>.maximumAge,
+        Setting<[String], [String]>.dropQueryItem, Setting<String, String?>.authorizeCommand,
+        Setting<String, String?>.rate, Setting<String, String?>.hours, Setting<String, String>.host,
+        Setting<Int, Int>.port, Setting<String, String?>.token, Setting<[String], [String]>.allowHost,
+        Setting<[String], [String]>.allowPage, Setting<Bool, Bool>.shared, Setting<Bool, Bool>.offline,
+        Setting<[String], [String]>.forceCache, Setting<Bool, Bool>.page, Setting<String, String?>.accessLog,
+        Setting<AccessLogFormat, AccessLogFormat>.accessLogFormat, Setting<Bool, Bool>.metricsHosts,
+        Setting<Int, Int?>.maxConnections,
+        Setting<TimeSpan, TimeSpan>.stallTimeout, Setting<Int, Int>.connectionsPerHost,
+        Setting<TimeSpan, TimeSpan>.queueTimeout, Setting<TimeSpan, TimeSpan>.drainTimeout,
+        Setting<TimeSpan, TimeSpan>.drainDelay,
+    ]
+
+    /// Those of a section `[host NAME]`.
+    static let host: [any AnySetting] = [
+        Setting<[String], [String]>.dropQueryItem, Setting<Bool, Bool>.hostForceCache,
+        Setting<String, String?>.hostHeaderFile, Setting<Bool, Bool>.hostHeaderOverHTTP,
+        Setting<Int, Int?>.hostConnections, Setting<Bool, Bool>.hostAllowPrivate,
+    ]
+
+    /// Those that a file may name before its first section.
+    static var inFiles: [any AnySetting] { all.filter { !$0.traits.isVariableOnly } }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import Reprise
+
+/// Reads files that people write.
+enum SmallFile {
+    /// The bytes of the file at `path`, at most `limit`; - stands for standard input.
+    ///
+    /// `content` is what it has, for people. `check` may refuse the open file. Waits for the end of a pipe. Throws
+    /// ``RepriseError`` with code `invalidArgument` if it cannot be read or is too long.
+    static func read(
+        _ path: String, named name: String, limit: Int, content: String,
+        check: (Int32) throws(RepriseError) -> Void = { _ in }
+    ) throws(RepriseError) -> [UInt8] {
+        let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw cannotRead(name) }
+        defer { if path != "-" { close(descriptor) } }
+        try check(descriptor)
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = Foundation.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw cannotRead(name) }
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
+            guard bytes.count <= limit else {
+                let size = limit < 1 << 20 ? "\(limit >> 10) KiB" : "\(limit >> 20) MiB"
+                throw RepriseError(.invalidArgument, "\(name) is longer than \(size); it takes \(content).")
+            }
+        }
+    }
+
+    private static func cannotRead(_ name: String) -> RepriseError {
+        RepriseError(.invalidArgument, "Cannot read \(name): \(String(cString: strerror(errno))).")
+    }
+}

@@ -1,0 +1,124 @@
+import ArgumentParser
+import Foundation
+import HTTPTypes
+import Reprise
+import RepriseHTTPClient
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@testable import RepriseCLI
+
+/// What a configuration says of single hosts, and what follows from it.
+@Suite(.limit(minutes: 1)) struct HostRulesTests {
+    private static func rules(_ text: String) throws -> HostRules {
+        HostRules(try ConfigurationFile(Array(text.utf8), named: "/r.conf"))
+    }
+
+    @Test("The most specific section that names a setting counts") func specificity() throws {
+        let rules = try Self.rules(
+            """
+            [host .example]
+            connections = 1
+            force-cache
+            [host a.b.example]
+            connections = 3
+            [host .b.example]
+            connections = 2
+            [host plain.example]
+            force-cache = no
+            """)
+        for (host, count) in [
+            ("a.b.example", 3), ("c.b.example", 2), ("b.example", 2), ("c.example", 1), ("example", 1),
+            ("plain.example", 1), ("ab.example", 1), ("example.com", nil), ("xexample", nil),
+        ] as [(String, Int?)] {
+            #expect(rules.value(.hostConnections, for: host) == count, "\(host)")
+        }
+        #expect(rules.forcesCache("a.b.example") == true && rules.forcesCache("plain.example") == false)
+        #expect(rules.forcesCache("other") == nil)
+    }
+
+    @Test("A host's own query items are dropped in place of the others'") func keys() throws {
+        let settings = Settings(
+            environment: [:],
+            file: try ConfigurationFile(
+                Array(
+                    "[host a.example]\ndrop-query-item = x\ndrop-query-item = y\n[host .b.example]\ndrop-query-item = z"
+                        .utf8),
+                named: "/r.conf"))
+        let policy = try Names(["w"], from: settings).policy
+        func key(_ url: String) throws -> String { policy.key(for: try ResourceURL(url)).text }
+        #expect(try key("https://a.example/f?w=1&x=2&y=3&z=4") == "https://a.example/f?w=1&z=4")
+        #expect(try key("https://c.b.example/f?w=1&x=2&y=3&z=4") == "https://c.b.example/f?w=1&x=2&y=3")
+        #expect(try key("https://c.example/f?w=1&x=2") == "https://c.example/f?x=2")
+        #expect(try Names([], from: Settings(environment: [:])).isEmpty)
+        #expect(try !Names([], from: settings).isEmpty)
+    }
+
+    @Test("Names go into operations and back") func namesAreCoded() throws {
+        for names in [Names(), Names(dropQueryItem: ["a"]), Names(hosts: ["b.example": ["c"]])] {
+            #expect(try JSONDecoder().decode(Names.self, from: JSONEncoder().encode(names)) == names)
+        }
+        #expect(try JSONDecoder().decode(Names.self, from: Data("{\"dropQueryItem\":[]}".utf8)).isEmpty)
+    }
+
+    @Test("Fields that log in go to their host, and in the clear only if the file says so") func credentials() throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = try directory.write(Array("Authorization: Bearer s3cret\n".utf8), to: "fields")
+        #expect(chmod(path, 0o600) == 0)
+        let rules = try Self.rules(
+            """
+            [host .a.example]
+            header-file = \(path)
+            [host clear.a.example]
+            header-over-http = yes
+            """)
+        var client = NIOOrigin.Configuration()
+        try rules.apply(to: &client)
+        let credentials = try #require(client.credentials)
+        for (url, isSent) in [
+            ("https://a.example/f", true), ("https://b.a.example:8443/f", true), ("http://b.a.example/f", false),
+            ("http://clear.a.example/f", true), ("https://b.example/f", false), ("https://xa.example/f", false),
+            ("https://a.example.evil.example/f", false),
+        ] {
+            let expected: HTTPFields = isSent ? [.authorization: "Bearer s3cret"] : [:]
+            #expect(credentials(try ResourceURL(url)) == expected, "\(url)")
+        }
+        #expect(client.connectionsToHost == nil && client.allowsPrivateAddresses == nil)
+    }
+
+    @Test("A file of fields that others may read, or that is wrong, is refused without being shown")
+    func headerFiles() throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        func problem(_ text: String, mode: mode_t = 0o600) throws -> String? {
+            let path = try directory.write(Array(text.utf8), to: "fields")
+            #expect(chmod(path, mode) == 0)
+            do { _ = try HeaderFile.read(path) } catch let reason as Failure.Reason {
+                #expect(reason.code.rawValue == 64 && !reason.message.contains("s3cret"), "\(reason.message)")
+                return reason.message
+            }
+            return nil
+        }
+        let field = "X-Key: s3cret"
+        for mode: mode_t in [0o600, 0o400, 0o640, 0o440] { #expect(try problem(field, mode: mode) == nil) }
+        for mode: mode_t in [0o604, 0o602, 0o601, 0o620, 0o660, 0o644, 0o666] {
+            #expect(try problem(field, mode: mode)?.contains("chmod 600") == true, "\(mode)")
+        }
+        #expect(try problem("# comment\n\n  X-Key: s3cret  \r\nCookie: a=s3cret") == nil)
+        for text in ["s3cret", "X-Key s3cret", "", "# none\n", "X Key: s3cret", "X-Key: a\u{1}s3cret", ": s3cret"] {
+            #expect(try problem(text) != nil, "\(text)")
+        }
+        for name in [
+            "Host", "RANGE", "If-Range", "Connection", "Content-Length", "Transfer-Encoding", "Accept-Encoding",
+        ] {
+            #expect(try problem("X-Key: a\n\(name): s3cret")?.contains("fields:2: \(name)") == true, "\(name)")
+        }
+        #expect(try problem(String(repeating: "#", count: (64 << 10) + 1))?.contains("longer than 64 KiB") == true)
+        for path in [directory.path(of: "none"), directory.path, "/dev/null"] {
+            #expect(throws: Failure.Reason.self) { try HeaderFile.read(path) }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import HTTPTypes
+import Reprise
+import RepriseTesting
+import TestLimits
+import Testing
+
+@testable import RepriseHTTPClient
+
+/// What a configuration says of single hosts: who gets fields that log in, which may be private, how many connections.
+@Suite(.limit(minutes: 1)) struct HostSettingsTests {
+    private func run(
+        _ configure: (inout NIOOrigin.Configuration) -> Void, _ body: (TestOrigin, NIOOrigin) async throws -> Void
+    ) async throws {
+        let origin = try await TestOrigin.start()
+        origin.set(.init(.pattern(seed: 1, length: 10)), at: "/a")
+        try await withClient(configure) { client in try await body(origin, client) }
+        await origin.stop()
+    }
+
+    /// Fields for 127.0.0.1 only.
+    @Sendable private static func credentials(_ url: ResourceURL) -> HTTPFields {
+        url.host == "127.0.0.1" ? [.authorization: "Bearer s3cret"] : [:]
+    }
+
+    @Test("Fields that log in replace those of a client, and only reads get them") func readsOnly() async throws {
+        try await run({ $0.credentials = Self.credentials }) { origin, client async throws in
+            for method: HTTPRequest.Method in [.get, .head, .post, .delete] {
+                var request = OriginRequest(url: try ResourceURL(origin.url("/a")))
+                request.method = method
+                request.fields = [.authorization: "Basic own", .referer: "x"]
+                _ = try await client.send(request).body.bytes()
+            }
+            let requests = origin.snapshot.requests
+            #expect(requests.map(\.method) == ["GET", "HEAD", "POST", "DELETE"])
+            let fields = requests.map { $0.fields[values: .authorization] }
+            #expect(fields == [["Bearer s3cret"], ["Bearer s3cret"], ["Basic own"], ["Basic own"]])
+            #expect(requests.allSatisfy { $0.fields[.referer] == "x" })
+        }
+    }
+
+    @Test("No redirect takes fields that log in to another host, and one to their host gets them")
+    func redirects() async throws {
+        try await run({ $0.credentials = Self.credentials }) { origin, client async throws in
+            let port = origin.port
+            for (path, host) in [("/away", "localhost"), ("/home", "127.0.0.1")] {
+                let personality = TestOrigin.Personality { $0.redirect = "http://\(host):\(port)/a" }
+                origin.set(.init(.pattern(seed: 1, length: 0), personality: personality), at: path)
+            }
+            _ = try await client.get(origin.url("/away")).body.bytes()
+            _ = try await client.get("http://localhost:\(port)/home").body.bytes()
+            let fields = origin.snapshot.requests.map { $0.fields[.authorization] }
+            #expect(fields == ["Bearer s3cret", nil, nil, "Bearer s3cret"])
+        }
+    }
+
+    @Test("Only the hosts that are named may be private") func privateHosts() async throws {
+        try await run({
+            $0.forbidsPrivateAddresses = true
+            $0.allowsPrivateAddresses = { $0 == "127.0.0.1" }
+        }) { origin, client async throws in
+            #expect(try await client.get(origin.url("/a")).body.bytes().count == 10)
+            let other = "http://localhost:\(origin.port)/a"
+            #expect(await failureCode { try await client.get(other) } == .originForbidden)
+            #expect(origin.snapshot.requestCount == 1)
+        }
+    }
+
+    @Test("A host has its own number of connections") func connections() async throws {
+        try await run({
+            $0.maximumConnectionsPerHost = 1
+            $0.connectionsToHost = { $0 == "127.0.0.1" ? 2 : nil }
+        }) { origin, client async throws in
+            for path in ["/b", "/c", "/d"] { origin.set(.init(.pattern(seed: 1, length: 10)), at: path) }
+            for path in ["/a", "/b", "/c", "/d"] { origin.holdHeads(path) }
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for path in ["/a", "/b", "/c"] {
+                    group.addTask { try await client.get(origin.url(path)).body.bytes().count }
+                }
+                let other = "http://localhost:\(origin.port)/d"
+                group.addTask { try await client.get(other).body.bytes().count }
+                // Two of one host, and one of the other; the third waits.
+                await origin.waitUntil { $0.requestCount == 3 }
+                await eventually { client.queuedRequests == 1 }
+                for path in ["/a", "/b", "/c", "/d"] { origin.release(path) }
+                for try await count in group { #expect(count == 10) }
+            }
+        }
+    }
+}
