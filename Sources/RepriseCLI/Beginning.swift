@@ -1,9 +1,11 @@
 import ArgumentParser
+import Primitives
 import Reprise
 
 /// How much of a file or a stream `fetch --first` stores: seconds, such as `10s`, or bytes, such as `5MB`.
 struct Beginning: ExpressibleByArgument, Sendable {
-    private let text: String
+    /// As it is written.
+    let text: String
     let amount: PreloadAmount
 
     init?(argument: String) {
@@ -20,39 +22,26 @@ struct Beginning: ExpressibleByArgument, Sendable {
 
     var isNothing: Bool { amount == .seconds(0) || amount == .bytes(0) }
 
-    /// Stores it, and says how much of it was fetched.
-    func fetch(_ resource: MediaResource, in cache: MediaCache, name: String, meter: FetchMeter) async throws {
-        let count = try await metered(resource, in: cache, name: name, meter: meter) { arrived in
-            try await resource.preload(amount, arrived: arrived)
-        }
-        try meter.checkOutput()
-        if meter.isJSON { return try Terminal.printJSON(meter.report("done")) }
-        let fetched = count == 0 ? "all of it was stored" : "\(ByteCount(count)) fetched"
-        try Terminal.print("\(name)  first \(text): \(fetched)")
-    }
-
-    /// Runs `store`, which calls its argument for each piece that arrives, while `meter` shows that.
+    /// Runs `store`, which calls its argument for each piece that arrives, and tells that.
     ///
     /// Returns the number of bytes that were fetched.
     func metered(
-        _ resource: MediaResource, in cache: MediaCache, name: String, meter: FetchMeter,
-        store: (@escaping @Sendable (Int) -> Void) async throws -> Void
+        name: String, telling teller: TransferTeller, store: (@escaping @Sendable (Int) -> Void) async throws -> Void
     ) async throws -> Int64 {
-        let before = cache.statistics.bytesFetched
-        let count: @Sendable () -> Int64 = { cache.statistics.bytesFetched - before }
+        let count = Mutex<Int64>(0)
+        teller.begin(total: nil, stored: 0)
         do {
-            try await meter.showing {
-                meter.begin(total: nil, stored: 0)
-                try await store { _ in meter.note(bytes: count(), fromStore: 0) }
-                meter.note(bytes: count(), fromStore: 0)
+            try await store { piece in
+                let bytes = count.withLock { count in
+                    count += Int64(piece)
+                    return count
+                }
+                teller.note(bytes: bytes, fromStore: 0)
             }
-        } catch {
-            guard error is CancellationError || Task.isCancelled else { throw Self.failure(error, of: name) }
-            if meter.isJSON { try Terminal.printJSON(meter.report("interrupted")) }
-            throw StopSignals.StoppedTransfer(
-                key: resource.key, name: name, advice: "Run the same command again to go on.")
-        }
-        return count()
+        } catch { throw error is CancellationError ? error : Self.failure(error, of: name) }
+        let bytes = count.withLock { $0 }
+        teller.note(bytes: bytes, fromStore: 0)
+        return bytes
     }
 
     /// With the file's name, and as what `fetch` and `pin` of whole files fail with.

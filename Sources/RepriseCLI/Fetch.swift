@@ -97,16 +97,16 @@ struct Fetch: AsyncParsableCommand {
             try check(list)
             let output = try output.map { try Output($0, force: options.force, cache: cache) }
             let file = try signals.get(await signals.interrupting { try await output?.open(signals) })
+            let destination = output.flatMap { output in file.map { Destination(place: output, file: $0) } }
             let origin = try OriginClient.make(for: cache)
             let store: MediaCache
             do { store = try await cache.open(settings, origin: origin, mayDoWithout: output != nil) } catch {
-                file?.discard()
-                throw error
+                await origin.shutdown()
+                try await fetchAll(list, besides: error, to: destination, signals: signals)
+                return
             }
             if let reason = store.storeProblem.flatMap({ Failure.reason($0) }) { Failure.report(reason) }
-            let result = await signals.interrupting {
-                try await fetchAll(list, in: store, to: output.flatMap { output in file.map { (output, $0) } })
-            }
+            let result = await signals.interrupting { try await fetchAll(list, in: .opened(store), to: destination) }
             // A limit under which nothing was done is not the cache's.
             if case .success(let outcome) = result, outcome.isVain { try await store.restoreLimit() }
             if case .success(let outcome) = result, !outcome.isVain { await aging.apply(to: store) }
@@ -114,6 +114,36 @@ struct Fetch: AsyncParsableCommand {
             await origin.shutdown()
             if let code = try signals.get(result.mapError { stopped($0) }).code { throw code }
         }
+    }
+
+    /// Where the bytes go besides the cache.
+    private struct Destination: Sendable {
+        let place: Output
+        let file: OutputFile
+    }
+
+    /// Fetches through the server that has the cache open; throws `error` if that is not why it could not be opened.
+    private func fetchAll(
+        _ list: [URLList.Item], besides error: any Error, to output: Destination?, signals: StopSignals
+    ) async throws {
+        let server: ControlClient
+        do {
+            let given = store.given ?? (pace.isGiven ? "--rate and --while" : nil)
+            guard let found = try await cache.server(insteadOf: error, given: given, isReset: store.reset) else {
+                throw error
+            }
+            server = found
+        } catch {
+            output?.file.discard()
+            throw error
+        }
+        let result = await signals.interrupting { try await fetchAll(list, in: .server(server), to: output) }
+        // What came has to be in the index, before it is said how much that is. A server that has ended has recorded
+        // it.
+        if case .failure(is StopSignals.StoppedTransfer) = result {
+            _ = try? await server.perform(FlushOperation()) { _ in }
+        }
+        if let code = try signals.get(result.mapError { stopped($0) }).code { throw code }
     }
 
     /// The URLs of the command line and of the files.
@@ -157,14 +187,14 @@ struct Fetch: AsyncParsableCommand {
 
     /// Fetches one after the other.
     private func fetchAll(
-        _ list: [URLList.Item], in cache: MediaCache, to output: (Output, OutputFile)?
+        _ list: [URLList.Item], in access: CacheAccess, to output: Destination?
     ) async throws -> Outcome {
         var outcome = Outcome()
         for (index, url) in list.map(\.url).enumerated() {
             let turn = list.count > 1 ? FetchMeter.Turn(number: index + 1, count: list.count) : nil
             let meter = FetchMeter(url: url, turn: turn, isJSON: json)
             do {
-                try await fetch(url, in: cache, meter: meter, to: output)
+                try await fetch(url, in: access, meter: meter, to: output)
                 outcome.isVain = false
             } catch {
                 // Nothing more can be said where the results go.
@@ -180,15 +210,15 @@ struct Fetch: AsyncParsableCommand {
     }
 
     private func fetch(
-        _ url: String, in cache: MediaCache, meter: FetchMeter, to output: (place: Output, file: OutputFile)?
+        _ url: String, in access: CacheAccess, meter: FetchMeter, to output: Destination?
     ) async throws {
-        let resource = try cache.resource(for: url, fields: HeaderFields.parse(headers))
-        if let first { return try await first.fetch(resource, in: cache, name: URLText.name(of: url), meter: meter) }
-        let transfer = Transfer(
-            resource: resource, name: URLText.name(of: url), meter: meter, downloads: cache.downloads)
-        let obstacle: StorageObstacle?
+        let (names, name) = (try cache.names(store.dropQueryItem), URLText.name(of: url))
+        let operation = FetchOperation(
+            url: url, first: first?.text, fields: headers, body: output != nil, names: names)
+        let outcome: FetchOperation.Outcome
         do {
-            obstacle = try await meter.showing { try await transfer.run(into: output?.file) }
+            outcome = try await access.perform(operation, shownBy: meter) { try await output?.file.append($0) }
+            if let failure = outcome.failure { throw failure.reason }
             try output?.file.finish()
         } catch {
             output?.file.discard()
@@ -196,87 +226,20 @@ struct Fetch: AsyncParsableCommand {
             guard error is CancellationError || Task.isCancelled else { throw error }
             if json { try Terminal.printJSON(meter.report("interrupted")) }
             throw StopSignals.StoppedTransfer(
-                key: resource.key, name: transfer.name, advice: "Run the same command again to go on.")
+                key: try meter.key ?? names.policy.key(for: ResourceURL(url)), name: name,
+                advice: "Run the same command again to go on.")
         }
+        meter.take(outcome.progress)
         // That nothing can be stored was said when the cache was opened; then the file is all that is wanted.
-        if let obstacle, output == nil || cache.storeProblem == nil {
+        if let obstacle = outcome.obstacle, output == nil || access.storeProblem == nil {
             let written = output.map { "\($0.place.name) is complete, but " } ?? ""
-            throw Failure.Reason.notStored("\(written)\(transfer.name) is not stored as a whole: \(obstacle.advice)")
+            throw Failure.Reason.notStored("\(written)\(name) is not stored as a whole: \(obstacle)")
         }
         if json { return try Terminal.printJSON(meter.report("done")) }
+        if let first, let count = outcome.fetchedBytes {
+            let fetched = count == 0 ? "all of it was stored" : "\(ByteCount(count)) fetched"
+            return try Terminal.print("\(name)  first \(first.text): \(fetched)")
+        }
         if let output { try output.place.print(meter.summary) } else { try Terminal.print(meter.summary) }
     }
-}
-
-/// One file on its way into the cache and, where one is named, into a file.
-private struct Transfer: Sendable {
-    let resource: MediaResource
-    let name: String
-    let meter: FetchMeter
-    /// Their hours are those of this file, too.
-    let downloads: Downloads
-
-    /// A body whose length is not known is compared with the limits after so many bytes each.
-    private static let judgedBytes: Int64 = 1 << 20
-
-    /// Fetches what is missing; returns why not all of it is stored, or `nil` if all of it is.
-    ///
-    /// Without `file` it ends as soon as that is known: nothing else wants the bytes.
-    func run(into file: OutputFile?) async throws -> StorageObstacle? {
-        try await waitForHours()
-        let stored = await resource.storedProgress().ranges.byteCount
-        let whole = try await resource.readWhole()
-        let read = whole.read
-        defer { read.cancel() }
-        // Of an empty file there is nothing to store, whatever the store makes of it.
-        if read.passedThrough?.isEmptyFile == true {
-            meter.begin(total: 0, stored: 0)
-            while try await read.next() != nil {}
-            return nil
-        }
-        meter.begin(total: read.count, stored: whole.obstacle == nil ? stored : 0)
-        var obstacle = whole.obstacle
-        var (bytes, judged): (Int64, Int64) = (0, 0)
-        while true {
-            if let obstacle, file == nil {
-                throw Failure.Reason.notStored("\(name) cannot be stored as a whole: \(obstacle.advice)")
-            }
-            guard let count = try await step(read, to: file) else { break }
-            bytes += Int64(count)
-            meter.note(bytes: bytes, fromStore: read.servedBytes(from: .store))
-            try meter.checkOutput()
-            if obstacle == nil { obstacle = await resource.obstacle(of: read) }
-            if obstacle == nil, read.count == nil, bytes - judged >= Self.judgedBytes {
-                judged = bytes
-                if await resource.obstacle(toStoring: bytes) != nil { obstacle = await resource.obstacleToMore() }
-            }
-        }
-        if obstacle == nil, await !resource.storedProgress().isComplete {
-            obstacle = await resource.obstacle(toStoring: bytes) ?? .store(reason: "parts of it were evicted.")
-        }
-        if obstacle == nil { obstacle = await resource.loss() }
-        return obstacle
-    }
-
-    /// Waits until something may be downloaded: what is not read is not fetched far ahead.
-    private func waitForHours() async throws {
-        guard let reason = downloads.closing else { return }
-        meter.wait(because: reason)
-        try await downloads.waitUntilOpen()
-        meter.goOn()
-    }
-
-    /// Takes the next piece, and writes it if there is a file; returns its length, or `nil` at the end.
-    private func step(_ read: MediaRead, to file: OutputFile?) async throws -> Int? {
-        try await waitForHours()
-        guard let file else { return try await read.next()?.count }
-        guard let bytes = try await read.nextBytes() else { return nil }
-        try await file.append(bytes)
-        return bytes.count
-    }
-}
-
-extension HTTPResponse {
-    /// A response that says that there is a file, and that it has no bytes.
-    fileprivate var isEmptyFile: Bool { status == .ok && headerFields[.contentLength] == "0" }
 }

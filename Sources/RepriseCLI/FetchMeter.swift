@@ -28,6 +28,10 @@ final class FetchMeter: Sendable {
         var wait: RepriseError?
         /// Why a line of JSON could not be written.
         var failure: (any Error)?
+        /// Called when that happens.
+        var onFailure: (@Sendable () -> Void)?
+        /// What was told last.
+        var report: TransferReport?
     }
 
     /// Which of several URLs it is.
@@ -66,6 +70,29 @@ final class FetchMeter: Sendable {
             end()
         }
         return try await work()
+    }
+
+    /// Shows what was told.
+    func take(_ report: TransferReport) {
+        let hadBegun = state.withLock { state in
+            defer { state.report = report }
+            return state.report?.hasBegun ?? false
+        }
+        if report.hasBegun, !hadBegun { begin(total: report.total, stored: report.storedBytes) }
+        if let wait = report.wait { self.wait(because: wait.error) } else { goOn() }
+        note(bytes: report.bytes, fromStore: report.fromStore)
+    }
+
+    /// The key of what is transferred, once it has been told.
+    var key: CacheKey? { state.withLock { $0.report.map { CacheKey($0.key) } } }
+
+    /// Calls `end` when what is shown cannot be written, at once if that is so already.
+    func onFailure(_ end: @escaping @Sendable () -> Void) {
+        let hasFailed = state.withLock { state in
+            state.onFailure = end
+            return state.failure != nil
+        }
+        if hasFailed { end() }
     }
 
     /// The origin has answered, or did not have to; `stored` bytes were there before.
@@ -119,20 +146,25 @@ final class FetchMeter: Sendable {
     private func show(isNews: Bool = false) {
         let time = elapsed
         // Under the lock, so that nothing comes after the end.
-        state.withLock { state in
-            guard !state.isOver, state.wait == nil || isNews || hasBar else { return }
+        let onFailure: (@Sendable () -> Void)? = state.withLock { state in
+            guard !state.isOver, state.wait == nil || isNews || hasBar else { return nil }
             state.isShown = true
             let picture = ProgressPicture(name: name, url: url, progress: state.progress, time: time, wait: state.wait)
             if isJSON {
                 var report = picture.report
                 (report.number, report.count) = (turn?.number, turn?.count)
-                do { try Terminal.printJSON(report) } catch { state.failure = state.failure ?? error }
+                do { try Terminal.printJSON(report) } catch {
+                    state.failure = state.failure ?? error
+                    return state.onFailure
+                }
             } else if hasBar {
                 Terminal.replaceLine(picture.bar(width: Terminal.width))
             } else {
                 Terminal.error(picture.line)
             }
+            return nil
         }
+        onFailure?()
     }
 
     /// Throws if what is shown cannot be written, or nothing reads it any more.

@@ -3,6 +3,7 @@ import ByteRanges
 import Foundation
 import Reprise
 import RepriseHTTPClient
+import RepriseProxy
 import RepriseStreams
 
 /// `reprise pin`.
@@ -73,9 +74,16 @@ struct Pin: AsyncParsableCommand {
             let store: MediaCache
             do { store = try await cache.open(settings, origin: origin) } catch {
                 await origin.shutdown()
-                guard let server = try await server(insteadOf: error) else { throw error }
+                let given = self.store.given ?? (pace.isGiven ? "--rate and --while" : nil)
+                guard let server = try await cache.server(insteadOf: error, given: given, isReset: self.store.reset)
+                else { throw error }
                 let result = await signals.interrupting { try await pinAll(in: .server(server)) }
-                if let code = try signals.get(result).code { throw code }
+                // What came has to be in the index, before it is said how much that is. A server that has ended has
+                // recorded it.
+                if case .failure(is StopSignals.StoppedTransfer) = result {
+                    _ = try? await server.perform(FlushOperation()) { _ in }
+                }
+                if let code = try signals.get(result.mapError { stopped($0) }).code { throw code }
                 return
             }
             let result = await signals.interrupting { try await pinAll(in: .opened(store)) }
@@ -84,22 +92,12 @@ struct Pin: AsyncParsableCommand {
             if case .success(let outcome) = result, !outcome.isVain { await aging.apply(to: store) }
             await store.close()
             await origin.shutdown()
-            let outcome = try signals.get(
-                result.mapError { ($0 as? StopSignals.StoppedTransfer)?.interruption(cache) ?? $0 })
-            if let code = outcome.code { throw code }
+            if let code = try signals.get(result.mapError { stopped($0) }).code { throw code }
         }
     }
 
-    /// The server that has the cache open, if that is why it could not be opened, and if it can do this.
-    private func server(insteadOf error: any Error) async throws -> ControlClient? {
-        guard let error = error as? RepriseError, error.code == .storageLocked, !download, first == nil,
-            !store.reset, let server = try await cache.server()
-        else { return nil }
-        if let option = store.given {
-            throw RepriseError(
-                .invalidArgument, "A server uses the cache, and its own settings hold: leave \(option) out.")
-        }
-        return server
+    private func stopped(_ error: any Error) -> any Error {
+        (error as? StopSignals.StoppedTransfer)?.interruption(cache) ?? error
     }
 
     private struct Outcome: Sendable {
@@ -131,13 +129,46 @@ struct Pin: AsyncParsableCommand {
 
     /// Keeps the stored bytes of one URL, or downloads it; returns the line to print.
     private func pin(_ url: String, until: Double?, in access: CacheAccess) async throws -> String {
-        if case .opened(let cache) = access {
-            if download { return try await fetch(url, in: cache, as: .download) }
-            if let first { return try await fetch(url, in: cache, as: .first(first.amount)) }
-        }
         let names = try cache.names(store.dropQueryItem)
-        let outcome = try await access.perform(PinOperation(url: url, until: until, names: names))
-        return Self.report(outcome, url: URLText.redacted(url))
+        let shown = URLText.redacted(url)
+        if download { return try await self.download(url, names: names, in: access) }
+        let operation = PinOperation(url: url, until: until, first: first?.text, names: names)
+        guard let first else { return Self.report(try await access.perform(operation), url: shown) }
+        let outcome = try await transfer(
+            operation, of: url, names: names, in: access, advice: "Run the same command again to go on.")
+        if let failure = outcome.failure { throw failure.reason }
+        let stored = "\(shown), \(ByteCount(outcome.storedBytes)) stored"
+        if outcome.staysDownload { return "Kept as a download already: \(stored)" }
+        let report = "First \(first.amount.text) kept: \(stored)"
+        guard outcome.wasPinned else { return report }
+        return report + "\nIt was pinned as a whole: the rest may go now when room is needed."
+    }
+
+    private func download(_ url: String, names: Names, in access: CacheAccess) async throws -> String {
+        let isAlone = if case .opened = access { true } else { false }
+        let operation = DownloadOperation(
+            url: url, quality: stream.quality, codec: stream.codec, audio: stream.audio, subtitles: stream.subtitles,
+            pause: isAlone ? nil : true, names: names)
+        let advice =
+            isAlone
+            ? "The download goes on whenever the cache is opened; or run the same command again."
+            : "A download that this command began is paused: to go on, run the same command again."
+        let outcome = try await transfer(operation, of: url, names: names, in: access, advice: advice)
+        if let failure = outcome.failure { throw failure.reason }
+        return "Downloaded: \(URLText.redacted(url)), \(ByteCount(outcome.storedBytes)) stored"
+    }
+
+    /// Has `operation` done, and shows how far it is.
+    private func transfer<Operation: ControlOperation>(
+        _ operation: Operation, of url: String, names: Names, in access: CacheAccess, advice: String
+    ) async throws -> Operation.Outcome where Operation.Progress == TransferReport {
+        let meter = FetchMeter(url: url, isJSON: false)
+        do { return try await access.perform(operation, shownBy: meter) } catch {
+            guard error is CancellationError || Task.isCancelled else { throw error }
+            throw StopSignals.StoppedTransfer(
+                key: try meter.key ?? names.policy.key(for: ResourceURL(url)), name: URLText.name(of: url),
+                advice: advice)
+        }
     }
 
     /// What is kept of a URL without fetching, and what is not there to be kept.
@@ -151,105 +182,6 @@ struct Pin: AsyncParsableCommand {
         let line = outcome.storedBytes > 0 ? "Pinned\(limit): \(stored)" : nothing
         guard outcome.wasDownload else { return line }
         return line + "\nIt was a download and is a pin now: what is missing is no longer fetched."
-    }
-
-    /// Downloads one URL or its beginning; returns the line to print.
-    private func fetch(_ url: String, in store: MediaCache, as retention: Retention) async throws -> String {
-        let resource = try store.resource(for: url)
-        try await store.learnFiles(of: [resource.key], policy: cache.names(self.store.dropQueryItem).policy)
-        let before = try await store.retention(of: resource)
-        do {
-            // A download is kept until it is released: a beginning asks for less.
-            if before == .download, first != nil {
-                return try await Self.report(
-                    resource, url: URLText.redacted(url), retention: .download, in: store, isOld: true)
-            }
-            try await retain(resource, url: url, in: store, as: retention)
-            if download { try await Self.end(of: resource, url: url, in: store) }
-        } catch is CancellationError where download {
-            throw StopSignals.StoppedTransfer(
-                key: resource.key, name: URLText.name(of: url),
-                advice: "The download goes on whenever the cache is opened; or run the same command again.")
-        } catch {
-            // A download that is repeated in vain stays one.
-            if download, before != .download { try await store.retain(resource, as: before) }
-            throw error
-        }
-        let report = try await Self.report(resource, url: URLText.redacted(url), retention: retention, in: store)
-        if first != nil, case .pinned = before {
-            return report + "\nIt was pinned as a whole: the rest may go now when room is needed."
-        }
-        return report
-    }
-
-    private func retain(
-        _ resource: MediaResource, url: String, in store: MediaCache, as retention: Retention
-    ) async throws {
-        if let first {
-            let meter = FetchMeter(url: url, isJSON: false)
-            _ = try await first.metered(resource, in: store, name: URLText.name(of: url), meter: meter) { arrived in
-                try await store.retain(resource, as: retention, selection: StreamSelection(), arrived: arrived)
-            }
-            return
-        }
-        do {
-            try await store.downloads.add(resource, selection: try stream.selection())
-        } catch let error as RepriseError {
-            throw error.code == .storageFull ? await Self.reason(error, of: resource) : error
-        }
-    }
-
-    /// What is kept of a URL.
-    private static func report(
-        _ resource: MediaResource, url: String, retention: Retention, in store: MediaCache, isOld: Bool = false
-    ) async throws -> String {
-        let bytes = try await store.storedBytes(ofTitle: resource)
-        if let beginning = retention.beginning, !isOld {
-            return "First \(beginning) kept: \(url), \(ByteCount(bytes)) stored"
-        }
-        return "\(isOld ? "Kept as a download already" : "Downloaded"): \(url), \(ByteCount(bytes)) stored"
-    }
-
-    /// Shows how far the download is until it ends.
-    private static func end(of resource: MediaResource, url: String, in store: MediaCache) async throws {
-        let meter = FetchMeter(url: url, isJSON: false)
-        try await meter.showing {
-            async let _ = follow(resource.key, in: store, to: meter)
-            try await end(of: resource, in: store)
-        }
-    }
-
-    private static func follow(_ key: CacheKey, in store: MediaCache, to meter: FetchMeter) async {
-        var (before, hasBegun) = (nil as Int64?, false)
-        for await list in store.downloads.updates() {
-            guard let progress = list.first(where: { $0.key == key }) else { continue }
-            let bytes = progress.storedBytes
-            if case .waiting(.schedule, let error) = progress.state {
-                meter.wait(because: error)
-            } else {
-                meter.goOn()
-            }
-            // Bytes stored before the first change come from an earlier run.
-            let stored = before ?? bytes
-            if before != nil, !hasBegun {
-                meter.begin(total: progress.completeLength, stored: stored)
-                hasBegun = true
-            }
-            meter.note(bytes: bytes, fromStore: stored)
-            before = stored
-        }
-    }
-
-    private static func end(of resource: MediaResource, in store: MediaCache) async throws {
-        for await list in store.downloads.updates(every: .zero) {
-            switch list.first(where: { $0.key == resource.key })?.state {
-            case .done: return
-            case .waiting(.schedule, _): continue
-            case .failed(let error), .waiting(_, let error): throw await reason(error, of: resource)
-            case .queued, .running, .paused, nil: continue
-            }
-        }
-        try Task.checkCancellation()
     }
 
     /// In the words of the command's options, where `error` says that something cannot be stored.

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -8,7 +9,8 @@ import Testing
 @Suite(.limit(minutes: 5)) struct BesideServerTests {
     /// A command to compare, and the commands before it.
     struct Case: Sendable, CustomTestStringConvertible {
-        /// URL stands for that of a file of 100,000 bytes, OTHER for that of one of 50,000.
+        /// URL stands for that of a file of 100,000 bytes, OTHER for that of one of 50,000, FORBIDDEN for that of one
+        /// that must not be stored, NONE for that of none.
         let command: [String]
         var before: [[String]] = []
         let code: Int32
@@ -22,7 +24,8 @@ import Testing
         var testDescription: String { command.joined(separator: " ") }
 
         func arguments(_ words: [String], at site: Site) -> [String] {
-            words.map { $0 == "URL" ? site.origin.url("/a.mp4") : $0 == "OTHER" ? site.origin.url("/b.mp4") : $0 }
+            let paths = ["URL": "/a.mp4", "OTHER": "/b.mp4", "FORBIDDEN": "/c.mp4", "NONE": "/none.mp4"]
+            return words.map { word in paths[word].map { site.origin.url($0) } ?? word }
         }
     }
 
@@ -53,20 +56,51 @@ import Testing
         Case("export URL -o -", after: ["fetch OTHER"], exits: 66),
     ]
 
+    /// Those that fetch.
+    static let fetches = [
+        Case("fetch URL"), Case("fetch URL", after: stored), Case("fetch URL OTHER"), Case("fetch --json URL OTHER"),
+        Case("fetch -o - URL"), Case("fetch -o - OTHER", after: stored), Case("fetch --header X-Key:1 URL"),
+        Case("fetch --drop-query-item x URL"), Case("fetch --first 10kB URL"),
+        Case("fetch --first 10kB --json URL OTHER"),
+        Case("fetch --first 10kB URL", after: stored),
+        Case("fetch --first 10kB URL", after: ["fetch --first 10kB URL"]),
+        Case("fetch NONE", exits: 69), Case("fetch --json NONE URL", exits: 69), Case("fetch NONE URL NONE", exits: 69),
+        Case("fetch -o - NONE", exits: 69), Case("fetch --first 10kB NONE", exits: 69),
+        Case("fetch FORBIDDEN", exits: 74), Case("fetch FORBIDDEN --json", exits: 74),
+        Case("fetch -o - FORBIDDEN", exits: 74), Case("fetch --first 10kB FORBIDDEN", exits: 74),
+        Case("fetch file:///x", exits: 64),
+        Case("pin --download URL"), Case("pin --download URL OTHER"), Case("pin --download URL", after: stored),
+        Case("pin --download URL", after: ["pin --download URL"]),
+        Case("pin --download URL", after: stored + ["pin URL"]),
+        Case("pin --download NONE", exits: 69), Case("pin --download NONE URL", exits: 69),
+        Case("pin --download FORBIDDEN", exits: 74), Case("pin --download file:///x", exits: 64),
+        Case("pin --first 10kB URL"), Case("pin --first 10kB URL OTHER", after: stored),
+        Case("pin --first 10kB URL", after: ["pin URL"]), Case("pin --first 10kB URL", after: ["pin --download URL"]),
+        Case("pin --first 10kB NONE", exits: 69), Case("pin --first 10kB FORBIDDEN", exits: 74),
+    ]
+
+    /// What lines about the progress have, and no others.
+    private static let progress = ["  connecting to ", "/s  ", "  stalled for ", "\"state\":\"progress\""]
+
     /// `text` without what differs between two caches, and when an index is open: its log is a part of its size.
     private static func comparable(_ text: String, _ directory: TemporaryDirectory) -> String {
         text.replacingOccurrences(of: directory.path, with: "DIRECTORY")
             .replacing(/"lastUsed":[0-9.]+/, with: "\"lastUsed\":TIME")
+            .replacing(/until [0-9]+-[0-9]+-[0-9]+ [0-9]+:[0-9]+/, with: "until TIME")
             .replacing(/index: [0-9.]+ kB/, with: "index: SIZE")
-            // A minute may begin between two runs.
-            .replacing(/until \d+-\d+-\d+ \d+:\d+/, with: "until TIME")
+            .replacing(/"seconds":[-0-9.e]+/, with: "\"seconds\":TIME")
+            // On a busy machine a file may take so long that its progress is shown.
+            .split(separator: "\n", omittingEmptySubsequences: false)
+            .filter { line in !progress.contains { line.contains($0) } }
+            .joined(separator: "\n")
     }
 
-    @Test("The same output, errors and exit code with a server as without one", arguments: cases)
+    @Test("The same output, errors and exit code with a server as without one", arguments: cases + fetches)
     func sameWithAServer(_ example: Case) async throws {
         try await Site.run { site async throws in
             site.publish("/a.mp4", length: 100_000)
             site.publish("/b.mp4", length: 50_000)
+            site.publish("/c.mp4", length: 50_000, fields: [.cacheControl: "no-store"])
             let other = try TemporaryDirectory()
             defer { other.remove() }
             for directory in [site.directory, other] {
@@ -114,11 +148,140 @@ import Testing
 
     @Test func aServersOwnSettingsAreNotChanged() async throws {
         try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 1000)
+            let (url, out) = (site.origin.url("/film.mp4"), site.directory.path(of: "out.mp4"))
             try await Serving.run(site.directory) { _ async throws in
-                let pin = try await Command.run(
-                    "pin", site.directory, ["--limit", "5MB", "https://a.example/film.mp4"])
-                #expect(pin.exit == .status(64) && pin.errors.contains("leave --limit out"), "\(pin)")
+                for (options, said) in [
+                    (["pin", "--limit", "5MB"], "leave --limit out"),
+                    (["fetch", "--limit", "5MB"], "leave --limit out"),
+                    (["fetch", "--rate", "2MB"], "leave --rate and --while out"),
+                    (["fetch", "--maximum-age", "2d", "--output", out], "leave --maximum-age out"),
+                    (["pin", "--download", "--while", "02:00-06:00"], "leave --rate and --while out"),
+                ] {
+                    let outcome = try await Command.run(options[0], site.directory, Array(options.dropFirst()) + [url])
+                    #expect(outcome.exit == .status(64) && outcome.errors.contains(said), "\(outcome)")
+                }
+                // What a variable or a file says is for caches that the command opens.
+                let quiet = try await Command.run(
+                    "fetch", site.directory, [url], environment: ["REPRISE_LIMIT": "5MB", "REPRISE_RATE": "2MB"])
+                #expect(quiet.exit == .status(0), "\(quiet)")
             }
+            #expect(!FileManager.default.fileExists(atPath: out))
+        }
+    }
+
+    // MARK: - Interruption
+
+    private static let length: Int64 = 3 << 20
+    private static let held: Int64 = 1 << 20
+
+    /// Runs `body` with a server, and a subcommand that fetches through it and has come to a place that the origin
+    /// holds.
+    private static func runInTheMiddle(
+        _ arguments: [String], output: String? = nil,
+        _ body: (Site, ChildProcess) async throws -> Void
+    ) async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: length)
+            site.origin.hold("/film.mp4", at: held)
+            let cache = site.directory.path(of: "cache")
+            try await Serving.run(["--port", "0", "--cache-dir", cache]) { _ async throws in
+                let child = try ChildProcess(
+                    Command.path,
+                    [arguments[0], "--cache-dir", cache] + arguments.dropFirst() + [site.origin.url("/film.mp4")]
+                        + (output.map { ["-o", site.directory.path(of: $0)] } ?? []),
+                    environment: Command.environment())
+                await site.origin.waitUntil { $0.bodyBytesSent >= held }
+                try await body(site, child)
+            }
+        }
+    }
+
+    @Test(
+        "A signal ends the work in the server, and the same command goes on", arguments: [SIGINT, SIGTERM],
+        [["fetch"], ["pin", "--download"]])
+    func signals(signal: Int32, command: [String]) async throws {
+        try await Self.runInTheMiddle(command) { site, child async throws in
+            child.send(signal)
+            let outcome = await child.outcome()
+            #expect(outcome.exit == .signal(signal), "\(outcome)")
+            #expect(outcome.errors.contains("Stopped. ") && outcome.errors.contains("same command again"), "\(outcome)")
+            // Nothing in the server reads on.
+            await site.origin.waitUntil { $0.responsesUnderWay == 0 }
+            site.origin.release("/film.mp4")
+            let cache = ["--cache-dir", site.directory.path(of: "cache")]
+            if command[0] == "pin" {
+                let downloads = try await Command.run(["downloads"] + cache)
+                #expect(downloads.output.hasPrefix("paused"), "\(downloads)")
+            }
+            let again = try await Command.run(
+                [command[0]] + cache + command.dropFirst() + [site.origin.url("/film.mp4")])
+            #expect(again.exit == .status(0), "\(again)")
+            let list = try await Command.run(["list", "--json"] + cache)
+            #expect(try Command.json(Entry.self, list).map(\.storedBytes) == [Self.length], "\(list)")
+        }
+    }
+
+    @Test("A signal ends a command whose output is not read, too") func unreadPipe() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let pipe = directory.path(of: "pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        try await Self.runInTheMiddle(["fetch", "-o", pipe]) { site, child async throws in
+            child.send(SIGTERM)
+            #expect(await child.outcome().exit == .signal(SIGTERM))
+            await site.origin.waitUntil { $0.responsesUnderWay == 0 }
+        }
+    }
+
+    @Test("A reader that leaves ends the command by SIGPIPE, and the work in the server") func leavingReader()
+        async throws
+    {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: Self.length)
+            try await Serving.run(site.directory) { _ async throws in
+                let script = "(\"$0\" fetch --cache-dir \"$1\" \"$2\" -o -; echo $? >&2) | head -c 10"
+                let arguments = [try Command.path, site.directory.path, site.origin.url("/film.mp4")]
+                let outcome = try await ChildProcess.run(
+                    "/bin/sh", ["-c", script] + arguments, environment: Command.environment())
+                // Before it there may be a line about the progress.
+                #expect(outcome.errors.hasSuffix("141\n"), "\(outcome)")
+                await site.origin.waitUntil { $0.responsesUnderWay == 0 }
+            }
+        }
+    }
+
+    @Test("A file appears when it is whole, and not if the command is stopped") func files() async throws {
+        try await Self.runInTheMiddle(["fetch"], output: "out.mp4") { site, child async throws in
+            child.send(SIGINT)
+            #expect(await child.outcome().exit == .signal(SIGINT))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: site.directory.path) == ["cache"])
+            site.origin.release("/film.mp4")
+            let (cache, out) = (site.directory.path(of: "cache"), site.directory.path(of: "out.mp4"))
+            let again = try await Command.run(
+                ["fetch", "--cache-dir", cache, site.origin.url("/film.mp4"), "-o", out])
+            #expect(again.exit == .status(0), "\(again)")
+            let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: out)))
+            #expect(bytes == TestPattern.bytes(in: 0..<Self.length, seed: 1))
+        }
+    }
+
+    @Test("A download that was under way before goes on when the command that repeats it is stopped")
+    func repeatedDownload() async throws {
+        try await Self.runInTheMiddle(["pin", "--download"]) { site, first async throws in
+            let cache = ["--cache-dir", site.directory.path(of: "cache")]
+            let second = try ChildProcess(
+                Command.path, ["pin", "--download"] + cache + [site.origin.url("/film.mp4")],
+                environment: Command.environment())
+            // Two seconds later it says how far the download is, so it has begun.
+            _ = await second.errors.wait { $0.contains("film.mp4  ") }
+            second.send(SIGINT)
+            #expect(await second.outcome().exit == .signal(SIGINT))
+            site.origin.release("/film.mp4")
+            let outcome = await first.outcome()
+            #expect(outcome.exit == .status(0), "\(outcome)")
         }
     }
 

@@ -63,7 +63,7 @@ import Testing
     @Test func aSecondOneOnTheSameDirectoryIs75AndNamesTheFirst() async throws {
         try await Site.run { site async throws in
             let outcome = try await Serving.run(site.directory) { serving async throws in
-                let writers = [("serve", ["--port", "0"]), ("fetch", ["http://127.0.0.1:1/"])]
+                let writers = [("serve", ["--port", "0"]), ("fetch", ["--reset", "http://127.0.0.1:1/"])]
                 for (subcommand, arguments) in writers {
                     let second = try await Command.run(subcommand, site.directory, arguments)
                     #expect(second.exit == .status(75), "\(subcommand): \(second)")

@@ -8,6 +8,11 @@ enum CacheAccess: Sendable {
     /// The server that uses it.
     case server(ControlClient)
 
+    /// Why nothing can be stored; `nil` for a server, which says so itself.
+    var storeProblem: RepriseError? {
+        if case .opened(let cache) = self { cache.storeProblem } else { nil }
+    }
+
     /// Has `operation` done; ends early when the task is canceled, as the operation says.
     func perform<Operation: ControlOperation>(
         _ operation: Operation, progress: @escaping @Sendable (Operation.Progress) -> Void = { _ in }
@@ -16,6 +21,35 @@ enum CacheAccess: Sendable {
         case .opened(let cache): try await operation.run(in: cache, progress: progress)
         case .server(let server): try await server.perform(operation, progress: progress)
         }
+    }
+}
+
+extension CacheAccess {
+    /// Has a transfer done, whose progress `meter` shows; ends early when that cannot be written.
+    ///
+    /// `body` takes the bytes that it is about.
+    func perform<Operation: ControlOperation>(
+        _ operation: Operation, shownBy meter: FetchMeter,
+        body: @escaping @Sendable ([UInt8]) async throws -> Void = { _ in }
+    ) async throws -> Operation.Outcome where Operation.Progress == TransferReport {
+        let result = await meter.showing {
+            let work = Task {
+                switch self {
+                case .opened(let cache):
+                    try await operation.run(in: cache, progress: { meter.take($0) }, body: body)
+                case .server(let server):
+                    try await server.perform(operation, progress: { meter.take($0) }, body: body)
+                }
+            }
+            meter.onFailure { work.cancel() }
+            return await withTaskCancellationHandler {
+                await work.result
+            } onCancel: {
+                work.cancel()
+            }
+        }
+        try meter.checkOutput()
+        return try result.get()
     }
 }
 
@@ -34,6 +68,20 @@ extension CacheOptions {
     func server() async throws -> ControlClient? {
         guard let server = try await ControlClient.find(self) else { return nil }
         if try encryption() != nil { _ = try recordedInspector() }
+        return server
+    }
+
+    /// The server that has the cache open, if that is why it could not be opened; with `isReset` none will do.
+    ///
+    /// Throws a reason with code 64 if an option is `given` that is a setting of an open cache.
+    func server(insteadOf error: any Error, given option: String?, isReset: Bool) async throws -> ControlClient? {
+        guard let error = error as? RepriseError, error.code == .storageLocked, !isReset,
+            let server = try await server()
+        else { return nil }
+        if let option {
+            throw RepriseError(
+                .invalidArgument, "A server uses the cache, and its own settings hold: leave \(option) out.")
+        }
         return server
     }
 

@@ -31,16 +31,27 @@ struct ControlClient: Sendable {
     }
 
     /// Has the server do `operation`; a task that is canceled has the server end it early.
+    ///
+    /// `body` takes the bytes that the operation is about, piece by piece; what it throws ends the operation.
     func perform<Operation: ControlOperation>(
-        _ operation: Operation, progress: @escaping @Sendable (Operation.Progress) -> Void
+        _ operation: Operation, progress: @escaping @Sendable (Operation.Progress) -> Void,
+        body: @escaping @Sendable ([UInt8]) async throws -> Void = { _ in }
     ) async throws -> Operation.Outcome {
         guard let exchange = SocketExchange(to: path) else { throw Self.ended }
-        let body = try JSONEncoder().encode(operation)
-        let answer = await exchange.run("POST", "/-/api/\(Operation.name)", body: body) { line in
-            if case .progress(let step) = try? JSONDecoder().decode(ControlLine<Operation>.self, from: line) {
-                progress(step)
+        let request = try JSONEncoder().encode(operation)
+        let pieces = PieceWriter(body) { exchange.finishSending() }
+        let answer = await withTaskCancellationHandler {
+            await exchange.run("POST", "/-/api/\(Operation.name)", body: request) { line in
+                switch try? JSONDecoder().decode(ControlLine<Operation>.self, from: line) {
+                case .progress(let step): progress(step)
+                case .body(let bytes): pieces.write([UInt8](bytes))
+                case .outcome, .failure, .canceled, nil: break
+                }
             }
+        } onCancel: {
+            pieces.cancel()
         }
+        if let error = pieces.error { throw error }
         guard let answer, let last = try? JSONDecoder().decode(ControlLine<Operation>.self, from: answer.last) else {
             throw Self.ended
         }
@@ -52,7 +63,7 @@ struct ControlClient: Sendable {
                 throw Self.unavailable("The server that uses the cache is of another version, which cannot do this.")
             }
             throw error
-        case .progress: throw Self.ended
+        case .progress, .body: throw Self.ended
         }
     }
 

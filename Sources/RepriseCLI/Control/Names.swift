@@ -1,3 +1,4 @@
+import HTTPTypes
 import Reprise
 
 /// How what people call entries becomes their keys; it goes into operations.
@@ -57,8 +58,11 @@ struct Names: Codable, Sendable, Equatable {
     }
 
     /// The resource at `url` in `cache`, by these names if they say anything.
-    func resource(for url: String, in cache: MediaCache) throws(RepriseError) -> MediaResource {
+    func resource(
+        for url: String, in cache: MediaCache, fields: HTTPFields = [:]
+    ) throws(RepriseError) -> MediaResource {
         let url = try ResourceURL(url)
-        return try isEmpty ? cache.resource(for: url) : cache.resource(for: url, keyPolicy: policy)
+        guard !isEmpty else { return try cache.resource(for: url, fields: fields) }
+        return try cache.resource(for: url, key: policy.key(for: url), fields: fields)
     }
 }

@@ -50,9 +50,12 @@ final class SocketExchange: Sendable {
         return await withTaskCancellationHandler {
             await answer.value
         } onCancel: {
-            shutdown(descriptor, Int32(SHUT_WR))
+            finishSending()
         }
     }
+
+    /// Says that nothing more is wanted; what the server still says is read.
+    func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     private func send(_ request: Data) -> Bool {
         var rest = request[...]

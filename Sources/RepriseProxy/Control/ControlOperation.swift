@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import Reprise
 
 /// Something that a client may have done to the cache of this server: `POST /-/api/NAME`, with its values as JSON.
@@ -17,6 +17,23 @@ package protocol ControlOperation: Codable, Sendable {
     ///
     /// Ends early, in good order, when the task is canceled. Throws ``RepriseError`` or `CancellationError`.
     func run(in cache: MediaCache, progress: @escaping @Sendable (Progress) -> Void) async throws -> Outcome
+
+    /// Does it, and hands on the bytes that it is about, if those are wanted.
+    ///
+    /// `body` returns once a piece has been taken. By default there are no bytes.
+    func run(
+        in cache: MediaCache, progress: @escaping @Sendable (Progress) -> Void,
+        body: @escaping @Sendable ([UInt8]) async throws -> Void
+    ) async throws -> Outcome
+}
+
+extension ControlOperation {
+    package func run(
+        in cache: MediaCache, progress: @escaping @Sendable (Progress) -> Void,
+        body: @escaping @Sendable ([UInt8]) async throws -> Void
+    ) async throws -> Outcome {
+        try await run(in: cache, progress: progress)
+    }
 }
 
 /// The progress of an operation that is soon done.
@@ -32,6 +49,8 @@ package struct NoOutcome: Codable, Sendable {
 package enum ControlLine<Operation: ControlOperation>: Sendable {
     /// How far it is.
     case progress(Operation.Progress)
+    /// The next bytes that it is about, in base64.
+    case body(Data)
     /// What was done; the last line.
     case outcome(Operation.Outcome)
     /// Why it could not be done; the last line.
@@ -41,7 +60,7 @@ package enum ControlLine<Operation: ControlOperation>: Sendable {
 }
 
 extension ControlLine: Codable {
-    private enum Member: String, CodingKey { case progress, outcome, error, code }
+    private enum Member: String, CodingKey { case progress, body, outcome, error, code }
 
     /// The code in JSON of what was ended.
     private static var canceledCode: String { "canceled" }
@@ -50,6 +69,8 @@ extension ControlLine: Codable {
         let line = try decoder.container(keyedBy: Member.self)
         if line.contains(.progress) {
             self = .progress(try line.decode(Operation.Progress.self, forKey: .progress))
+        } else if line.contains(.body) {
+            self = .body(try line.decode(Data.self, forKey: .body))
         } else if line.contains(.outcome) {
             self = .outcome(try line.decode(Operation.Outcome.self, forKey: .outcome))
         } else {
@@ -63,6 +84,7 @@ extension ControlLine: Codable {
         var line = encoder.container(keyedBy: Member.self)
         switch self {
         case .progress(let progress): try line.encode(progress, forKey: .progress)
+        case .body(let bytes): try line.encode(bytes, forKey: .body)
         case .outcome(let outcome): try line.encode(outcome, forKey: .outcome)
         case .failure(let error):
             try line.encode(error.explanation, forKey: .error)

@@ -1,5 +1,7 @@
+import Foundation
 import HTTPSemantics
 import NIOCore
+import Primitives
 import Reprise
 
 /// The answer to an operation: lines of JSON, of which the last one says how it ended.
@@ -10,6 +12,11 @@ struct OperationAnswer<Operation: ControlOperation>: Sendable {
     let stream: ControlStream
     /// The head of an answer with that status.
     let head: @Sendable (_ status: Int) -> ByteBuffer
+    private let beginning = AnswerHead()
+
+    init(operation: Operation, stream: ControlStream, head: @escaping @Sendable (_ status: Int) -> ByteBuffer) {
+        (self.operation, self.stream, self.head) = (operation, stream, head)
+    }
 
     /// Progress that waits for a slow client at most; older progress is dropped.
     private static var longestQueue: Int { 16 }
@@ -18,32 +25,34 @@ struct OperationAnswer<Operation: ControlOperation>: Sendable {
     func send(for cache: MediaCache) async throws {
         let (lines, continuation) = AsyncStream.makeStream(
             of: Operation.Progress.self, bufferingPolicy: .bufferingNewest(Self.longestQueue))
-        async let end = Self.end(of: operation, in: cache, to: continuation)
-        var hasBegun = false
-        for await progress in lines {
-            if !hasBegun { try await stream.begin(head(200)) }
-            hasBegun = true
-            try await send(.progress(progress))
-        }
+        async let end = end(in: cache, to: continuation)
+        for await progress in lines { try await send(.progress(progress)) }
         let last = await end
-        if !hasBegun { try await stream.begin(head(last.status)) }
         try await send(last)
         try await stream.end()
     }
 
+    /// Sends a line, after the head if it is the first.
     private func send(_ line: ControlLine<Operation>) async throws {
+        try await beginning.send { [stream, head] in try await stream.begin(head(line.status)) }
         var buffer = ByteBuffer(bytes: try JSONText.line(line))
         buffer.writeStaticString("\n")
         try await stream.send(buffer)
     }
 
-    private static func end(
-        of operation: Operation, in cache: MediaCache, to progress: AsyncStream<Operation.Progress>.Continuation
+    /// Carries it out; returns the last line.
+    private func end(
+        in cache: MediaCache, to progress: AsyncStream<Operation.Progress>.Continuation
     ) async -> ControlLine<Operation> {
         defer { progress.finish() }
         do {
             if let problem = cache.storeProblem { throw problem }
-            return .outcome(try await operation.run(in: cache) { progress.yield($0) })
+            let outcome = try await operation.run(in: cache) {
+                progress.yield($0)
+            } body: { bytes in
+                try await send(.body(Data(bytes)))
+            }
+            return .outcome(outcome)
         } catch let error as RepriseError {
             return .failure(error)
         } catch is CancellationError {
@@ -54,11 +63,25 @@ struct OperationAnswer<Operation: ControlOperation>: Sendable {
     }
 }
 
+/// The head of an answer, which is sent once, before all lines.
+private final class AnswerHead: Sendable {
+    private let sending = Mutex<Task<Void, any Error>?>(nil)
+
+    func send(_ write: @escaping @Sendable () async throws -> Void) async throws {
+        let task = sending.withLock { task in
+            let begun = task ?? Task { try await write() }
+            task = begun
+            return begun
+        }
+        try await task.value
+    }
+}
+
 extension ControlLine {
     /// The status of an answer that has only this line.
     fileprivate var status: Int {
         switch self {
-        case .progress, .outcome: 200
+        case .progress, .body, .outcome: 200
         case .canceled: 503
         case .failure(let error):
             switch error.code {

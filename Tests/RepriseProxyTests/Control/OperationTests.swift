@@ -32,6 +32,25 @@ import Testing
         }
     }
 
+    /// Hands on pieces, each of as many bytes as its number says.
+    private struct Pieces: ControlOperation {
+        static let name = "pieces"
+
+        let count: Int
+
+        func run(in cache: MediaCache, progress: @escaping @Sendable (NoProgress) -> Void) async throws -> NoOutcome {
+            NoOutcome()
+        }
+
+        func run(
+            in cache: MediaCache, progress: @escaping @Sendable (NoProgress) -> Void,
+            body: @escaping @Sendable ([UInt8]) async throws -> Void
+        ) async throws -> NoOutcome {
+            for number in 1...count { try await body(Array(repeating: UInt8(ascii: "a"), count: number)) }
+            return NoOutcome()
+        }
+    }
+
     /// Has no members.
     private struct Rest: ControlOperation {
         static let name = "rest"
@@ -51,7 +70,7 @@ import Testing
         try await ProxyBench.run(
             configureProxy: { configuration in
                 configuration.token = token
-                configuration.controlOperations = [Count.self]
+                configuration.controlOperations = [Count.self, Pieces.self]
             }, body)
     }
 
@@ -67,6 +86,18 @@ import Testing
         let status = try await client.head().status
         let text = String(decoding: try await client.upTo(1 << 20), as: UTF8.self)
         return (status, text.split(separator: "\n").map(String.init))
+    }
+
+    @Test("Bytes are lines in base64 (RFC 4648 §4), all of them and in order") func bytesAreLines() async throws {
+        try await Self.run { proxy async throws in
+            let (status, lines) = try await Self.post(#"{"count":100}"#, to: "/-/api/pieces", at: proxy)
+            #expect(status == 200)
+            #expect(
+                lines.prefix(4) == [
+                    #"{"body":"YQ=="}"#, #"{"body":"YWE="}"#, #"{"body":"YWFh"}"#, #"{"body":"YWFhYQ=="}"#,
+                ])
+            #expect(lines.count == 101 && lines.last == #"{"outcome":{}}"#)
+        }
     }
 
     @Test func progressAndOutcomeAreLines() async throws {
@@ -181,7 +212,7 @@ import Testing
         try await Self.run { proxy async throws in
             let answer = try await RawClient.exchange(port: proxy.server.port, "/-/server.json")
             let report = try JSONDecoder().decode(ServerReport.self, from: Data(answer.body))
-            #expect(report.operations == ["count"])
+            #expect(report.operations == ["count", "pieces"])
             // The port does not tell where its files are.
             #expect(report.directory == nil)
         }

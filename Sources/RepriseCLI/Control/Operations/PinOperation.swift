@@ -11,6 +11,8 @@ struct PinOperation: ControlOperation {
     let url: String
     /// When it may go again, in seconds since 1970; `nil` for when it is released.
     let until: Double?
+    /// How much of the beginning is fetched and kept, such as `10s`; if it is missing, stored bytes are kept.
+    let first: String?
     let names: Names
 
     struct Outcome: Codable, Sendable {
@@ -22,9 +24,13 @@ struct PinOperation: ControlOperation {
         let staysDownload: Bool
         /// It was a download, and is one no longer.
         let wasDownload: Bool
+        /// It was pinned as a whole, and its beginning is kept now.
+        var wasPinned = false
+        /// Why it could not be kept.
+        var failure: FailedTransfer?
     }
 
-    func run(in cache: MediaCache, progress: @escaping @Sendable (NoProgress) -> Void) async throws -> Outcome {
+    func run(in cache: MediaCache, progress: @escaping @Sendable (TransferReport) -> Void) async throws -> Outcome {
         if let until, !(0..<Self.latest ~= until) {
             throw RepriseError(.invalidArgument, "\"until\" is a time in seconds since 1970.")
         }
@@ -32,10 +38,42 @@ struct PinOperation: ControlOperation {
         try await cache.learnFiles(of: [resource.key], policy: names.policy)
         let before = try await cache.retention(of: resource)
         let staysDownload = before == .download && until == nil
+        if let first {
+            return try await keep(first, of: resource, in: cache, before: before, telling: progress)
+        }
         if !staysDownload { try await retain(resource, in: cache) }
         return Outcome(
             storedBytes: try await cache.storedBytes(ofTitle: resource), until: until, staysDownload: staysDownload,
             wasDownload: before == .download && !staysDownload)
+    }
+
+    /// Fetches and keeps a beginning.
+    ///
+    /// A download asks for more, and stays one.
+    private func keep(
+        _ first: String, of resource: MediaResource, in cache: MediaCache, before: Retention,
+        telling progress: @escaping @Sendable (TransferReport) -> Void
+    ) async throws -> Outcome {
+        guard until == nil, let beginning = Beginning(argument: first), !beginning.isNothing else {
+            throw RepriseError(
+                .invalidArgument, "\"first\" is more than nothing, such as 10s or 5MB, and goes without \"until\".")
+        }
+        var failure: FailedTransfer?
+        if before != .download {
+            let teller = TransferTeller(key: resource.key, tell: progress)
+            do {
+                _ = try await beginning.metered(name: URLText.name(of: url), telling: teller) { arrived in
+                    try await cache.retain(
+                        resource, as: .first(beginning.amount), selection: StreamSelection(), arrived: arrived)
+                }
+            } catch let reason as Failure.Reason { failure = FailedTransfer(reason) }
+        }
+        var outcome = Outcome(
+            storedBytes: try await cache.storedBytes(ofTitle: resource), until: nil, staysDownload: before == .download,
+            wasDownload: false)
+        if case .pinned = before { outcome.wasPinned = true }
+        outcome.failure = failure
+        return outcome
     }
 
     private func retain(_ resource: MediaResource, in cache: MediaCache) async throws {

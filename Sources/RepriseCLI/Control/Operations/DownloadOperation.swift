@@ -1,0 +1,108 @@
+import ArgumentParser
+import Reprise
+import RepriseProxy
+import RepriseStreams
+
+/// Downloads one URL, and keeps it until it is released; ends when all of it is stored.
+///
+/// One that is ended early is paused, unless it was under way before: then it goes on.
+struct DownloadOperation: ControlOperation {
+    static let name = "download"
+
+    let url: String
+    /// What of a stream is downloaded, as the options of the command say it.
+    let quality, codec, audio, subtitles: String?
+    /// Whether it is paused when it is ended early, unless it was under way before.
+    let pause: Bool?
+    let names: Names
+
+    struct Outcome: Codable, Sendable {
+        /// Bytes that are stored of it.
+        var storedBytes: Int64 = 0
+        /// Why it could not be downloaded.
+        var failure: FailedTransfer?
+    }
+
+    func run(in cache: MediaCache, progress: @escaping @Sendable (TransferReport) -> Void) async throws -> Outcome {
+        let selection = try selection()
+        let resource = try names.resource(for: url, in: cache)
+        try await cache.learnFiles(of: [resource.key], policy: names.policy)
+        let before = try await cache.retention(of: resource)
+        let wasUnderWay = await cache.downloads.list().contains { $0.key == resource.key && $0.state.isUnderWay }
+        do {
+            try await add(resource, to: cache, selection: selection)
+            async let _ = Self.follow(resource.key, in: cache, progress: progress)
+            try await Self.end(of: resource, in: cache)
+        } catch is CancellationError {
+            // In a task of its own, because this one is canceled.
+            if pause == true, !wasUnderWay { try await Task { try await cache.downloads.pause(resource.key) }.value }
+            throw CancellationError()
+        } catch {
+            // A download that is repeated in vain stays one.
+            if before != .download { try await cache.retain(resource, as: before) }
+            guard let reason = error as? Failure.Reason else { throw error }
+            return Outcome(failure: FailedTransfer(reason))
+        }
+        return Outcome(storedBytes: try await cache.storedBytes(ofTitle: resource))
+    }
+
+    private func selection() throws -> StreamSelection {
+        var options = StreamOptions()
+        (options.quality, options.codec, options.audio, options.subtitles) = (quality, codec, audio, subtitles)
+        do { return try options.selection() } catch {
+            throw RepriseError(.invalidArgument, (error as? ValidationError)?.message ?? "The selection is wrong.")
+        }
+    }
+
+    private func add(_ resource: MediaResource, to cache: MediaCache, selection: StreamSelection) async throws {
+        do { try await cache.downloads.add(resource, selection: selection) } catch let error as RepriseError {
+            throw error.code == .storageFull ? await Pin.reason(error, of: resource) : error
+        }
+    }
+
+    /// Tells how far the download is, until the task is canceled.
+    private static func follow(
+        _ key: CacheKey, in cache: MediaCache, progress: @escaping @Sendable (TransferReport) -> Void
+    ) async {
+        let teller = TransferTeller(key: key, tell: progress)
+        var (before, hasBegun) = (nil as Int64?, false)
+        for await list in cache.downloads.updates() {
+            guard let download = list.first(where: { $0.key == key }) else { continue }
+            if case .waiting(.schedule, let error) = download.state {
+                teller.wait(because: error)
+            } else {
+                teller.wait(because: nil)
+            }
+            // Bytes stored before the first change come from an earlier run.
+            let stored = before ?? download.storedBytes
+            if before != nil, !hasBegun {
+                teller.begin(total: download.completeLength, stored: stored)
+                hasBegun = true
+            }
+            teller.note(bytes: download.storedBytes, fromStore: stored)
+            before = stored
+        }
+    }
+
+    private static func end(of resource: MediaResource, in cache: MediaCache) async throws {
+        for await list in cache.downloads.updates(every: .zero) {
+            switch list.first(where: { $0.key == resource.key })?.state {
+            case .done: return
+            case .waiting(.schedule, _): continue
+            case .failed(let error), .waiting(_, let error): throw await Pin.reason(error, of: resource)
+            case .queued, .running, .paused, nil: continue
+            }
+        }
+        try Task.checkCancellation()
+    }
+}
+
+extension Download.State {
+    /// Whether it goes on by itself.
+    fileprivate var isUnderWay: Bool {
+        switch self {
+        case .queued, .running, .waiting: true
+        case .paused, .done, .failed: false
+        }
+    }
+}

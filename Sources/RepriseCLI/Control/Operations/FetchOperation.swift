@@ -1,0 +1,137 @@
+import HTTPTypes
+import Reprise
+import RepriseProxy
+
+/// Fetches what is missing of one URL.
+struct FetchOperation: ControlOperation {
+    static let name = "fetch"
+
+    let url: String
+    /// How much of the beginning, such as `10s`; everything if it is missing.
+    let first: String?
+    /// Fields sent to the origin, each `Name: value`.
+    let fields: [String]?
+    /// Whether the bytes are wanted, too.
+    let body: Bool?
+    let names: Names
+
+    struct Outcome: Codable, Sendable {
+        /// How far it was at the end.
+        let progress: TransferReport
+        /// Of a beginning, the bytes that were fetched.
+        var fetchedBytes: Int64?
+        /// Why not all of it is stored, although all of it was read for its bytes.
+        var obstacle: String?
+        /// Why nothing more was done.
+        var failure: FailedTransfer?
+    }
+
+    func run(in cache: MediaCache, progress: @escaping @Sendable (TransferReport) -> Void) async throws -> Outcome {
+        try await run(in: cache, progress: progress) { _ in }
+    }
+
+    func run(
+        in cache: MediaCache, progress: @escaping @Sendable (TransferReport) -> Void,
+        body: @escaping @Sendable ([UInt8]) async throws -> Void
+    ) async throws -> Outcome {
+        let resource = try names.resource(for: url, in: cache, fields: try requestFields())
+        let transfer = Transfer(resource: resource, name: URLText.name(of: url), downloads: cache.downloads)
+        let teller = TransferTeller(key: resource.key, tell: progress)
+        do {
+            if let first {
+                guard self.body != true, let beginning = Beginning(argument: first), !beginning.isNothing else {
+                    throw RepriseError(
+                        .invalidArgument,
+                        "\"first\" is more than nothing, such as 10s or 5MB, and goes without \"body\".")
+                }
+                let count = try await beginning.metered(name: transfer.name, telling: teller) { arrived in
+                    try await resource.preload(beginning.amount, arrived: arrived)
+                }
+                return Outcome(progress: teller.report, fetchedBytes: count)
+            }
+            let obstacle = try await transfer.run(telling: teller, into: self.body == true ? body : nil)
+            return Outcome(progress: teller.report, obstacle: obstacle?.advice)
+        } catch let reason as Failure.Reason {
+            return Outcome(progress: teller.report, failure: FailedTransfer(reason))
+        }
+    }
+
+    private func requestFields() throws -> HTTPFields {
+        do { return try HeaderFields.parse(fields ?? []) } catch {
+            throw RepriseError(.invalidArgument, "A field is \"Name: value\" without line breaks.")
+        }
+    }
+}
+
+/// One file on its way into the cache and, where its bytes are wanted, to those who want them.
+private struct Transfer: Sendable {
+    typealias Sink = @Sendable ([UInt8]) async throws -> Void
+
+    let resource: MediaResource
+    let name: String
+    /// Their hours are those of this file, too.
+    let downloads: Downloads
+
+    /// A body whose length is not known is compared with the limits after so many bytes each.
+    private static let judgedBytes: Int64 = 1 << 20
+
+    /// Fetches what is missing; returns why not all of it is stored, or `nil` if all of it is.
+    ///
+    /// Without `sink` it ends as soon as that is known: nothing else wants the bytes.
+    func run(telling teller: TransferTeller, into sink: Sink?) async throws -> StorageObstacle? {
+        try await waitForHours(telling: teller)
+        let stored = await resource.storedProgress().ranges.byteCount
+        let whole = try await resource.readWhole()
+        let read = whole.read
+        defer { read.cancel() }
+        // Of an empty file there is nothing to store, whatever the store makes of it.
+        if read.passedThrough?.isEmptyFile == true {
+            teller.begin(total: 0, stored: 0)
+            while try await read.next() != nil {}
+            return nil
+        }
+        teller.begin(total: read.count, stored: whole.obstacle == nil ? stored : 0)
+        var obstacle = whole.obstacle
+        var (bytes, judged): (Int64, Int64) = (0, 0)
+        while true {
+            if let obstacle, sink == nil {
+                throw Failure.Reason.notStored("\(name) cannot be stored as a whole: \(obstacle.advice)")
+            }
+            guard let count = try await step(read, telling: teller, into: sink) else { break }
+            bytes += Int64(count)
+            teller.note(bytes: bytes, fromStore: read.servedBytes(from: .store))
+            if obstacle == nil { obstacle = await resource.obstacle(of: read) }
+            if obstacle == nil, read.count == nil, bytes - judged >= Self.judgedBytes {
+                judged = bytes
+                if await resource.obstacle(toStoring: bytes) != nil { obstacle = await resource.obstacleToMore() }
+            }
+        }
+        if obstacle == nil, await !resource.storedProgress().isComplete {
+            obstacle = await resource.obstacle(toStoring: bytes) ?? .store(reason: "parts of it were evicted.")
+        }
+        if obstacle == nil { obstacle = await resource.loss() }
+        return obstacle
+    }
+
+    /// Waits until something may be downloaded: what is not read is not fetched far ahead.
+    private func waitForHours(telling teller: TransferTeller) async throws {
+        guard let reason = downloads.closing else { return }
+        teller.wait(because: reason)
+        try await downloads.waitUntilOpen()
+        teller.wait(because: nil)
+    }
+
+    /// Takes the next piece, and hands it on if its bytes are wanted; returns its length, or `nil` at the end.
+    private func step(_ read: MediaRead, telling teller: TransferTeller, into sink: Sink?) async throws -> Int? {
+        try await waitForHours(telling: teller)
+        guard let sink else { return try await read.next()?.count }
+        guard let bytes = try await read.nextBytes() else { return nil }
+        try await sink(bytes)
+        return bytes.count
+    }
+}
+
+extension HTTPResponse {
+    /// A response that says that there is a file, and that it has no bytes.
+    fileprivate var isEmptyFile: Bool { status == .ok && headerFields[.contentLength] == "0" }
+}
