@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(
-        "a stream that was encoded anew under the same names, or only its lists: no old byte stays, none comes twice",
+        "a stream that was encoded once more under the same names, or only its lists: no old byte stays, none comes twice",
         arguments: ["/master.m3u8", "/high.m3u8"], [true, false])
     func encodedAnew(first: String, isNew: Bool) async throws {
         try await Self.run { bench, _ async throws in

@@ -291,7 +291,7 @@ import Testing
         }
     }
 
-    @Test("a beginning from before the stream was encoded anew is not mixed with what is fetched now")
+    @Test("a beginning from before the stream was encoded once more is not mixed with what is fetched now")
     func beginningFromBefore() async throws {
         try await Self.run { bench, _ async throws in
             let names = (1...4).map { "low\($0).ts" }

@@ -46,8 +46,8 @@ struct StreamFiles: Sendable {
         return Playlist(file: file, text: document, isRenewed: fetched.information.replacesEndedPlaylist)
     }
 
-    /// Has the origin asked for `files` before they are used again, if playlists that name them were `renewed`: the stream
-    /// may have been encoded anew under the same names.
+    /// Has the origin asked for `files` before they are used again, if playlists that name them were `renewed`: the
+    /// stream may have been encoded once more under the same names.
     func validate(_ files: [FileDownload], renewed: [FileDownload]) async {
         guard !renewed.isEmpty else { return }
         for file in files { engine.invalidate(file.key) }

@@ -36,7 +36,7 @@ public struct ContentInformation: Sendable {
     /// The role of the response that it replaces, until it gets one of its own.
     package var formerRole: StreamRole?
 
-    /// Whether it replaces the playlist of a stream that had ended, and nobody has followed that up yet: what both name may
+    /// Whether it replaces the playlist of a stream that had ended, and what both name is still to be validated: it may
     /// be other bytes by now.
     package var replacesEndedPlaylist: Bool {
         guard let formerRole, formerRole.kind == .playlist, !formerRole.isLive else { return false }

@@ -46,8 +46,8 @@ extension Index {
         return outcome
     }
 
-    /// The titles whose files a playlist lists that begins `title`: those that the playlist is a file of, or its own, which
-    /// is made, if there are none or the playlist is kept by itself.
+    /// The titles whose files a playlist lists that begins `title`: those that the playlist is a file of, or its own,
+    /// which is made, if there are none or the playlist is kept by itself.
     private func titles(that title: TitleReference, in database: Database) throws -> [Int64] {
         let name = name(of: title.key)
         let own = try TitleRow.first(
@@ -68,7 +68,9 @@ extension Index {
     }
 
     /// Moves the files of the title that begins with `name` into title `id`: its playlist was met before the one that
-    /// lists it; one that has a name or is kept has them, too. False if there are none.
+    /// lists it.
+    ///
+    /// A title that has a name, or is kept, keeps them, too. False if there are none.
     private func takeOver(_ name: String, into id: Int64, in database: Database) throws -> Bool {
         try database.execute(
             sql: """
