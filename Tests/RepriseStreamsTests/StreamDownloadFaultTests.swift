@@ -131,8 +131,8 @@ import Testing
             Self.publish(Self.list(names), at: "/high.m3u8", bench, control: "max-age=0")
             let resource = try bench.cache.resource(for: bench.origin.url(first))
             try await Self.breakOff(bench, resource, lists: first == "/high.m3u8" ? [first] : Self.lists)
-            Self.publish(
-                Self.list(names).replacing("EXTINF:4", with: "EXTINF:3.9"), at: "/high.m3u8", bench, control: "max-age=0")
+            let other = Self.list(names).replacing("EXTINF:4", with: "EXTINF:3.9")
+            Self.publish(other, at: "/high.m3u8", bench, control: "max-age=0")
             for number in 1...4 where isNew {
                 bench.publish(
                     "/high\(number).ts", length: Self.length, seed: UInt64(30 + number), etag: "\"v2\"",
