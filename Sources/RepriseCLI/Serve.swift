@@ -119,6 +119,9 @@ struct Serve: AsyncParsableCommand {
         let signals = StopSignals(isReloading: true)
         try await Failure.reporting {
             let values = try ServerSettings(self, from: cache.settings())
+            if watching.accessLogFormat != nil, values.accessLog == nil {
+                throw ValidationError("--access-log-format is of no use without --access-log.")
+            }
             let logger = try cache.logger("reprise")
             var configuration = ProxyConfiguration()
             values.apply(to: &configuration)

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Foundation
 import Reprise
 import RepriseHTTPClient
@@ -37,9 +36,6 @@ struct ServerSettings: Sendable {
         hasPage = try settings.value(.page, given: server.page)
         accessLog = try settings.value(.accessLog, given: server.watching.accessLog).map {
             ($0 as NSString).expandingTildeInPath
-        }
-        if server.watching.accessLogFormat != nil, accessLog == nil {
-            throw ValidationError("--access-log-format is of no use without --access-log.")
         }
         accessLogFormat = try settings.value(.accessLogFormat, given: server.watching.accessLogFormat)
         namesHostsInMetrics = try settings.value(.metricsHosts, given: server.watching.metricsHosts)
