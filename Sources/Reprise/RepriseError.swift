@@ -24,6 +24,9 @@ public struct RepriseError: Error, Sendable, CustomStringConvertible {
     /// The origin's response, for code `originRefused`.
     public let refusal: OriginRefusal?
 
+    /// What leaves no room, for code `storageFull`, where that is known; the command says it in its own words.
+    package internal(set) var obstacle: StorageObstacle?
+
     /// Creates an error.
     public init(
         _ code: Code, _ message: String, cause: (any Error)? = nil, range: Range<Int64>? = nil,

@@ -22,11 +22,12 @@ struct Beginning: ExpressibleByArgument, Sendable {
 
     var isNothing: Bool { amount == .seconds(0) || amount == .bytes(0) }
 
-    /// Runs `store`, which calls its argument for each piece that arrives, and tells that.
+    /// Runs `store`, which stores it of `resource` and calls its argument for each piece that arrives, and tells that.
     ///
     /// Returns the number of bytes that were fetched.
     func metered(
-        name: String, telling teller: TransferTeller, store: (@escaping @Sendable (Int) -> Void) async throws -> Void
+        of resource: MediaResource, telling teller: TransferTeller,
+        store: (@escaping @Sendable (Int) -> Void) async throws -> Void
     ) async throws -> Int64 {
         let count = Mutex<Int64>(0)
         teller.begin(total: nil, stored: 0)
@@ -38,20 +39,27 @@ struct Beginning: ExpressibleByArgument, Sendable {
                 }
                 teller.note(bytes: bytes, fromStore: 0)
             }
-        } catch { throw error is CancellationError ? error : Self.failure(error, of: name) }
+        } catch {
+            if error is CancellationError { throw error }
+            throw await Self.failure(error, of: resource)
+        }
         let bytes = count.withLock { $0 }
         teller.note(bytes: bytes, fromStore: 0)
         return bytes
     }
 
     /// With the file's name, and as what `fetch` and `pin` of whole files fail with.
-    private static func failure(_ error: any Error, of name: String) -> any Error {
+    private static func failure(_ error: any Error, of resource: MediaResource) async -> any Error {
         guard let error = error as? RepriseError else { return error }
+        let name = URLText.name(of: resource.url.description)
         switch error.code {
         case .notStored:
             return Failure.Reason.notStored("\(name) cannot be stored: \(StorageObstacle.forbidden.advice)")
         case .storageFull:
-            return Failure.Reason.notStored("The beginning of \(name) cannot be kept. \(error.explanation)")
+            var obstacle = error.obstacle
+            if obstacle == nil { obstacle = await resource.obstacleToMore() }
+            let advice = (obstacle ?? .store(reason: error.explanation)).advice
+            return Failure.Reason.notStored("The beginning of \(name) cannot be kept: \(advice)")
         default: return error
         }
     }

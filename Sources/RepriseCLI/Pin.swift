@@ -31,7 +31,10 @@ struct Pin: AsyncParsableCommand {
     @Argument(help: "URLs of the files.")
     var urls: [String]
     @Option(
-        name: .customLong("for"), help: ArgumentHelp("How long, such as 12h or 30d; more than 0.", valueName: "time"))
+        name: .customLong("for"),
+        help: ArgumentHelp(
+            "How long, such as 12h or 30d; more than 0, at most \(TimeSpan(Self.longest).defaultValueDescription).",
+            valueName: "time"))
     var time: TimeSpan?
     @Flag(help: "Fetch what is missing, now and, if that is broken off, whenever the cache is opened.")
     var download = false
@@ -42,10 +45,18 @@ struct Pin: AsyncParsableCommand {
     @OptionGroup var stream: StreamOptions
     @OptionGroup var pace: DownloadOptions
 
+    /// A thousand years: calendars and the formats of dates go on for longer.
+    private static let longest = Duration.seconds(365_000 * 86_400)
+
     func validate() throws {
         if urls.isEmpty { throw ValidationError("Name the URLs to keep.") }
         if let time, time.duration <= .zero {
             throw ValidationError("--for takes a time above zero, such as 12h or 30d.")
+        }
+        if let time, time.duration > Self.longest {
+            throw ValidationError(
+                "--for takes at most \(TimeSpan(Self.longest).defaultValueDescription); leave it out to keep the URLs "
+                    + "until they are released.")
         }
         if stream.isGiven, !download {
             throw ValidationError("--quality, --codec, --audio and --subtitles choose what --download fetches.")
@@ -188,6 +199,7 @@ struct Pin: AsyncParsableCommand {
     static func reason(_ error: RepriseError, of resource: MediaResource) async -> any Error {
         if error.code == .notStored { return Failure.Reason.notStored(unstorable(resource, because: .forbidden)) }
         guard error.code == .storageFull || error.code == .storageUnavailable else { return error }
+        if let obstacle = error.obstacle { return Failure.Reason.notStored(unstorable(resource, because: obstacle)) }
         let length = await resource.storedProgress().completeLength ?? error.range?.upperBound
         if let obstacle = await resource.obstacle(toStoring: length) {
             return Failure.Reason.notStored(unstorable(resource, because: obstacle))

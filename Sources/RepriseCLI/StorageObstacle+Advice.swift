@@ -20,10 +20,19 @@ extension StorageObstacle {
             "it has \(ByteCount(length)), and pinned entries and downloads occupy \(ByteCount(kept)) of the limit of "
                 + "\(ByteCount(limit)). Raise the limit with --limit, or release some with: reprise unpin"
         case .disk(let length, let free, let floor):
-            "it has \(ByteCount(length)); \(ByteCount(free)) are free on the disk, and \(ByteCount(floor)) are to stay free "
-                + "(--minimum-free, and what the index needs). "
-                + "Free some of the disk, or choose a directory on another one with --cache-dir."
+            "it has \(ByteCount(length)); " + Self.advice(free: free, floor: floor)
+        case .fullDisk(let free, let floor): Self.advice(free: free, floor: floor)
+        case .tag(let tag, let kept, let missing, let limit):
+            "titles tagged \(tag.printable) may occupy \(ByteCount(limit)); pinned ones and downloads occupy "
+                + "\(ByteCount(kept))" + (missing > 0 ? ", and \(ByteCount(missing)) more are needed" : "")
+                + ". Raise the limit with: reprise limit \(tag.printable) SIZE"
         case .store(let reason): reason.prefix(1).lowercased() + reason.dropFirst()
         }
+    }
+
+    /// What helps against a disk that has `free` bytes left, `floor` of which stay free.
+    private static func advice(free: Int64, floor: Int64) -> String {
+        "\(ByteCount(free)) are free on the disk, and \(ByteCount(floor)) are to stay free (--minimum-free, and what the "
+            + "index needs). Free some of the disk, or choose a directory on another one with --cache-dir."
     }
 }

@@ -368,4 +368,32 @@ import Testing
             environment: ["REPRISE_ENCRYPT_KEY": String(repeating: "7f", count: 32)])
         #expect(fetch.exit == .status(0), "\(fetch)")
     }
+
+    @Test(
+        "a time that no calendar has is refused with the longest that is taken", arguments: ["999999999d", "365001d"])
+    func pinForTooLong(time: String) async throws {
+        try await Site.run { site async throws in
+            let pin = try await Command.run("pin", site.directory, ["--for", time, site.origin.url("/film.mp4")])
+            #expect(pin.exit == .status(64) && pin.errors.contains("--for takes at most 365000d"), "\(pin)")
+            let longest = try await Command.run(
+                "pin", site.directory, ["--for", "365000d", site.origin.url("/film.mp4")])
+            #expect(longest.exit == .status(0), "\(longest)")
+        }
+    }
+
+    @Test("a beginning for which the disk has no room is told in sizes and options")
+    func beginningOnAFullDisk() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 1_000_000)
+            for command in ["fetch", "pin"] {
+                let outcome = try await Command.run(
+                    command, site.directory,
+                    ["--first", "500kB", "--minimum-free", "1000000TB", site.origin.url("/film.mp4")])
+                #expect(outcome.exit == .status(74), "\(outcome)")
+                #expect(outcome.errors.contains("The beginning of film.mp4 cannot be kept: "), "\(outcome)")
+                #expect(outcome.errors.contains("are to stay free (--minimum-free"), "\(outcome)")
+                #expect(!outcome.errors.contains("minimumFree"), "\(outcome)")
+            }
+        }
+    }
 }

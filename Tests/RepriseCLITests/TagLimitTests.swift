@@ -103,4 +103,20 @@ import Testing
             #expect(outcome.exit == .status(64) && outcome.output.isEmpty, "\(outcome)")
         }
     }
+
+    @Test func aDownloadThatIsTooLargeForItsTagNamesTheTag() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 3_000_000)
+            let url = site.origin.url("/film.mp4")
+            _ = try await Command.run("title", site.directory, [url, "--tag", "big"])
+            _ = try await Self.limit(site, "big", "1MB")
+            let pin = try await Command.run("pin", site.directory, ["--download", url])
+            #expect(pin.exit == .status(74), "\(pin)")
+            #expect(
+                pin.errors.hasPrefix(
+                    "reprise: film.mp4 cannot be stored as a whole: titles tagged big may occupy 1.00 MB; pinned ones "
+                        + "and downloads occupy 0 B, and 3.00 MB more are needed. Raise the limit with: reprise limit "
+                        + "big SIZE"), "\(pin.errors)")
+        }
+    }
 }

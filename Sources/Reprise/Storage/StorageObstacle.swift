@@ -15,6 +15,11 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
     case keptEntries(length: Int64, kept: Int64, limit: Int64)
     /// The disk has `free` bytes left, `floor` of which stay free, and eviction would not free enough.
     case disk(length: Int64, free: Int64, floor: Int64)
+    /// The disk has `free` bytes left, `floor` of which stay free: no room for more of anything.
+    case fullDisk(free: Int64, floor: Int64)
+    /// Pinned titles and downloads with a tag occupy `kept` bytes, and with `missing` more they would exceed the limit
+    /// of the tag.
+    case tag(String, kept: Int64, missing: Int64, limit: Int64)
     /// Nothing, or nothing more, can be stored at present.
     case store(reason: String)
 
@@ -33,6 +38,12 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
         case .disk(let length, let free, let floor):
             "It has \(length) bytes, and \(free) are free on the disk, \(floor) of which must stay free (minimumFree, and "
                 + "what the index needs)."
+        case .fullDisk(let free, let floor):
+            "The disk is almost full: \(free) bytes are free, and \(floor) must stay free (minimumFree, and what the "
+                + "index needs). Eviction would not help enough."
+        case .tag(let tag, let kept, let missing, let limit):
+            "Pinned titles and downloads tagged \"\(tag)\" occupy \(kept) of the limit of \(limit) bytes for this tag"
+                + (missing > 0 ? ", and \(missing) more are needed" : "") + ": release some, or raise that limit."
         case .store(let reason): reason
         }
     }

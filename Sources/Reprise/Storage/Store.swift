@@ -192,9 +192,7 @@ final class Store: Sendable {
     func noRoomReason(for bytes: Int64) -> String {
         if let reason = lossReason { return reason }
         guard let (_, free, floor) = quota.diskShortage(bytes) else { return noRoomReason }
-        return
-            "The disk is almost full: \(free) bytes are free, and \(floor) must stay free (minimumFree, and what the index "
-            + "needs). Eviction would not help enough."
+        return StorageObstacle.fullDisk(free: free, floor: floor).description
     }
 
     /// Says that the limit leaves no room, and names the pins if they are the cause, or that the directory is gone.
@@ -215,11 +213,14 @@ final class Store: Sendable {
     /// `allocated` is what it occupies itself of what is protected from eviction.
     func obstacleToMore(besides allocated: Int64) -> StorageObstacle {
         if let reason = breaker.reason ?? lossReason { return .store(reason: reason) }
-        if quota.diskShortage(1) != nil { return .store(reason: noRoomReason(for: 1)) }
+        if let (_, free, floor) = quota.diskShortage(Self.mostReserved) { return .fullDisk(free: free, floor: floor) }
         if entryLimit < quota.limit { return .outgrownEntryLimit(limit: entryLimit) }
         let kept = (try? index.retainedUsage())?.allocated ?? 0
         return .outgrown(kept: max(0, kept - allocated), limit: quota.limit)
     }
+
+    /// Room for so many bytes is reserved at once, and found or not.
+    private static let mostReserved: Int64 = 1 << 20
 
     /// Records everything and closes the directory.
     func close() async throws(RepriseError) {

@@ -45,11 +45,10 @@ extension Index {
         guard let fields = try limit(taggedAs: name, in: database) else { return }
         let kept = try Self.retainedUsage(taggedAs: name, in: database).allocated
         guard kept + count > fields.limit else { return }
-        let more = count > 0 ? ", and \(count) more are needed" : ""
-        throw RepriseError(
-            .storageFull,
-            "Pinned titles and downloads tagged \"\(fields.tag)\" occupy \(kept) of the limit of \(fields.limit) bytes "
-                + "for this tag\(more): release some, or raise that limit.")
+        let obstacle = StorageObstacle.tag(fields.tag, kept: kept, missing: count, limit: fields.limit)
+        var error = RepriseError(.storageFull, obstacle.description)
+        error.obstacle = obstacle
+        throw error
     }
 
     /// Whether more is kept of titles with this tag than its limit allows.

@@ -44,7 +44,7 @@ struct FetchOperation: ControlOperation {
                         .invalidArgument,
                         "\"first\" is more than nothing, such as 10s or 5MB, and goes without \"body\".")
                 }
-                let count = try await beginning.metered(name: transfer.name, telling: teller) { arrived in
+                let count = try await beginning.metered(of: resource, telling: teller) { arrived in
                     try await resource.preload(beginning.amount, arrived: arrived)
                 }
                 return Outcome(progress: teller.report, fetchedBytes: count)

@@ -62,7 +62,7 @@ struct PinOperation: ControlOperation {
         if before != .download {
             let teller = TransferTeller(key: resource.key, tell: progress)
             do {
-                _ = try await beginning.metered(name: URLText.name(of: url), telling: teller) { arrived in
+                _ = try await beginning.metered(of: resource, telling: teller) { arrived in
                     try await cache.retain(
                         resource, as: .first(beginning.amount), selection: StreamSelection(), arrived: arrived)
                 }
