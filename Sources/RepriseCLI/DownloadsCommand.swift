@@ -11,14 +11,15 @@ struct DownloadsCommand: AsyncParsableCommand {
         discussion: """
             A download begins with pin --download, and goes on whenever a command that fetches opens the cache: serve,
             fetch, pin, play. Two run at once, in this order. What is paused stays stored. While the server runs, its
-            downloads say whether they run, wait or have failed; they are queued otherwise, also beside another command
-            that fetches them.
+            downloads say whether they run, wait or have failed, why, and what helps; they are queued otherwise, also
+            beside another command that fetches them.
 
             Examples:
               reprise downloads
               reprise downloads --pause https://example.com/film.mp4
               reprise downloads --resume https://example.com/film.mp4 --first https://example.com/film.mp4
               reprise downloads --json | jq -r 'select(.state != "done") | .url'
+              reprise downloads --json | jq -r 'select(.state == "failed") | "\\(.url): \\(.error)"'
             """)
 
     @OptionGroup var cache: CacheOptions
@@ -40,6 +41,16 @@ struct DownloadsCommand: AsyncParsableCommand {
         let completeLength: Int64?
         /// Of a stream.
         let storedFiles, files: Int?
+        /// Of one that waits or has failed.
+        let waitsFor, error, help: String?
+
+        init(_ download: DownloadsOperation.Outcome.Item) {
+            (url, state) = (download.url, download.state)
+            (storedBytes, completeLength) = (download.storedBytes, download.completeLength)
+            (storedFiles, files) = (download.storedFiles, download.files)
+            (waitsFor, help) = (download.trouble?.waitsFor, download.trouble?.help)
+            error = download.trouble.map { "\($0.code): \($0.reason)" }
+        }
     }
 
     func run() async throws {
@@ -47,11 +58,7 @@ struct DownloadsCommand: AsyncParsableCommand {
             let outcome = try await outcome()
             for download in outcome.downloads {
                 if json {
-                    try Terminal.printJSON(
-                        Report(
-                            url: download.url, state: download.state, storedBytes: download.storedBytes,
-                            completeLength: download.completeLength, storedFiles: download.storedFiles,
-                            files: download.files))
+                    try Terminal.printJSON(Report(download))
                 } else {
                     try Terminal.print(Self.line(download))
                 }
@@ -75,7 +82,8 @@ struct DownloadsCommand: AsyncParsableCommand {
 
     private static func line(_ download: DownloadsOperation.Outcome.Item) -> String {
         let size = download.completeLength.map { " of \(ByteCount($0))" } ?? ""
+        let trouble = download.trouble.map { "\n         \($0.reason.printable) \($0.help)" } ?? ""
         return "\(download.state.padding(toLength: 7, withPad: " ", startingAt: 0))"
-            + "  \(ByteCount(download.storedBytes))\(size)  \(download.shown)"
+            + "  \(ByteCount(download.storedBytes))\(size)  \(download.shown)\(trouble)"
     }
 }

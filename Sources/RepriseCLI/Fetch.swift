@@ -112,7 +112,7 @@ struct Fetch: AsyncParsableCommand {
             if case .success(let outcome) = result, !outcome.isVain { await aging.apply(to: store) }
             await store.close()
             await origin.shutdown()
-            if let code = try signals.get(result.mapError { stopped($0) }).code { throw code }
+            if let code = try await signals.get(result, stored: cache).code { throw code }
         }
     }
 
@@ -143,7 +143,7 @@ struct Fetch: AsyncParsableCommand {
         if case .failure(is StopSignals.StoppedTransfer) = result {
             _ = try? await server.perform(FlushOperation()) { _ in }
         }
-        if let code = try signals.get(result.mapError { stopped($0) }).code { throw code }
+        if let code = try await signals.get(result, stored: cache).code { throw code }
     }
 
     /// The URLs of the command line and of the files.
@@ -172,10 +172,6 @@ struct Fetch: AsyncParsableCommand {
                 throw reason.code
             }
         }
-    }
-
-    private func stopped(_ error: any Error) -> any Error {
-        (error as? StopSignals.StoppedTransfer)?.interruption(cache) ?? error
     }
 
     private struct Outcome: Sendable {
@@ -227,7 +223,7 @@ struct Fetch: AsyncParsableCommand {
             if json { try Terminal.printJSON(meter.report("interrupted")) }
             throw StopSignals.StoppedTransfer(
                 key: try meter.key ?? names.policy.key(for: ResourceURL(url)), name: name,
-                advice: "Run the same command again to go on.")
+                policy: names.policy, advice: "Run the same command again to go on.")
         }
         meter.take(outcome.progress)
         // That nothing can be stored was said when the cache was opened; then the file is all that is wanted.

@@ -94,7 +94,7 @@ struct Pin: AsyncParsableCommand {
                 if case .failure(is StopSignals.StoppedTransfer) = result {
                     _ = try? await server.perform(FlushOperation()) { _ in }
                 }
-                if let code = try signals.get(result.mapError { stopped($0) }).code { throw code }
+                if let code = try await signals.get(result, stored: cache).code { throw code }
                 return
             }
             let result = await signals.interrupting { try await pinAll(in: .opened(store)) }
@@ -103,12 +103,8 @@ struct Pin: AsyncParsableCommand {
             if case .success(let outcome) = result, !outcome.isVain { await aging.apply(to: store) }
             await store.close()
             await origin.shutdown()
-            if let code = try signals.get(result.mapError { stopped($0) }).code { throw code }
+            if let code = try await signals.get(result, stored: cache).code { throw code }
         }
-    }
-
-    private func stopped(_ error: any Error) -> any Error {
-        (error as? StopSignals.StoppedTransfer)?.interruption(cache) ?? error
     }
 
     private struct Outcome: Sendable {
@@ -178,7 +174,7 @@ struct Pin: AsyncParsableCommand {
             guard error is CancellationError || Task.isCancelled else { throw error }
             throw StopSignals.StoppedTransfer(
                 key: try meter.key ?? names.policy.key(for: ResourceURL(url)), name: URLText.name(of: url),
-                advice: advice)
+                policy: names.policy, advice: advice)
         }
     }
 

@@ -243,7 +243,9 @@ struct Serve: AsyncParsableCommand {
                 logger.debug("preload estimated", metadata: ["key": "\(key.redacted)", "reason": "\(reason)"])
             case .downloadEnded(let key, let error):
                 let outcome = error.map { "\($0.code)" } ?? "done"
-                logger.notice("download ended", metadata: ["key": "\(key.redacted)", "outcome": "\(outcome)"])
+                var metadata: Logger.Metadata = ["key": "\(key.redacted)", "outcome": "\(outcome)"]
+                if let status = error?.refusal?.head.status.code { metadata["status"] = "\(status)" }
+                logger.notice("download ended", metadata: metadata)
             case .verificationFailed(let key, let range):
                 logger.notice("stored bytes were damaged", metadata: ["key": "\(key.redacted)", "range": "\(range)"])
             case .generationReplaced(let key, let reason):

@@ -18,13 +18,10 @@ final class StopSignals: Sendable {
     struct StoppedTransfer: Error {
         let key: CacheKey
         let name: String
+        /// How the files of a stream become keys.
+        let policy: CacheKeyPolicy
         /// How to go on, for people.
         let advice: String
-
-        /// With what the next run finds in the cache in `options`, which is closed.
-        func interruption(_ options: CacheOptions) -> Interruption {
-            Interruption(message: "Stopped. \(StoredShare(key, name: name, in: options)) \(advice)")
-        }
     }
 
     private struct State {
@@ -116,6 +113,14 @@ final class StopSignals: Sendable {
         let task = Task(operation: work)
         onFirst { task.cancel() }
         return await task.result
+    }
+
+    /// As ``get(_:)``; a transfer that was ended says what the next run finds in the cache in `options`, which is
+    /// closed.
+    func get<T>(_ result: Result<T, any Error>, stored options: CacheOptions) async throws -> T {
+        guard case .failure(let stop as StoppedTransfer) = result else { return try get(result) }
+        let share = await StoredShare(of: stop, in: options)
+        return try get(.failure(Interruption(message: "Stopped. \(share) \(stop.advice)")))
     }
 
     /// Calls `discard`, which removes an unfinished output, should a second signal come.

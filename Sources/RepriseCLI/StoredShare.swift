@@ -1,16 +1,28 @@
 import Reprise
+import RepriseStreams
 
-/// How much of a file is stored, as a sentence.
+/// How much of a file or a stream is stored, as a sentence.
 struct StoredShare: CustomStringConvertible {
     let description: String
 
     /// Looks into the index of the cache in `options`, which is closed: what is recorded there the next run finds.
-    init(_ key: CacheKey, name: String, in options: CacheOptions) {
-        let entries = try? options.recordedInspector().entries()
+    init(of transfer: StopSignals.StoppedTransfer, in options: CacheOptions) async {
+        let name = transfer.name
+        guard let inspector = try? options.recordedInspector() else {
+            description = Self.nothing(of: name)
+            return
+        }
+        // Of a stream, the file under its name is only the playlist.
+        if let stream = await Self.stream(transfer, in: inspector) {
+            description = stream
+            return
+        }
+        let entries = try? inspector.entries()
+        let key = transfer.key
         // Behind a line feed stands what tells the variants of one URL apart.
         let entry = entries?.first { $0.key == key || $0.key.text.prefix { $0 != "\n" } == key.text }
         guard let entry, entry.storedBytes > 0 else {
-            description = "Nothing of \(name) is stored yet."
+            description = Self.nothing(of: name)
             return
         }
         let stored = ByteCount(entry.storedBytes)
@@ -20,5 +32,22 @@ struct StoredShare: CustomStringConvertible {
         } else {
             description = "\(stored) of \(name) is stored."
         }
+    }
+
+    private static func nothing(of name: String) -> String { "Nothing of \(name) is stored yet." }
+
+    /// The sentence for a stream; `nil` if it is none, as far as is stored.
+    private static func stream(
+        _ transfer: StopSignals.StoppedTransfer, in inspector: CacheInspector
+    ) async -> String? {
+        let downloads = try? await Download.all(inspector, policy: transfer.policy, of: transfer.key)
+        if let download = downloads?.first, let files = download.files {
+            let share = files.stored == files.all ? "All \(files.all)" : "\(files.stored) of \(files.all)"
+            return "\(share) files of \(transfer.name) are stored (\(ByteCount(download.storedBytes)))."
+        }
+        guard let title = try? inspector.titles().first(where: { $0.key == transfer.key }), title.isStream else {
+            return nil
+        }
+        return "\(ByteCount(title.storedBytes)) of \(transfer.name) and its files are stored."
     }
 }

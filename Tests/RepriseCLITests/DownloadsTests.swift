@@ -1,8 +1,11 @@
 import Foundation
+import Reprise
 import RepriseTesting
 import TestLimits
 import TestSupport
 import Testing
+
+@testable import RepriseCLI
 
 /// `reprise downloads`, as a process.
 @Suite(.limit(minutes: 2)) struct DownloadsTests {
@@ -11,6 +14,7 @@ import Testing
         let state: String
         let storedBytes: Int64
         let completeLength: Int64?
+        var waitsFor, error, help: String?
     }
 
     private static func list(_ site: Site, _ arguments: [String] = []) async throws -> [Report] {
@@ -62,6 +66,121 @@ import Testing
             let done = try await Self.list(site)
             #expect(done.map(\.state) == ["done", "paused"])
             #expect(await site.origin.settledSnapshot()["/b.mp4"].bytesSentMoreThanOnce <= 1_000_000)
+        }
+    }
+
+    @Test("a failed one beside a server says why and what helps, on its own line and in JSON")
+    func failed() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 3_000_000)
+            site.origin.hold("/a.mp4", at: 1_000_000)
+            let url = site.origin.url("/a.mp4")
+            let child = try ChildProcess(
+                Command.path, ["pin", "--cache-dir", site.directory.path, "--download", url],
+                environment: Command.environment())
+            await site.origin.waitUntil { $0["/a.mp4"].bodyBytesSent >= 1_000_000 }
+            child.send(SIGTERM)
+            _ = await child.outcome()
+            site.origin.release("/a.mp4")
+            site.origin.set(
+                TestOrigin.Resource(
+                    .pattern(seed: 1, length: 10), personality: TestOrigin.Personality { $0.status = 404 }),
+                at: "/a.mp4")
+            try await Serving.run(site.directory) { _ async throws in
+                var report = try await Self.list(site).first
+                while report?.state != "failed" { report = try await Self.list(site).first }
+                #expect(report?.error == "originRefused: The origin answered 404 for \(url).", "\(report as Any)")
+                #expect(report?.waitsFor == nil)
+                #expect(report?.help == "The file is gone there. To remove the download: reprise remove URL")
+                let text = try await Command.run("downloads", site.directory)
+                #expect(
+                    text.output.hasSuffix(
+                        "  \(url)\n         The origin answered 404 for \(url). \(report?.help ?? "")\n"), "\(text)")
+            }
+        }
+    }
+
+    @Test func whatHelpsDependsOnTheState() {
+        let refused = RepriseError(.originRefused, "The origin answered 401.")
+        func trouble(_ state: Download.State) -> DownloadTrouble? { DownloadTrouble(state, reason: "Why.") }
+        #expect(trouble(.queued) == nil && trouble(.done) == nil && trouble(.paused) == nil && trouble(.running) == nil)
+        #expect(trouble(.waiting(.authorization, refused))?.waitsFor == "authorization")
+        #expect(trouble(.waiting(.authorization, refused))?.help.contains("--authorize-command") == true)
+        #expect(trouble(.waiting(.network, refused))?.help == "It is tried again by itself.")
+        #expect(trouble(.waiting(.space, refused))?.waitsFor == "space")
+        #expect(trouble(.waiting(.schedule, refused))?.waitsFor == "hours")
+        #expect(trouble(.failed(refused))?.help.contains("--resume URL") == true)
+        let other = RepriseError(.notDownloadable, "No sound in fr.")
+        #expect(trouble(.failed(other))?.help.contains("--audio") == true)
+        #expect(trouble(.failed(other))?.code == "notDownloadable")
+    }
+
+    /// Publishes a stream with sound in English.
+    private static func publishStream(_ site: Site, segments: Int = 4) {
+        let master = """
+            #EXTM3U
+            #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="English",LANGUAGE="en",DEFAULT=YES,URI="audio.m3u8"
+            #EXT-X-STREAM-INF:BANDWIDTH=800000,AUDIO="a"
+            video.m3u8
+
+            """
+        func list(_ name: String) -> String {
+            "#EXTM3U\n#EXT-X-TARGETDURATION:4\n"
+                + (0..<segments).map { "#EXTINF:4,\n\(name)\($0).ts\n" }.joined() + "#EXT-X-ENDLIST\n"
+        }
+        for (name, text) in [("master", master), ("audio", list("a")), ("video", list("v"))] {
+            site.origin.set(
+                TestOrigin.Resource(.bytes(Array(text.utf8)), mediaType: "application/vnd.apple.mpegurl"),
+                at: "/show/\(name).m3u8")
+        }
+        for number in 0..<segments {
+            for name in ["a", "v"] { site.publish("/show/\(name)\(number).ts", length: 30_000) }
+        }
+    }
+
+    @Test("a download that is repeated in vain with another selection is as it was", arguments: [false, true])
+    func repeatedInVain(besideServer: Bool) async throws {
+        try await Site.run { site async throws in
+            Self.publishStream(site)
+            let url = site.origin.url("/show/master.m3u8")
+            let pin = try await Command.run("pin", site.directory, ["--download", url])
+            #expect(pin.exit == .status(0), "\(pin)")
+            func repeated() async throws {
+                let before = try await Self.list(site)
+                #expect(before.map(\.state) == ["done"])
+                let vain = try await Command.run("pin", site.directory, ["--download", "--audio", "fr", url])
+                #expect(vain.exit != .status(0), "\(vain)")
+                #expect(try await Self.list(site) == before)
+            }
+            if besideServer {
+                try await Serving.run(site.directory) { _ async throws in
+                    while try await Self.list(site).first?.state != "done" {}
+                    try await repeated()
+                }
+            } else {
+                try await repeated()
+            }
+            // In a process of its own: with the other selection it would be queued.
+            #expect(try await Self.list(site).map(\.state) == ["done"])
+        }
+    }
+
+    @Test("of a stream whose download is stopped, its files are counted")
+    func stoppedStream() async throws {
+        try await Site.run { site async throws in
+            Self.publishStream(site)
+            site.origin.holdHeads("/show/v3.ts")
+            let url = site.origin.url("/show/master.m3u8")
+            let child = try ChildProcess(
+                Command.path, ["pin", "--cache-dir", site.directory.path, "--download", url],
+                environment: Command.environment())
+            await site.origin.waitUntil { $0["/show/v3.ts"].requestCount == 1 }
+            child.send(SIGINT)
+            let outcome = await child.outcome()
+            site.origin.release("/show/v3.ts")
+            #expect(outcome.exit == .signal(SIGINT), "\(outcome)")
+            let said = try #require(outcome.errors.firstMatch(of: /(\d+) of 11 files of master.m3u8 are stored/)?.1)
+            #expect((3...10).contains(Int(said) ?? 0), "\(outcome)")
         }
     }
 }

@@ -148,6 +148,21 @@ struct DownloadQueue: Sendable {
         items.insert(item, at: other.flatMap { self.index(of: $0) } ?? items.endIndex)
     }
 
+    /// Gives a download the selection and the request back that it had as `former`, and what it did: one that was
+    /// queued, ran or waited then is queued.
+    mutating func putBack(_ former: Item) -> [Effect] {
+        guard let index = index(of: former.key) else { return [] }
+        let running: Run? = if case .running(let run) = items[index].phase { run } else { nil }
+        items[index] = former
+        switch former.phase {
+        case .paused, .done, .failed: return running.map { [.cancel($0)] } ?? []
+        case .queued, .running, .waiting:
+            guard let running else { return enqueue(index) }
+            (items[index].phase, items[index].isOutdated) = (.running(running), true)
+            return [.cancel(running)]
+        }
+    }
+
     // MARK: - What happens
 
     /// A task has ended.
@@ -264,5 +279,15 @@ struct DownloadQueue: Sendable {
             effects.append(.start(lastRun, items[index]))
         }
         return effects
+    }
+}
+
+extension DownloadQueue.Item {
+    /// Whether it is neither paused nor done.
+    var isToBeFetched: Bool {
+        switch phase {
+        case .queued, .running, .waiting, .failed: true
+        case .paused, .done: false
+        }
     }
 }

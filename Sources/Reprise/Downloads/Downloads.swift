@@ -128,6 +128,35 @@ public final class Downloads: Sendable {
         }
     }
 
+    /// A download as it is before it is added again, which may fail.
+    package struct Former: Sendable {
+        fileprivate let item: DownloadQueue.Item
+        fileprivate let stream: DownloadRun.StreamProgress?
+    }
+
+    /// A download as it is now; `nil` if there is none.
+    package func former(_ key: CacheKey) async -> Former? {
+        await state.withLock { $0.resumption }?.value
+        return state.withLock { state in
+            state.queue.items.first { $0.key == key }.map { Former(item: $0, stream: state.streams[key]) }
+        }
+    }
+
+    /// Gives a download that was added again in vain its selection and its state back.
+    ///
+    /// With the same selection, one that was to be fetched then stays as it is: it has found out what prevents it. Does
+    /// nothing if it was removed. Throws ``RepriseError`` with code `storageUnavailable`.
+    package func putBack(_ former: Former) async throws {
+        let item = former.item
+        let isSame = state.withLock { state in
+            state.queue.items.first { $0.key == item.key }?.selection == item.selection
+        }
+        if isSame, item.isToBeFetched { return }
+        try await change { index async throws(RepriseError) in try await index.putBack(item) }
+        state.withLock { $0.streams[item.key] = former.stream }
+        apply { $0.putBack(item) }
+    }
+
     // MARK: - What they do
 
     /// All downloads, in their order.
@@ -364,12 +393,13 @@ public final class Downloads: Sendable {
 }
 
 extension Download {
-    /// A stream of so many files, of which all is stored.
-    package init(whole stream: Download, files: Int, storedBytes: Int64) {
+    /// A stream with so many files; one of which nothing is missing is done.
+    package init(_ stream: Download, storedFiles: Int, missingFiles: Int, storedBytes: Int64) {
         (key, url, networkPolicy, selection) = (stream.key, stream.url, stream.networkPolicy, stream.selection)
-        (self.storedBytes, completeLength, bytesPerSecond) = (storedBytes, storedBytes, nil)
-        self.files = FileCount(stored: files, all: files)
-        state = .done
+        (self.storedBytes, bytesPerSecond) = (storedBytes, nil)
+        completeLength = missingFiles == 0 ? storedBytes : nil
+        files = FileCount(stored: storedFiles, all: storedFiles + missingFiles)
+        if case .queued = stream.state, missingFiles == 0 { state = .done } else { state = stream.state }
     }
 
     init(_ item: DownloadQueue.Item, stream: DownloadRun.StreamProgress?, bytesPerSecond: Double?) {

@@ -114,7 +114,7 @@ extension StatusReport.Download {
         state = download.state.word
         (storedBytes, completeLength) = (download.storedBytes, download.completeLength)
         (bytesPerSecond, fraction) = (download.bytesPerSecond, download.fraction)
-        error = download.state.error?.message
+        error = download.state.error?.explanation
     }
 }
 

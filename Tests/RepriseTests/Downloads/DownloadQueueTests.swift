@@ -214,4 +214,63 @@ import Testing
         #expect(queue.end(2, of: Self.key(0), with: .done).isEmpty)
         guard case .done = queue.items[0].phase else { return #expect(Bool(false), "\(queue.items)") }
     }
+
+    // MARK: - A repeated download that failed
+
+    private static let french = StreamSelection(audio: .only(["fr"]))
+
+    /// A queue of one download in the phase that `prepare` brings it to, and that item.
+    private static func former(
+        _ prepare: (inout DownloadQueue) throws -> Void
+    ) throws -> (queue: DownloadQueue, item: DownloadQueue.Item) {
+        var queue = try queue(1)
+        try prepare(&queue)
+        return (queue, queue.items[0])
+    }
+
+    @Test func oneThatWasDoneIsDoneAgainWithItsSelection() throws {
+        let (prepared, item) = try Self.former { queue in
+            _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .done)
+        }
+        var queue = prepared
+        _ = queue.add(Self.key(0), request: try Self.request(0), selection: Self.french)
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(RepriseError(.notDownloadable, "No.")))
+        #expect(Self.letters(queue) == "f")
+        #expect(queue.putBack(item).isEmpty)
+        #expect(Self.letters(queue) == "d" && queue.items[0].selection == StreamSelection())
+    }
+
+    @Test func oneThatWasPausedIsPausedAndWhatRunsEnds() throws {
+        let (prepared, item) = try Self.former { _ = $0.pause(Self.key(0)) }
+        var queue = prepared
+        _ = queue.end(1, of: Self.key(0), with: .canceled)
+        _ = queue.add(Self.key(0), request: try Self.request(0), selection: Self.french)
+        let run = try Self.run(0, of: queue)
+        let effects = queue.putBack(item)
+        #expect(effects.count == 1)
+        guard case .cancel(run) = effects.first else { return #expect(Bool(false), "\(effects)") }
+        #expect(queue.end(run, of: Self.key(0), with: .canceled).isEmpty)
+        #expect(Self.letters(queue) == "p" && queue.items[0].selection == StreamSelection())
+    }
+
+    @Test func oneThatRanRunsAgainWithItsSelection() throws {
+        let (prepared, item) = try Self.former { _ in }
+        var queue = prepared
+        let first = try Self.run(0, of: queue)
+        _ = queue.add(Self.key(0), request: try Self.request(0), selection: Self.french)
+        _ = queue.end(first, of: Self.key(0), with: .canceled)
+        let second = try Self.run(0, of: queue)
+        guard case .cancel(second) = queue.putBack(item).first else { return #expect(Bool(false)) }
+        guard case .start(_, let started) = queue.end(second, of: Self.key(0), with: .canceled).first else {
+            return #expect(Bool(false))
+        }
+        #expect(started.selection == StreamSelection() && Self.letters(queue) == "r")
+    }
+
+    @Test func oneThatWasRemovedStaysRemoved() throws {
+        let (prepared, item) = try Self.former { _ = $0.pause(Self.key(0)) }
+        var queue = prepared
+        _ = queue.remove(Self.key(0))
+        #expect(queue.putBack(item).isEmpty && queue.items.isEmpty)
+    }
 }

@@ -93,6 +93,20 @@ extension Index {
         }
     }
 
+    /// Records a download as it was, with its selection, unless it was removed.
+    func putBack(_ item: DownloadQueue.Item) async throws(RepriseError) {
+        let name = name(of: item.key)
+        let retained = Retained(
+            key: item.key, url: item.request.url, retention: .download, selection: item.selection)
+        let isPaused = if case .paused = item.phase { 1 } else { 0 }
+        try await write { database in
+            try database.execute(
+                sql: "UPDATE retention SET paused = ? WHERE keyHash = ? AND kind = 2", arguments: [isPaused, name])
+            guard database.changesCount > 0 else { return }
+            try RetentionRow(retained, name: name, codec: codec).save(in: database)
+        }
+    }
+
     /// Records the order of downloads.
     func setOrder(_ keys: [CacheKey]) async throws(RepriseError) {
         let names = keys.map(name(of:))

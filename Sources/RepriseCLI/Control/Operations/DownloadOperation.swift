@@ -28,6 +28,7 @@ struct DownloadOperation: ControlOperation {
         let resource = try names.resource(for: url, in: cache)
         try await cache.learnFiles(of: [resource.key], policy: names.policy)
         let before = try await cache.retention(of: resource)
+        let former = await cache.downloads.former(resource.key)
         let wasUnderWay = await cache.downloads.list().contains { $0.key == resource.key && $0.state.isUnderWay }
         do {
             try await add(resource, to: cache, selection: selection)
@@ -38,8 +39,11 @@ struct DownloadOperation: ControlOperation {
             if pause == true, !wasUnderWay { try await Task { try await cache.downloads.pause(resource.key) }.value }
             throw CancellationError()
         } catch {
-            // A download that is repeated in vain stays one.
-            if before != .download { try await cache.retain(resource, as: before) }
+            if let former {
+                try await cache.downloads.putBack(former)
+            } else {
+                try await cache.retain(resource, as: before)
+            }
             guard let reason = error as? Failure.Reason else { throw error }
             return Outcome(failure: FailedTransfer(reason))
         }

@@ -22,13 +22,19 @@ struct DownloadsOperation: ControlOperation {
             let completeLength: Int64?
             /// Of a stream.
             let storedFiles, files: Int?
+            /// Why it waits or has failed.
+            var trouble: DownloadTrouble?
         }
 
         let downloads: [Item]
 
         /// With `isFetching`, states are those of downloads that may run.
-        init(_ downloads: [Download], isFetching: Bool) {
-            self.downloads = downloads.map { Item($0, isFetching: isFetching) }
+        init(_ downloads: [Download], isFetching: Bool, troubles: [CacheKey: DownloadTrouble] = [:]) {
+            self.downloads = downloads.map { download in
+                var item = Item(download, isFetching: isFetching)
+                item.trouble = troubles[download.key]
+                return item
+            }
         }
     }
 
@@ -54,7 +60,14 @@ struct DownloadsOperation: ControlOperation {
         for key in paused { try await cache.downloads.pause(key) }
         for key in resumed { try await cache.downloads.resume(key) }
         if let moved { try await cache.downloads.move(moved, before: await cache.downloads.list().first?.key) }
-        return Outcome(await cache.downloads.list(), isFetching: cache.resumesDownloads)
+        let downloads = await cache.downloads.list()
+        guard cache.resumesDownloads else { return Outcome(downloads, isFetching: false) }
+        var troubles: [CacheKey: DownloadTrouble] = [:]
+        for download in downloads {
+            let resource = try cache.resource(for: download.url)
+            troubles[download.key] = await DownloadTrouble(download, at: resource)
+        }
+        return Outcome(downloads, isFetching: true, troubles: troubles)
     }
 }
 

@@ -1,0 +1,54 @@
+import Reprise
+
+/// Why a download waits or has failed and what helps, in the words of the command.
+struct DownloadTrouble: Codable, Equatable, Sendable {
+    /// What it waits for: `network`, `authorization`, `space` or `hours`; `nil` if it has failed.
+    let waitsFor: String?
+    /// The name of the error.
+    let code: String
+    /// What happened.
+    let reason: String
+    /// What helps, or that nothing has to be done.
+    let help: String
+
+    /// `nil` if `download`, the one of `resource`, neither waits nor has failed.
+    init?(_ download: Download, at resource: MediaResource) async {
+        guard let error = download.state.error else { return nil }
+        let told = Failure.reason(await Pin.reason(error, of: resource))
+        self.init(download.state, reason: told?.message ?? error.explanation)
+    }
+
+    /// `nil` if a download of that state neither waits nor has failed; `reason` says why it does.
+    init?(_ state: Download.State, reason: String) {
+        guard let error = state.error else { return nil }
+        (code, self.reason) = ("\(error.code)", reason)
+        if case .waiting(let obstacle, _) = state {
+            (waitsFor, help) = Self.help(obstacle)
+        } else {
+            (waitsFor, help) = (nil, Self.help(error))
+        }
+    }
+
+    private static func help(_ obstacle: Download.Obstacle) -> (String, String) {
+        switch obstacle {
+        case .network: ("network", "It is tried again by itself.")
+        case .authorization:
+            (
+                "authorization",
+                "Start the server with --authorize-command, or try again: reprise downloads --resume URL"
+            )
+        case .space: ("space", "It goes on by itself when there is room.")
+        case .schedule: ("hours", "It goes on by itself.")
+        }
+    }
+
+    private static func help(_ error: RepriseError) -> String {
+        if let status = error.refusal?.head.status.code, [404, 410].contains(status) {
+            return "The file is gone there. To remove the download: reprise remove URL"
+        }
+        if error.code == .notDownloadable {
+            return "To choose otherwise: reprise pin --download URL with --quality, --codec, --audio or --subtitles"
+        }
+        return "To try again: reprise downloads --resume URL"
+    }
+}
