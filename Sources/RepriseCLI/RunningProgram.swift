@@ -48,16 +48,21 @@ final class RunningProgram: Sendable {
 
     /// Returns when it has ended: its exit code, or 128 and the number of the signal that ended it.
     ///
-    /// If the task is canceled, the program is asked to end (SIGTERM).
-    func wait() async -> Int32 {
+    /// If the task is canceled, the program gets the signal `end`; by default it is asked to end.
+    func wait(ending end: Int32 = SIGTERM) async -> Int32 {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread { continuation.resume(returning: self.waitForEnd()) }
             }
         } onCancel: {
-            hasEnded.withLock { hasEnded in
-                if !hasEnded { _ = kill(identifier, SIGTERM) }
-            }
+            send(end)
+        }
+    }
+
+    /// Sends it a signal, unless it has ended.
+    func send(_ number: Int32) {
+        hasEnded.withLock { hasEnded in
+            if !hasEnded { _ = kill(identifier, number) }
         }
     }
 

@@ -34,9 +34,8 @@ struct StreamWriter: Sendable {
             try await write(into: folder)
             let playlist = "\(folder.temporaryPath)/\(export.playlistName)"
             let arguments = container.arguments(from: playlist, to: temporary, withSubtitles: withSubtitles)
-            try await run(ffmpeg, arguments, log: "\(folder.temporaryPath)/ffmpeg.log")
-            var status = stat()
-            let size = stat(temporary, &status) == 0 ? Int64(status.st_size) : 0
+            try await run(ffmpeg, arguments, writing: temporary, log: "\(folder.temporaryPath)/ffmpeg.log")
+            let size = Self.size(of: temporary)
             try file.finish()
             return size
         } catch {
@@ -51,14 +50,41 @@ struct StreamWriter: Sendable {
         try await export.write(into: folder) { bar.show($0) }
     }
 
+    private static func size(of path: String) -> Int64 {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
+    /// Returns when the file at `path` has not grown for as long as ffmpeg is waited for.
+    ///
+    /// Throws `CancellationError` when the task is canceled.
+    private static func waitUntilStuck(_ path: String) async throws {
+        let start = ContinuousClock.now
+        var watch = GrowthWatch()
+        while !watch.isStuck(size: size(of: path), at: .now - start) { try await Task.sleep(for: .seconds(1)) }
+    }
+
     /// Most lines of ffmpeg's that are shown.
     private static let shownLines = 8
 
-    private func run(_ ffmpeg: String, _ arguments: [String], log: String) async throws {
+    private func run(_ ffmpeg: String, _ arguments: [String], writing path: String, log: String) async throws {
         if Terminal.isInteractive { Terminal.error("reprise: ffmpeg writes \(output.name)") }
-        let code = try await RunningProgram(ffmpeg, arguments: arguments, errors: log).wait()
+        let program = try RunningProgram(ffmpeg, arguments: arguments, errors: log)
+        let watch = Task {
+            try await Self.waitUntilStuck(path)
+            program.send(SIGKILL)
+        }
+        // What it has written goes anyway, and in some loops it does not heed SIGTERM.
+        let code = await program.wait(ending: SIGKILL)
+        watch.cancel()
         try Task.checkCancellation()
         guard code != 0 else { return }
+        if case .success = await watch.result {
+            throw Failure.Reason(
+                code: ExitCode(1), name: "ffmpegFailed",
+                message: "ffmpeg was ended, because it has written nothing of \(output.name) for "
+                    + "\(GrowthWatch.patience.components.seconds) s. A name without extension writes the stream as a folder.")
+        }
         let text = FileManager.default.contents(atPath: log).map { String(decoding: $0, as: UTF8.self) } ?? ""
         let lines = text.split(whereSeparator: \.isNewline).suffix(Self.shownLines).map { "  \(String($0).printable)" }
         throw Failure.Reason(

@@ -342,6 +342,40 @@ import Testing
         }
     }
 
+    /// A representation with the parts `initialization`, `first` and `second` of one file of 12 bytes.
+    private static func parts(_ initialization: String, _ first: String, _ second: String) -> String {
+        """
+        <MPD type="static" mediaPresentationDuration="PT8S"><Period><AdaptationSet contentType="video">
+        <Representation id="v" bandwidth="1"><BaseURL>all.mp4</BaseURL>
+        <SegmentList duration="4" startNumber="1"><Initialization range="\(initialization)"/>
+        <SegmentURL mediaRange="\(first)" indexRange="3-4"/><SegmentURL mediaRange="\(second)"/></SegmentList>
+        </Representation></AdaptationSet></Period></MPD>
+        """
+    }
+
+    @Test("a list of all parts of one file is left out, because ffmpeg reads such a list in an endless loop")
+    func listOfWholeFile() async throws {
+        let files = ["/m.mpd": Self.parts("0-2", "3-7", "8-11"), "/all.mp4": "mapfirstlast"]
+        try await export("/m.mpd", of: files) { export async throws in
+            let files = try await export.files()
+            #expect(files["video-1/media.mp4"] == "mapfirstlast" && files.count == 2)
+            #expect(files["m.mpd"]?.contains("SegmentList") == false, "\(files)")
+            #expect(files["m.mpd"]?.contains("<BaseURL>video-1/media.mp4</BaseURL>") == true, "\(files)")
+        }
+    }
+
+    @Test(
+        "a list stays that leaves out parts of a file, or names them in another order",
+        arguments: [("0-2", "3-7", "9-11"), ("0-2", "3-7", "8-10"), ("0-2", "8-11", "3-7"), ("1-2", "3-7", "8-11")])
+    func listOfParts(initialization: String, first: String, second: String) async throws {
+        let files = ["/m.mpd": Self.parts(initialization, first, second), "/all.mp4": "mapfirstlast"]
+        try await export("/m.mpd", of: files) { export async throws in
+            let files = try await export.files()
+            #expect(files["m.mpd"]?.contains("mediaRange=\"\(second)\"") == true, "\(files)")
+            #expect(files["video-1/media.mp4"] == "mapfirstlast")
+        }
+    }
+
     @Test func aRepresentationWithAHoleIsLeftOut() async throws {
         try await export("/show/m.mpd", of: Self.dash, missing: ["/hd/s-002.m4s?t=1", "/text/init.mp4"]) {
             export async throws in

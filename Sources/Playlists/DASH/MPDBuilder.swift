@@ -82,7 +82,9 @@ struct MPDBuilder {
         } else if element == .representation {
             withRepresentation { if $0.element.lowerBound == place.lowerBound { $0.element = place } }
         }
-        guard let (information, owner) = segments.end(element) else { return }
+        guard let (ended, owner) = segments.end(element) else { return }
+        var information = ended
+        information.element = place
         switch owner {
         case .period: withPeriod { $0.segments = information }
         case .adaptationSet: withSet { $0.segments = information }

@@ -57,6 +57,9 @@ package struct SegmentInformation: Hashable, Sendable {
     /// Index in ``MPD/links`` of `xlink:href`, if the list lies elsewhere.
     package internal(set) var remote: Int?
 
+    /// The element, from its start tag to its end tag; `nil` while it is read.
+    package internal(set) var element: Range<Int>?
+
     init(_ kind: Kind) { self.kind = kind }
 
     /// What holds on this level: what is missing comes from the level around it (§5.3.9.1).

@@ -13,6 +13,8 @@ struct DASHExporter {
     private var localNames: [String: String] = [:]
     /// Where single files of representations are.
     private var singleFiles: [CacheKey: String] = [:]
+    /// Representations that become one file each, without a list of its parts.
+    private var unlisted: Set<MPD.Path> = []
     private let base: URIReference
     private let url: ResourceURL
 
@@ -93,6 +95,10 @@ struct DASHExporter {
             own.formUnion(links)
             for link in links { try editor.replace(mpd.links[link], with: base) }
             if links.isEmpty { try editor.insertBaseURL(base, of: representation) }
+            if let list = try listOfWholeFile(path, in: mpd) {
+                try editor.remove(list)
+                unlisted.insert(path)
+            }
         }
         for (index, link) in mpd.links.enumerated() where !own.contains(index) {
             switch link.kind {
@@ -103,6 +109,30 @@ struct DASHExporter {
             }
         }
         return try MPD(try editor.edited())
+    }
+
+    /// The `SegmentList` of a representation if its parts are all bytes of one file, in their order; `nil` otherwise.
+    ///
+    /// Without the list the file is the one segment. ffmpeg up to 5.1 at least reads such parts of a file on disk in an
+    /// endless loop.
+    private mutating func listOfWholeFile(_ path: MPD.Path, in mpd: MPD) throws -> Range<Int>? {
+        let period = mpd.periods[path.period]
+        guard let list = mpd.representation(at: path).segments, list.kind == .list, let element = list.element,
+            period.segments == nil, period.adaptationSets[path.adaptationSet].segments == nil,
+            list.presentationTimeOffset ?? 0 == 0, list.initialization?.link == nil,
+            list.segmentURLs?.allSatisfy({ $0.link == nil }) ?? false
+        else { return nil }
+        let segments =
+            (mpd.initialization(of: path, base: base).map { [$0] } ?? []) + (try mpd.segments(of: path, base: base))
+        var end: Int64 = 0
+        for segment in segments {
+            guard case .range(let range) = segment.extent, range.lowerBound == end else { return nil }
+            end = range.upperBound
+        }
+        guard let first = segments.first, let entry = try extents.entry(holding: .whole, at: first.target),
+            entry.information.completeLength == end
+        else { return nil }
+        return element
     }
 
     /// The base of a representation's links: its folder, or in it the file that the base itself names.
@@ -150,11 +180,12 @@ struct DASHExporter {
         let targets =
             try edited.segments(of: path, base: place)
             + (edited.initialization(of: path, base: place).map { [$0] } ?? [])
-        guard sources.count == targets.count else { throw ExportPlan.collision }
+        let isWhole = unlisted.contains(path)
+        guard sources.count == targets.count || isWhole && targets.count == 1 else { throw ExportPlan.collision }
         for (source, target) in zip(sources, targets) where source.target != .leftAlone(.scheme("data")) {
             guard case .fetchable(let uri) = target.target, uri.text.hasPrefix(Self.place), uri.query == nil,
                 let entry = try extents.entry(holding: source.extent, at: source.target),
-                plan.add(source.extent, of: entry, at: String(uri.text.dropFirst(Self.place.count)))
+                plan.add(isWhole ? .whole : source.extent, of: entry, at: String(uri.text.dropFirst(Self.place.count)))
             else { throw ExportPlan.collision }
         }
     }
