@@ -18,11 +18,21 @@ struct AuthorizeCommand: Sendable {
     init(_ name: String, limit: DispatchTimeInterval = .seconds(30)) throws {
         self.limit = limit
         guard let path = Programs.path(of: name) else {
+            if name.contains("/"), FileManager.default.fileExists(atPath: name) {
+                throw Self.usage("\(name) is not executable. If it is the program: chmod +x \(name)")
+            }
             throw Failure.Reason(
                 code: ExitCode(127), name: "noProgram",
                 message: "There is no program \(name). Name one in PATH, or give its path, with --authorize-command.")
         }
+        guard !Programs.isText(path) else {
+            throw Self.usage("\(path) is a text, and no script: a script begins with a line such as #!/bin/sh.")
+        }
         self.path = path
+    }
+
+    private static func usage(_ message: String) -> Failure.Reason {
+        Failure.Reason(code: ExitCode(64), name: "invalidArgument", message: "--authorize-command: \(message)")
     }
 
     /// What the program prints for `request`; `nil` if that is nothing.
@@ -45,22 +55,33 @@ struct AuthorizeCommand: Sendable {
         init(_ description: String) { errorDescription = description }
     }
 
+    /// The variables of this process without those whose values are its own secrets.
+    static func environment(_ variables: [String: String]) -> [String: String] {
+        let secrets = Set(SettingTable.all.filter(\.traits.isSecret).map(\.variable))
+        return variables.filter { !secrets.contains($0.key) }
+    }
+
     /// What the program prints until it ends, on a thread of its own.
     ///
-    /// When its time is over, it is killed; nothing is waited for then, because a program that it started may keep the
-    /// pipe open.
+    /// When its time is over or it prints too much, it is killed; nothing is waited for then, because a program that it
+    /// started may keep the pipe open.
     private func output(_ variables: [String: String]) async throws -> Result<String, Problem> {
         let output = Promise<Result<String, Problem>>()
         let (process, pipe) = (Process(), Pipe())
         process.executableURL = URL(fileURLWithPath: path)
-        process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+        process.environment = Self.environment(ProcessInfo.processInfo.environment).merging(variables) { $1 }
         process.standardOutput = pipe
         process.standardInput = FileHandle.nullDevice
-        do { try process.run() } catch { throw Problem("\(path) cannot be started: \(error).") }
+        do { try process.run() } catch {
+            throw Problem(
+                "\(path) cannot be started: it is no program for this system, or the one is missing that its first "
+                    + "line names.")
+        }
+        AskedPrograms.add(process.processIdentifier, path: path)
         let running = Running(process: process, pipe: pipe)
         DispatchQueue.global().asyncAfter(deadline: .now() + limit) { [path] in
-            guard output.fulfill(.failure(Problem("\(path) took too long."))), running.process.isRunning else { return }
-            kill(running.process.processIdentifier, SIGKILL)
+            guard output.fulfill(.failure(Problem("\(path) took too long."))) else { return }
+            running.end()
         }
         Thread.detachNewThread { [path] in output.fulfill(running.output(of: path)) }
         return try await output.wait()
@@ -71,13 +92,25 @@ struct AuthorizeCommand: Sendable {
         let process: Process
         let pipe: Pipe
 
+        /// Kills it, unless it has ended.
+        func end() {
+            if process.isRunning { AskedPrograms.end(process.processIdentifier) }
+        }
+
         func output(of path: String) -> Result<String, Problem> {
+            let most = AuthorizeCommand.longestOutput
             let data: Data
-            do { data = try pipe.fileHandleForReading.read(upToCount: AuthorizeCommand.longestOutput) ?? Data() } catch
-            {
+            do { data = try pipe.fileHandleForReading.read(upToCount: most + 1) ?? Data() } catch {
+                end()
                 return .failure(Problem("What \(path) prints cannot be read: \(error)."))
             }
+            guard data.count <= most else {
+                // It waits for someone to read the rest.
+                end()
+                return .failure(Problem("\(path) printed more than \(most >> 10) KiB."))
+            }
             process.waitUntilExit()
+            AskedPrograms.remove(process.processIdentifier)
             guard process.terminationReason == .exit, process.terminationStatus == 0 else {
                 return .failure(Problem("\(path) failed with status \(process.terminationStatus)."))
             }
@@ -103,6 +136,9 @@ struct AuthorizeCommand: Sendable {
         do { authorization.fields = try HeaderFields.parse(fields) } catch {
             throw Problem(
                 "--authorize-command printed a line that is neither \"Name: value\" nor a URL.")
+        }
+        if let own = authorization.fields.first(where: { HeaderFields.isOwn($0.name) }) {
+            throw Problem("--authorize-command printed \(own.name), a field that Reprise sends itself.")
         }
         return authorization.fields.isEmpty && authorization.url == nil ? nil : authorization
     }

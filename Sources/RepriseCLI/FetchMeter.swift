@@ -149,7 +149,9 @@ final class FetchMeter: Sendable {
         let onFailure: (@Sendable () -> Void)? = state.withLock { state in
             guard !state.isOver, state.wait == nil || isNews || hasBar else { return nil }
             state.isShown = true
-            let picture = ProgressPicture(name: name, url: url, progress: state.progress, time: time, wait: state.wait)
+            let picture = ProgressPicture(
+                name: name, url: url, progress: state.progress, time: time, wait: state.wait,
+                program: AskedPrograms.path)
             if isJSON {
                 var report = picture.report
                 (report.number, report.count) = (turn?.number, turn?.count)
@@ -188,6 +190,8 @@ struct ProgressPicture {
     let time: Duration
     /// What it waits for, if so.
     var wait: RepriseError?
+    /// The program that is asked for an authorization, if one is.
+    var program: String?
 
     private var phase: TransferProgress.Phase { progress.phase(at: time) }
 
@@ -198,11 +202,17 @@ struct ProgressPicture {
         let amount = "\(name)  \(ByteCount(progress.bytes))\(of)"
         let store = "\(ByteCount(progress.fromStore)) from the store"
         switch phase {
-        case .connecting(let wait): return "\(name)  connecting to \(authority), \(wait.components.seconds) s"
+        case .connecting(let wait):
+            return "\(name)  \(asking(wait) ?? "connecting to \(authority), \(Self.text(wait))")"
         case .moving(let rate, _): return "\(amount)  \(ByteCount(Int64(rate)))/s  \(store)"
-        case .stalled(let wait): return "\(amount)  stalled for \(wait.components.seconds) s  \(store)"
+        case .stalled(let wait): return "\(amount)  \(asking(wait) ?? "stalled for \(Self.text(wait))")  \(store)"
         }
     }
+
+    /// That a program is waited for, if one is.
+    private func asking(_ time: Duration) -> String? { program.map { "waiting for \($0), \(Self.text(time))" } }
+
+    private static func text(_ time: Duration) -> String { "\(time.components.seconds) s" }
 
     /// For a terminal of `width` columns.
     func bar(width: Int) -> String {
@@ -221,7 +231,7 @@ struct ProgressPicture {
     private var speed: String? {
         switch phase {
         case .connecting: nil
-        case .stalled(let wait): "stalled for \(wait.components.seconds) s"
+        case .stalled(let wait): asking(wait) ?? "stalled for \(Self.text(wait))"
         case .moving(let rate, let remaining):
             "\(ByteCount(Int64(rate)))/s" + (remaining.map { "  ETA \(Self.clock($0))" } ?? "")
         }

@@ -3,6 +3,16 @@ import HTTPTypes
 
 /// Header fields from the command line.
 enum HeaderFields {
+    /// Fields that the command decides on itself, or that belong to one request.
+    private static let own: Set<String> = [
+        "host", "connection", "proxy-connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade",
+        "content-length", "content-type", "expect", "range", "if-range", "if-match", "if-none-match",
+        "if-modified-since", "if-unmodified-since", "accept-encoding", "via", "http2-settings",
+    ]
+
+    /// Whether a field must not come from a file or a program.
+    static func isOwn(_ name: HTTPField.Name) -> Bool { own.contains(name.canonicalName) }
+
     /// The fields in `lines`, each `Name: value`.
     static func parse(_ lines: [String]) throws(ValidationError) -> HTTPFields {
         var fields = HTTPFields()

@@ -155,6 +155,7 @@ final class StopSignals: Sendable {
 
     /// Ends the process as by the signal.
     static func end(by number: Int32) -> Never {
+        AskedPrograms.endAll()
         signal(number, SIG_DFL)
         // Dispatch's threads block signals.
         var numbers = sigset_t()

@@ -156,4 +156,81 @@ import Testing
             #expect(throws: AuthorizeCommand.Problem.self) { _ = try AuthorizeCommand.parse(text) }
         }
     }
+
+    /// What is wrong with a program that runs `script`.
+    private static func problem(_ script: String) async throws -> String? {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = try directory.write(Array("#!/bin/sh\n\(script)\n".utf8), to: "authorize")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        let (program, url) = (try AuthorizeCommand(path), try ResourceURL("http://example.com/film.mp4"))
+        let request = AuthorizationRequest(key: CacheKey("\(url)"), url: url, reason: .downloadStarts)
+        do { _ = try await program.answer(request) } catch {
+            return (error as? AuthorizeCommand.Problem)?.errorDescription
+        }
+        return nil
+    }
+
+    @Test func aProgramThatPrintsTooMuchIsToldSo() async throws {
+        let problem = try await Self.problem("head -c 200000 /dev/zero | tr '\\0' a")
+        #expect(problem?.hasSuffix("printed more than 64 KiB.") == true, "\(problem ?? "nothing")")
+    }
+
+    @Test(
+        "fields that are the command's own are refused by name",
+        arguments: ["Range", "Host", "Content-Length", "Connection", "Transfer-Encoding", "If-Range"])
+    func ownFields(name: String) throws {
+        let problem = #expect(throws: AuthorizeCommand.Problem.self) {
+            _ = try AuthorizeCommand.parse("Authorization: Bearer secret\n\(name): 5\n")
+        }
+        #expect(problem?.errorDescription?.contains("printed \(name), ") == true)
+        #expect(problem?.errorDescription?.contains("secret") == false)
+    }
+
+    @Test func theProgramGetsNoSecretsOfThisProcess() {
+        let variables = ["REPRISE_ENCRYPT_KEY": "00", "REPRISE_TOKEN": "t", "REPRISE_CACHE_DIR": "/c", "PATH": "/bin"]
+        #expect(AuthorizeCommand.environment(variables) == ["REPRISE_CACHE_DIR": "/c", "PATH": "/bin"])
+    }
+
+    @Test("what cannot be started is wrong usage", arguments: [0o644, 0o755])
+    func noProgram(permissions: Int) async throws {
+        try await Site.run { site async throws in
+            let path = try site.directory.write(Array("not a program\n".utf8), to: "authorize")
+            try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
+            let outcome = try await Command.run(
+                "fetch", site.directory, ["--authorize-command", path, site.origin.url("/film.mp4")])
+            #expect(outcome.exit == .status(64), "\(outcome)")
+            #expect(outcome.errors.contains(permissions == 0o644 ? "chmod +x" : "#!/bin/sh"), "\(outcome)")
+            #expect(site.origin.snapshot.requestCount == 0)
+        }
+    }
+
+    @Test func aSignalEndsTheProgram() async throws {
+        try await Site.run { site async throws in
+            Self.refuse("/film.mp4", with: 401, at: site)
+            let pipe = site.directory.path(of: "pipe")
+            #expect(mkfifo(pipe, 0o600) == 0)
+            let program = try Self.program("exec 4>\(pipe); echo up >&4; exec sleep 1000", in: site)
+            let child = try ChildProcess(
+                Command.path,
+                [
+                    "fetch", "--cache-dir", site.directory.path(of: "cache"), "--authorize-command", program,
+                    site.origin.url("/film.mp4"),
+                ], environment: Command.environment())
+            let descriptor = try await onThread { open(pipe, O_RDONLY) }
+            defer { close(descriptor) }
+            func next() async throws -> [UInt8] {
+                try await onThread {
+                    var buffer = [UInt8](repeating: 0, count: 16)
+                    let count = read(descriptor, &buffer, buffer.count)
+                    return Array(buffer.prefix(max(0, count)))
+                }
+            }
+            #expect(try await next() == Array("up\n".utf8))
+            child.send(SIGINT)
+            #expect(await child.outcome().exit == .signal(SIGINT))
+            // The pipe ends when the program has.
+            #expect(try await next().isEmpty)
+        }
+    }
 }

@@ -82,6 +82,15 @@ import Testing
                 == "film.mp4  2.00 MB of 10.0 MB  stalled for 5 s  0 B from the store")
     }
 
+    @Test func linesSayThatAProgramIsWaitedFor() {
+        var asking = picture(TransferProgress(at: .zero), at: .seconds(4))
+        asking.program = "/bin/ask"
+        #expect(asking.line == "film.mp4  waiting for /bin/ask, 4 s")
+        var later = picture(moving(for: 2), at: .seconds(7))
+        later.program = "/bin/ask"
+        #expect(later.line.contains("waiting for /bin/ask, 5 s") && !later.line.contains("stalled"))
+    }
+
     @Test func aBarFillsTheTerminal() {
         let progress = moving(for: 2)
         let bar = picture(progress, at: .seconds(2)).bar(width: 80)

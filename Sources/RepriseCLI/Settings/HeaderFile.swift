@@ -7,13 +7,6 @@ enum HeaderFile {
     /// Most bytes of a file.
     private static let largestFile = 64 << 10
 
-    /// Fields that the server decides on itself, or that belong to one request.
-    private static let refused: Set<String> = [
-        "host", "connection", "proxy-connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade",
-        "content-length", "content-type", "expect", "range", "if-range", "if-match", "if-none-match",
-        "if-modified-since", "if-unmodified-since", "accept-encoding", "via", "http2-settings",
-    ]
-
     /// The fields in the file at `path`, each on a line; blank lines and lines that begin with `#` are skipped.
     ///
     /// Throws a reason with code 64, which shows nothing of the content.
@@ -65,7 +58,7 @@ enum HeaderFile {
                     "\(place): A line is a request field such as Authorization: Bearer TOKEN.")
             }
             for field in parsed {
-                guard !refused.contains(field.name.canonicalName) else {
+                guard !HeaderFields.isOwn(field.name) else {
                     throw ConfigurationFile.reason("\(place): \(field.name) is the server's own field; leave it out.")
                 }
                 fields.append(field)
