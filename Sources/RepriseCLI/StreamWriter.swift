@@ -83,7 +83,8 @@ struct StreamWriter: Sendable {
             throw Failure.Reason(
                 code: ExitCode(1), name: "ffmpegFailed",
                 message: "ffmpeg was ended, because it has written nothing of \(output.name) for "
-                    + "\(GrowthWatch.patience.components.seconds) s. A name without extension writes the stream as a folder.")
+                    + "\(GrowthWatch.patience.components.seconds) s. A name without extension writes the stream as a folder."
+            )
         }
         let text = FileManager.default.contents(atPath: log).map { String(decoding: $0, as: UTF8.self) } ?? ""
         let lines = text.split(whereSeparator: \.isNewline).suffix(Self.shownLines).map { "  \(String($0).printable)" }
