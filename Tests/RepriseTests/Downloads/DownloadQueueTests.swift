@@ -236,7 +236,8 @@ import Testing
         _ = queue.add(Self.key(0), request: try Self.request(0), selection: Self.french)
         _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(RepriseError(.notDownloadable, "No.")))
         #expect(Self.letters(queue) == "f")
-        #expect(queue.putBack(item).isEmpty)
+        let effects = queue.putBack(item)
+        #expect(effects.isEmpty)
         #expect(Self.letters(queue) == "d" && queue.items[0].selection == StreamSelection())
     }
 
@@ -249,7 +250,8 @@ import Testing
         let effects = queue.putBack(item)
         #expect(effects.count == 1)
         guard case .cancel(run) = effects.first else { return #expect(Bool(false), "\(effects)") }
-        #expect(queue.end(run, of: Self.key(0), with: .canceled).isEmpty)
+        let ended = queue.end(run, of: Self.key(0), with: .canceled)
+        #expect(ended.isEmpty)
         #expect(Self.letters(queue) == "p" && queue.items[0].selection == StreamSelection())
     }
 
@@ -271,6 +273,7 @@ import Testing
         let (prepared, item) = try Self.former { _ = $0.pause(Self.key(0)) }
         var queue = prepared
         _ = queue.remove(Self.key(0))
-        #expect(queue.putBack(item).isEmpty && queue.items.isEmpty)
+        let effects = queue.putBack(item)
+        #expect(effects.isEmpty && queue.items.isEmpty)
     }
 }
