@@ -388,7 +388,7 @@ import Testing
             for command in ["fetch", "pin"] {
                 let outcome = try await Command.run(
                     command, site.directory,
-                    ["--first", "500kB", "--minimum-free", "1000000TB", site.origin.url("/film.mp4")])
+                    ["--first", "500kB", "--minimum-free", "8000TB", site.origin.url("/film.mp4")])
                 #expect(outcome.exit == .status(74), "\(outcome)")
                 #expect(outcome.errors.contains("The beginning of film.mp4 cannot be kept: "), "\(outcome)")
                 #expect(outcome.errors.contains("are to stay free (--minimum-free"), "\(outcome)")

@@ -112,11 +112,14 @@ import Testing
             _ = try await Self.limit(site, "big", "1MB")
             let pin = try await Command.run("pin", site.directory, ["--download", url])
             #expect(pin.exit == .status(74), "\(pin)")
+            // How much of it has come before depends on the machine.
+            let message = pin.errors.split(separator: "\n").last.map(String.init) ?? ""
+            let start =
+                "reprise: film.mp4 cannot be stored as a whole: titles tagged big may occupy 1.00 MB; pinned ones and "
+                + "downloads occupy "
+            #expect(message.hasPrefix(start), "\(message)")
             #expect(
-                pin.errors.hasPrefix(
-                    "reprise: film.mp4 cannot be stored as a whole: titles tagged big may occupy 1.00 MB; pinned ones "
-                        + "and downloads occupy 0 B, and 3.00 MB more are needed. Raise the limit with: reprise limit "
-                        + "big SIZE"), "\(pin.errors)")
+                message.hasSuffix(" MB more are needed. Raise the limit with: reprise limit big SIZE"), "\(message)")
         }
     }
 }
