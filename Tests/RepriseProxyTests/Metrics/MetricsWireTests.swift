@@ -52,57 +52,6 @@ import Testing
         }
     }
 
-    @Test("a page of another site reads no metrics, not even one that may read media") func foreignPages()
-        async throws
-    {
-        try await ProxyBench.run(configureProxy: { $0.allowedPages = ["http://localhost:8000"] }) {
-            proxy async throws in
-            for page in ["http://evil.example", "http://localhost:8000"] {
-                for method in ["GET", "HEAD", "POST", "OPTIONS"] {
-                    let fields = ["Origin: \(page)", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: empty"]
-                    let answer = try await RawClient.exchange(
-                        port: proxy.server.port, "/metrics", fields, method: method)
-                    #expect(answer.head.status == 403)
-                    #expect(answer.head.fields["access-control-allow-origin"] == nil)
-                    #expect(!String(decoding: answer.body, as: UTF8.self).contains("reprise_"))
-                }
-            }
-            let script = try await RawClient.exchange(
-                port: proxy.server.port, "/metrics", ["Sec-Fetch-Site: same-site", "Sec-Fetch-Dest: script"])
-            #expect(script.head.status == 403)
-        }
-    }
-
-    @Test("a name that points at this machine is refused (DNS rebinding)") func rebinding() async throws {
-        try await ProxyBench.run { proxy async throws in
-            let text = try await proxy.server.raw(
-                ["GET /metrics HTTP/1.1", "Host: evil.example:\(proxy.server.port)", "Connection: close"])
-            #expect(text.hasPrefix("HTTP/1.1 403 "))
-        }
-    }
-
-    @Test func withoutTheTokenThereAreNoMetrics() async throws {
-        try await ProxyBench.run(configureProxy: { $0.token = "secret" }) { proxy async throws in
-            for (target, status) in [
-                ("/metrics", 403), ("/-/metrics", 403), ("/wrong/metrics", 403), ("/secret/metrics", 200),
-                ("/secret/-/metrics", 200), ("/secret/metricsx", 400),
-            ] {
-                let answer = try await RawClient.exchange(port: proxy.server.port, target)
-                #expect(answer.head.status == status, "\(target)")
-                #expect(String(decoding: answer.body, as: UTF8.self).contains("reprise_reads") == (status == 200))
-            }
-        }
-    }
-
-    @Test func beyondThisMachineThereAreNoMetricsWithoutAToken() async throws {
-        try await ProxyBench.run(configureProxy: { configuration in
-            configuration.host = "0.0.0.0"
-            configuration.allowedHosts = ["127.0.0.1"]
-        }) { proxy async throws in
-            #expect(try await RawClient.exchange(port: proxy.server.port, "/metrics").head.status == 403)
-        }
-    }
-
     @Test func theControlSocketHasThemToo() async throws {
         let folder = try TemporaryDirectory()
         defer { folder.remove() }
