@@ -7,7 +7,9 @@ import Testing
 
 /// Who is refused what tells of the cache or changes it, whatever its target is.
 @Suite(.limit(minutes: 2)) struct ControlGuardTests {
-    static let targets = ["/metrics", "/-/metrics", "/-/status.json", "/-/titles.json", "/-/events", "/-/api/entries", "/-/"]
+    static let targets = [
+        "/metrics", "/-/metrics", "/-/status.json", "/-/titles.json", "/-/events", "/-/api/entries", "/-/",
+    ]
 
     @Test(
         "a page of another site reads and changes nothing, not even one that may read media",
