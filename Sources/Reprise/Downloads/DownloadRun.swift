@@ -179,23 +179,20 @@ struct DownloadRun: Sendable {
                     try await again {
                         _ = try await member.file.fetch { count in
                             counted += Int64(count)
-                            report(
-                                count,
-                                tally.withLock { tally in
-                                    tally.storedBytes += Int64(count)
-                                    return tally
-                                })
+                            // Told under the lock: of two files, no earlier sum may come last.
+                            tally.withLock { tally in
+                                tally.storedBytes += Int64(count)
+                                report(count, tally)
+                            }
                         }
                     }
                     // What was stored of a file that has changed is gone.
                     let surplus = counted - (try await member.file.stored().byteCount)
-                    report(
-                        0,
-                        tally.withLock { tally in
-                            tally.storedBytes -= surplus
-                            tally.storedFiles += 1
-                            return tally
-                        })
+                    tally.withLock { tally in
+                        tally.storedBytes -= surplus
+                        tally.storedFiles += 1
+                        report(0, tally)
+                    }
                 }
             }
             try await group.waitForAll()
