@@ -67,22 +67,19 @@ struct AuthorizeCommand: Sendable {
     /// started may keep the pipe open.
     private func output(_ variables: [String: String]) async throws -> Result<String, Problem> {
         let output = Promise<Result<String, Problem>>()
-        let (process, pipe) = (Process(), Pipe())
+        let (process, pipe, ended) = (Process(), Pipe(), DispatchSemaphore(value: 0))
         process.executableURL = URL(fileURLWithPath: path)
         process.environment = Self.environment(ProcessInfo.processInfo.environment).merging(variables) { $1 }
         process.standardOutput = pipe
         process.standardInput = FileHandle.nullDevice
+        process.terminationHandler = { _ in ended.signal() }
         do { try process.run() } catch {
             throw Problem(
                 "\(path) cannot be started: it is no program for this system, or the one is missing that its first "
                     + "line names.")
         }
         AskedPrograms.add(process.processIdentifier, path: path)
-        let running = Running(process: process, pipe: pipe)
-        DispatchQueue.global().asyncAfter(deadline: .now() + limit) { [path] in
-            guard output.fulfill(.failure(Problem("\(path) took too long."))) else { return }
-            running.end()
-        }
+        let running = Running(process: process, pipe: pipe, ended: ended, deadline: .now() + limit)
         Thread.detachNewThread { [path] in output.fulfill(running.output(of: path)) }
         return try await output.wait()
     }
@@ -91,30 +88,49 @@ struct AuthorizeCommand: Sendable {
     private struct Running: @unchecked Sendable {
         let process: Process
         let pipe: Pipe
+        let ended: DispatchSemaphore
+        let deadline: DispatchTime
 
-        /// Kills it, unless it has ended.
-        func end() {
-            if process.isRunning { AskedPrograms.end(process.processIdentifier) }
-        }
-
+        /// What it prints; it has ended or was killed afterwards.
         func output(of path: String) -> Result<String, Problem> {
-            let most = AuthorizeCommand.longestOutput
-            let data: Data
-            do { data = try pipe.fileHandleForReading.read(upToCount: most + 1) ?? Data() } catch {
-                end()
-                return .failure(Problem("What \(path) prints cannot be read: \(error)."))
+            defer {
+                if process.isRunning { AskedPrograms.end(process.processIdentifier) }
+                AskedPrograms.remove(process.processIdentifier)
             }
-            guard data.count <= most else {
-                // It waits for someone to read the rest.
-                end()
-                return .failure(Problem("\(path) printed more than \(most >> 10) KiB."))
-            }
-            process.waitUntilExit()
-            AskedPrograms.remove(process.processIdentifier)
+            let tooLong = Problem("\(path) took too long.")
+            var bytes: [UInt8] = []
+            do {
+                while let piece = try read() {
+                    guard !piece.isEmpty else { return .failure(tooLong) }
+                    bytes += piece
+                    guard bytes.count <= AuthorizeCommand.longestOutput else {
+                        // It waits for someone to read the rest.
+                        return .failure(
+                            Problem("\(path) printed more than \(AuthorizeCommand.longestOutput >> 10) KiB."))
+                    }
+                }
+            } catch { return .failure(Problem("What \(path) prints cannot be read: \(error.localizedDescription).")) }
+            guard ended.wait(timeout: deadline) == .success else { return .failure(tooLong) }
             guard process.terminationReason == .exit, process.terminationStatus == 0 else {
                 return .failure(Problem("\(path) failed with status \(process.terminationStatus)."))
             }
-            return .success(String(decoding: data, as: UTF8.self))
+            return .success(String(decoding: bytes, as: UTF8.self))
+        }
+
+        /// The next bytes that it prints; none when its time is over, `nil` at the end.
+        private func read() throws(POSIXError) -> [UInt8]? {
+            var event = pollfd(fd: pipe.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while true {
+                let now = DispatchTime.now()
+                guard now < deadline else { return [] }
+                let milliseconds = (deadline.uptimeNanoseconds - now.uptimeNanoseconds) / 1_000_000 + 1
+                guard poll(&event, 1, Int32(clamping: milliseconds)) > 0 else { continue }
+                let count = Foundation.read(event.fd, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+                return count == 0 ? nil : Array(buffer[..<count])
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Reprise
+import RepriseHTTPClient
 
 /// `reprise config`.
 struct ConfigCommand: AsyncParsableCommand {
@@ -26,7 +27,7 @@ struct ConfigCommand: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reporting {
             let settings = try server.cache.settings()
-            try server.lookUp(in: settings)
+            try server.checkTogether(with: try server.lookUp(in: settings))
             if json { return try printJSON(settings) }
             for line in Self.lines(settings) { try Terminal.print(line) }
         }
@@ -54,8 +55,8 @@ struct ConfigCommand: AsyncParsableCommand {
 
 extension Serve {
     /// Looks up every setting, as ``run()`` does.
-    func lookUp(in settings: Settings) throws {
-        _ = try ServerSettings(self, from: settings)
+    @discardableResult func lookUp(in settings: Settings) throws -> ServerSettings {
+        let values = try ServerSettings(self, from: settings)
         _ = try store.configuration(from: settings)
         _ = try Names(store.dropQueryItem, from: settings)
         _ = try settings.value(.authorizeCommand, given: store.authorizeCommand)
@@ -63,5 +64,8 @@ extension Serve {
         try pace.apply(to: &configuration, from: settings)
         _ = try settings.value(.logLevel, given: cache.logLevel)
         _ = try (cache.directory(from: settings), cache.encryption(from: settings))
+        var client = NIOOrigin.Configuration()
+        try settings.hosts.apply(to: &client)
+        return values
     }
 }

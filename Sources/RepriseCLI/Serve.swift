@@ -115,13 +115,18 @@ struct Serve: AsyncParsableCommand {
         try Setting.accessLog.check(option: watching.accessLog)
     }
 
+    /// Throws if an option is of no use without another setting.
+    func checkTogether(with values: ServerSettings) throws {
+        if watching.accessLogFormat != nil, values.accessLog == nil {
+            throw ValidationError("--access-log-format is of no use without --access-log.")
+        }
+    }
+
     func run() async throws {
         let signals = StopSignals(isReloading: true)
         try await Failure.reporting {
             let values = try ServerSettings(self, from: cache.settings())
-            if watching.accessLogFormat != nil, values.accessLog == nil {
-                throw ValidationError("--access-log-format is of no use without --access-log.")
-            }
+            try checkTogether(with: values)
             let logger = try cache.logger("reprise")
             var configuration = ProxyConfiguration()
             values.apply(to: &configuration)

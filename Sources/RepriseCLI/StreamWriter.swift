@@ -59,9 +59,8 @@ struct StreamWriter: Sendable {
     ///
     /// Throws `CancellationError` when the task is canceled.
     private static func waitUntilStuck(_ path: String) async throws {
-        let start = ContinuousClock.now
         var watch = GrowthWatch()
-        while !watch.isStuck(size: size(of: path), at: .now - start) { try await Task.sleep(for: .seconds(1)) }
+        while !watch.isStuck(size: size(of: path)) { try await Task.sleep(for: GrowthWatch.interval) }
     }
 
     /// Most lines of ffmpeg's that are shown.
@@ -83,7 +82,7 @@ struct StreamWriter: Sendable {
             throw Failure.Reason(
                 code: ExitCode(1), name: "ffmpegFailed",
                 message: "ffmpeg was ended, because it has written nothing of \(output.name) for "
-                    + "\(GrowthWatch.patience.components.seconds) s. A name without extension writes the stream as a folder."
+                    + "\(GrowthWatch.patience) s. A name without extension writes the stream as a folder."
             )
         }
         let text = FileManager.default.contents(atPath: log).map { String(decoding: $0, as: UTF8.self) } ?? ""

@@ -18,6 +18,7 @@ extension MediaCache {
     ///
     /// The proxy does it while it serves a playlist; before there were titles, it did not.
     package func learnFiles(of keys: [CacheKey], policy: CacheKeyPolicy) async throws {
+        let keys = Set(keys)
         try await inspecting { inspector in
             let files = try StoredFiles(inspector, policy: policy)
             for entry in files.entries where keys.contains(entry.key) {

@@ -129,12 +129,19 @@ import Testing
     @Test("a program that does not end is not waited for, nor what it started")
     func endless() async throws {
         try await Site.run { site async throws in
+            let pipe = site.directory.path(of: "pipe")
+            #expect(mkfifo(pipe, 0o600) == 0)
+            let descriptor = open(pipe, O_RDONLY | O_NONBLOCK)
+            defer { close(descriptor) }
             let program = try AuthorizeCommand(
-                try Self.program("sleep 20 & exec sleep 20", in: site), limit: .milliseconds(100))
+                try Self.program("exec 4>\(pipe); sleep 1000 & exec sleep 1000", in: site), limit: .milliseconds(500))
             let url = try ResourceURL(site.origin.url("/film.mp4"))
             let request = AuthorizationRequest(key: CacheKey("\(url)"), url: url, reason: .downloadStarts)
             let problem = await #expect(throws: AuthorizeCommand.Problem.self) { _ = try await program.answer(request) }
             #expect(problem?.errorDescription?.contains("too long") == true)
+            // The pipe ends when the last of them has.
+            var byte: UInt8 = 0
+            await eventually { read(descriptor, &byte, 1) == 0 }
         }
     }
 

@@ -88,7 +88,10 @@ import Testing
                 at: "/a.mp4")
             try await Serving.run(site.directory) { _ async throws in
                 var report = try await Self.list(site).first
-                while report?.state != "failed" { report = try await Self.list(site).first }
+                try await eventually {
+                    report = try await Self.list(site).first
+                    return report?.state == "failed"
+                }
                 #expect(report?.error == "originRefused: The origin answered 404 for \(url).", "\(report as Any)")
                 #expect(report?.waitsFor == nil)
                 #expect(report?.help == "The file is gone there. To remove the download: reprise remove URL")
@@ -154,7 +157,7 @@ import Testing
             }
             if besideServer {
                 try await Serving.run(site.directory) { _ async throws in
-                    while try await Self.list(site).first?.state != "done" {}
+                    try await eventually { try await Self.list(site).first?.state == "done" }
                     try await repeated()
                 }
             } else {
@@ -181,6 +184,30 @@ import Testing
             #expect(outcome.exit == .signal(SIGINT), "\(outcome)")
             let said = try #require(outcome.errors.firstMatch(of: /(\d+) of 11 files of master.m3u8 are stored/)?.1)
             #expect((3...10).contains(Int(said) ?? 0), "\(outcome)")
+        }
+    }
+
+    @Test("a download that is removed or paused meanwhile is not waited for any longer", arguments: ["remove", "--pause"])
+    func endedByOthers(change: String) async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 3_000_000)
+            site.origin.hold("/a.mp4", at: 1_000_000)
+            let url = site.origin.url("/a.mp4")
+            try await Serving.run(site.directory) { _ async throws in
+                let child = try ChildProcess(
+                    Command.path, ["pin", "--cache-dir", site.directory.path, "--download", url],
+                    environment: Command.environment())
+                await site.origin.waitUntil { $0["/a.mp4"].bodyBytesSent >= 1_000_000 }
+                let other =
+                    change == "remove"
+                    ? try await Command.run("remove", site.directory, [url])
+                    : try await Command.run("downloads", site.directory, [change, url])
+                #expect(other.exit == .status(0), "\(other)")
+                let outcome = await child.outcome()
+                #expect(outcome.exit == .status(1), "\(outcome)")
+                #expect(outcome.errors.contains(change == "remove" ? " was removed or released" : " was paused "))
+                #expect(try await Self.list(site).map(\.state) == (change == "remove" ? [] : ["paused"]))
+            }
         }
     }
 }

@@ -21,6 +21,8 @@ struct ConfigurationFile: Sendable, Equatable {
 
     /// How the file is called in messages.
     let name: String
+    /// What relative paths in it begin with.
+    private let folder: String
     private(set) var entries: [Entry] = []
     private(set) var sections: [Section] = []
 
@@ -43,6 +45,7 @@ struct ConfigurationFile: Sendable, Equatable {
     /// Takes apart `bytes` of the file called `name`, and compares it with the settings that there are.
     init(_ bytes: [UInt8], named name: String) throws {
         self.name = name.printable
+        folder = name.lastIndex(of: "/").map { String(name[...$0]) } ?? ""
         guard let text = String(validating: bytes, as: UTF8.self) else {
             let line = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
                 .firstIndex { String(validating: $0, as: UTF8.self) == nil }
@@ -154,7 +157,7 @@ struct ConfigurationFile: Sendable, Equatable {
     private func path(_ text: String) -> String {
         // Standard output has no folder.
         if text.hasPrefix("/") || text.hasPrefix("~") || text == "-" { return text }
-        return (name.lastIndex(of: "/").map { name[...$0] } ?? "") + text
+        return folder + text
     }
 
     // MARK: - Errors

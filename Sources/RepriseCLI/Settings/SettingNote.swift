@@ -1,3 +1,5 @@
+import Foundation
+
 /// What is in force of one setting, and which place says so.
 struct SettingNote: Sendable, Equatable {
     /// A place.
@@ -16,6 +18,7 @@ struct SettingNote: Sendable, Equatable {
     let source: Source
     let isSecret: Bool
     let isList: Bool
+    private let isPath: Bool
     /// The option and the variable.
     let option, variable: String
     /// What holds where no place names it; `nil` if there is a default.
@@ -23,7 +26,7 @@ struct SettingNote: Sendable, Equatable {
 
     init(_ setting: any AnySetting, texts: [String], source: Source) {
         (name, self.texts, self.source) = (setting.name, texts, source)
-        (isSecret, isList) = (setting.traits.isSecret, setting.shape == .many)
+        (isSecret, isList, isPath) = (setting.traits.isSecret, setting.shape == .many, setting.traits.isPath)
         (option, variable, otherwise) = (setting.option, setting.variable, setting.otherwise)
     }
 
@@ -34,12 +37,20 @@ struct SettingNote: Sendable, Equatable {
         return note
     }
 
+    /// As a file in any folder would say it.
+    var textsInAnyFolder: [String] {
+        guard isPath else { return texts }
+        return texts.map { text in
+            text.hasPrefix("/") || text.hasPrefix("~") || text == "-" ? text : URL(fileURLWithPath: text).path
+        }
+    }
+
     /// It as lines of a file, with its place as a comment.
     ///
     /// A secret is not shown.
     var lines: [String] {
         guard !texts.isEmpty else { return ["# \(name) is not set: \(otherwise ?? "")"] }
-        return texts.enumerated().map { index, text in
+        return textsInAnyFolder.enumerated().map { index, text in
             let value = isSecret ? "(set)" : ConfigurationLine.written(text)
             let setting = "\(name) = \(value)"
             let padding = String(repeating: " ", count: max(2, 40 - setting.count))
@@ -75,8 +86,8 @@ struct SettingReport: Encodable {
 
     init(_ note: SettingNote, host: String? = nil) {
         (self.host, name) = (host, note.name)
-        value = note.isSecret || note.isList ? nil : note.texts.first
-        values = note.isSecret || !note.isList ? nil : note.texts
+        value = note.isSecret || note.isList ? nil : note.textsInAnyFolder.first
+        values = note.isSecret || !note.isList ? nil : note.textsInAnyFolder
         isSet = note.isSecret ? !note.texts.isEmpty : nil
         switch note.source {
         case .option: (source, place, lines) = ("option", note.option, nil)

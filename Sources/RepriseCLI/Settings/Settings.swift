@@ -34,6 +34,8 @@ final class Settings: Sendable {
 
     /// The variable that names the file.
     static let variable = "REPRISE_CONFIG"
+    /// What the names of variables begin with.
+    private static let prefix = "REPRISE_"
 
     private static let known = Mutex<[String: Settings]>([:])
 
@@ -98,9 +100,9 @@ final class Settings: Sendable {
     /// A list is separated by spaces or commas.
     private func texts(ofVariableFor setting: any AnySetting) throws -> [String]? {
         guard let text = environment[setting.variable] else { return nil }
-        guard text.isEmpty else {
-            return setting.shape == .many ? text.split { $0 == " " || $0 == "," }.map(String.init) : [text]
-        }
+        // A list of separators only is as empty as no text.
+        let texts = setting.shape == .many ? text.split { $0 == " " || $0 == "," }.map(String.init) : [text]
+        guard text.isEmpty || texts.isEmpty else { return texts }
         switch setting.traits.emptyVariable {
         case .unset: return nil
         case .value: return [text]
@@ -112,9 +114,12 @@ final class Settings: Sendable {
     /// Variables that are named as settings are, and are none, with the one that may have been meant.
     var unknownVariables: [(name: String, meant: String?)] {
         let known = SettingTable.all.map(\.variable) + [Self.variable]
-        let unknown = environment.keys.filter { $0.hasPrefix("REPRISE_") && !known.contains($0) }
+        let unknown = environment.keys.filter { $0.hasPrefix(Self.prefix) && !known.contains($0) }
+        // What all of them begin with makes none nearer.
+        let names = known.map { $0.dropFirst(Self.prefix.count).lowercased() }
         return unknown.sorted().map { name in
-            (name, NearestName.to(name, among: known.map { $0.lowercased() })?.uppercased())
+            let meant = NearestName.to(String(name.dropFirst(Self.prefix.count)), among: names)
+            return (name, meant.map { Self.prefix + $0.uppercased() })
         }
     }
 

@@ -31,7 +31,43 @@ import Testing
             "", "[host media.example.com]", "drop-query-item = token", "force-cache = yes", "header-file = fields",
             "header-over-http = no", "connections = 4", "allow-private = yes",
         ]
+        try writeFields(in: directory)
         return try directory.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: "every.conf")
+    }
+
+    private static func writeFields(in directory: TemporaryDirectory) throws {
+        let path = try directory.write(Array("Authorization: Bearer secret\n".utf8), to: "fields")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    }
+
+    @Test("A file with which no server starts is wrong here, too") func whatServeRefuses() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = try directory.write(Array("[host a.example]\nheader-file = fields\n".utf8), to: "r.conf")
+        let none = try await Command.run(["config", "--config", path])
+        #expect(none.exit == .status(64) && none.errors.contains("header-file: Cannot read "), "\(none)")
+        try Self.writeFields(in: directory)
+        #expect(try await Command.run(["config", "--config", path]).exit == .status(0))
+        let fields = directory.path(of: "fields")
+        try FileManager.default.removeItem(atPath: fields)
+        // A pipe into which no program writes.
+        #expect(mkfifo(fields, 0o600) == 0)
+        let pipe = try await Command.run(["config", "--config", path])
+        #expect(pipe.exit == .status(64) && pipe.errors.contains("no regular file"), "\(pipe)")
+        let format = try await Command.run(["config", "--access-log-format", "json"])
+        #expect(format.exit == .status(64) && format.errors.contains("of no use without --access-log"), "\(format)")
+    }
+
+    @Test("What is printed says the same in another folder") func paths() async throws {
+        let outcome = try await Command.run(["config", "--cache-dir", "here", "--access-log", "-"])
+        let folder = URL(fileURLWithPath: "here").path
+        #expect(outcome.output.contains("\ncache-dir = \(folder) "), "\(outcome)")
+        #expect(outcome.output.contains("\naccess-log = - "), "\(outcome)")
+        let file = try ConfigurationFile(Array("cache-dir = there".utf8), named: "conf/r.conf")
+        let setting = Setting<String, String?>.cacheDir
+        let texts = try #require(file.texts(setting, in: file.entries)).map(\.text)
+        let note = SettingNote(setting, texts: texts, source: .option)
+        #expect(note.textsInAnyFolder == [URL(fileURLWithPath: "conf/there").path])
     }
 
     @Test("Every setting of a file is in force, with its line, and what is printed says the same again")
@@ -73,12 +109,13 @@ import Testing
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let path = try directory.write(Array("port = 1\nlimit = 3GB\nrate = 2MB\n".utf8), to: "r.conf")
-        let environment = ["REPRISE_CONFIG": path, "REPRISE_LIMIT": "4GB", "REPRISE_PROT": "2", "HOME": "/home/me"]
+        let environment = ["REPRISE_CONFIG": path, "REPRISE_LIMIT": "4GB", "REPRISE_PROT": "2", "REPRISE_SEED": "1", "HOME": "/home/me"]
         let outcome = try await Command.run(["config", "--rate", "20Mbit"], environment: environment)
         #expect(outcome.exit == .status(0), "\(outcome)")
         let lines = outcome.output.components(separatedBy: "\n")
         #expect(lines.first == "# File: \(path) (REPRISE_CONFIG)")
         #expect(lines.contains("# REPRISE_PROT is no variable of a setting. Did you mean REPRISE_PORT?"))
+        #expect(lines.contains("# REPRISE_SEED is no variable of a setting."))
         for (setting, place) in [
             ("port = 1", "\(path):1"), ("limit = 4GB", "REPRISE_LIMIT"), ("rate = 20Mbit", "--rate"),
             ("host = 127.0.0.1", "default"),

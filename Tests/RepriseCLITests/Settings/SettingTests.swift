@@ -94,7 +94,12 @@ import Testing
         case .value: #expect(throws: (any Error).self) { try Self.found(environment: environment) }
         case .refused:
             let file = "\(name) = \(Self.samples[name]?[2] ?? "")"
-            #expect(throws: Failure.Reason.self) { try Self.found(environment: environment, file: file) }
+            let empty = setting.shape == .many ? ["", ",", " ", ", ,"] : [""]
+            for text in empty {
+                #expect(throws: Failure.Reason.self, "\(text)") {
+                    try Self.found(environment: [setting.variable: text], file: file)
+                }
+            }
             // Where an option says it, nothing was lost.
             let option = Self.option(setting, Self.samples[name]?[0] ?? "")
             #expect(try Self.found([option], environment: environment)[name]?.source == .option)

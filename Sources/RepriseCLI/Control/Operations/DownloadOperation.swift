@@ -33,7 +33,7 @@ struct DownloadOperation: ControlOperation {
         do {
             try await add(resource, to: cache, selection: selection)
             async let _ = Self.follow(resource.key, in: cache, progress: progress)
-            try await Self.end(of: resource, in: cache)
+            if let failure = try await Self.end(of: resource, in: cache) { return Outcome(failure: failure) }
         } catch is CancellationError {
             // In a task of its own, because this one is canceled.
             if pause == true, !wasUnderWay { try await Task { try await cache.downloads.pause(resource.key) }.value }
@@ -88,16 +88,28 @@ struct DownloadOperation: ControlOperation {
         }
     }
 
-    private static func end(of resource: MediaResource, in cache: MediaCache) async throws {
+    /// Waits until it is done; returns what others have made of it that ends it otherwise.
+    private static func end(of resource: MediaResource, in cache: MediaCache) async throws -> FailedTransfer? {
         for await list in cache.downloads.updates(every: .zero) {
             switch list.first(where: { $0.key == resource.key })?.state {
-            case .done: return
+            case .done: return nil
             case .waiting(.schedule, _): continue
             case .failed(let error), .waiting(_, let error): throw await Pin.reason(error, of: resource)
-            case .queued, .running, .paused, nil: continue
+            case .queued, .running: continue
+            case .paused:
+                return FailedTransfer(
+                    Failure.Reason(
+                        code: ExitCode(1), name: "paused",
+                        message: "\(resource.url.redacted) was paused meanwhile. To go on: reprise downloads --resume URL"))
+            case nil:
+                return FailedTransfer(
+                    Failure.Reason(
+                        code: ExitCode(1), name: "removed",
+                        message: "\(resource.url.redacted) was removed or released meanwhile."))
             }
         }
         try Task.checkCancellation()
+        return nil
     }
 }
 

@@ -64,7 +64,7 @@ struct DownloadsOperation: ControlOperation {
         guard cache.resumesDownloads else { return Outcome(downloads, isFetching: false) }
         var troubles: [CacheKey: DownloadTrouble] = [:]
         for download in downloads {
-            let resource = try cache.resource(for: download.url)
+            let resource = try cache.resource(for: download.url, key: download.key)
             troubles[download.key] = await DownloadTrouble(download, at: resource)
         }
         return Outcome(downloads, isFetching: true, troubles: troubles)
