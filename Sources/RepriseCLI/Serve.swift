@@ -122,8 +122,10 @@ struct Serve: AsyncParsableCommand {
             if watching.accessLogFormat != nil, values.accessLog == nil {
                 throw ValidationError("--access-log-format is of no use without --access-log.")
             }
-            let logger = try cache.logger("reprise")
+            let levels = LogLevelSwitch(try cache.logLevel())
+            let logger = cache.logger("reprise", levels: levels)
             var configuration = ProxyConfiguration()
+            configuration.logLevel = levels
             values.apply(to: &configuration)
             if let socket = try PassedSocket(CacheOptions.environment, process: getpid()) {
                 (configuration.host, configuration.port) = (socket.host, socket.port)
