@@ -4,6 +4,7 @@ import Primitives
 import Logging
 import Reprise
 import RepriseHTTPClient
+import RepriseProxy
 import RepriseStreams
 
 /// Options that every subcommand shares.
