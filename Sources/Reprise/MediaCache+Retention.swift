@@ -39,7 +39,9 @@ extension MediaCache {
         await store.evictor.prepare()
         let retained = Index.Retained(
             key: resource.key, url: resource.url, retention: retention,
-            selection: retention == .download ? selection : nil, parts: parts)
+            selection: retention == .download ? selection : nil,
+            keyRule: retention == .download ? resource.keyRule ?? engine.configuration.keyPolicy.rule : nil,
+            parts: parts)
         try await store.recorder.retain(retained, networkPolicy: resource.networkPolicy) { usage in
             guard retention == .cached || usage.allocated <= store.quota.limit else {
                 throw RepriseError(.storageFull, store.noRoomReason(retained: usage))
@@ -47,7 +49,10 @@ extension MediaCache {
         }
         if retention == .cached { await settleTags(try store.index.limitedTags(ofFile: resource.key)) }
         if retention == .download {
-            downloads.start(resource.key, request: resource.originRequest, selection: selection)
+            // One that was there before has its own rule.
+            let keyRule = try store.index.keyRule(ofDownload: resource.key)
+            downloads.start(
+                resource.key, request: resource.originRequest, selection: selection, keyRule: keyRule)
         } else {
             downloads.cancel(resource.key)
         }

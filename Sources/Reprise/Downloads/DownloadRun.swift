@@ -29,7 +29,9 @@ struct DownloadRun: Sendable {
     ) {
         var request = item.request
         request.demand = .download
-        stream = StreamFiles(key: item.key, request: request, engine: engine)
+        stream = StreamFiles(
+            key: item.key, request: request, engine: engine,
+            keyPolicy: item.keyRule?.policy ?? engine.configuration.keyPolicy)
         (selection, self.engine, self.report) = (item.selection, engine, report)
     }
 

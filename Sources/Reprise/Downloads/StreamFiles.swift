@@ -5,6 +5,8 @@ struct StreamFiles: Sendable {
     /// The request for the first file; its demand is that of all.
     let request: OriginRequest
     let engine: Engine
+    /// How the keys of the other files are derived.
+    let keyPolicy: CacheKeyPolicy
 
     /// The first file: the outermost playlist, or the only file there is.
     var first: FileDownload { FileDownload(key: key, request: request, engine: engine) }
@@ -64,7 +66,7 @@ struct StreamFiles: Sendable {
 
     /// A file that a playlist names.
     func member(at url: ResourceURL, isKey: Bool = false, role: StreamRole? = nil) -> FileDownload {
-        let key = engine.configuration.keyPolicy.key(for: url).inPartition(key.partition)
+        let key = keyPolicy.key(for: url).inPartition(key.partition)
         // What lets the user in at one host is not for others.
         var member = OriginRequest(url: url, fields: url.isSameHost(as: request.url) ? request.fields : [:])
         (member.networkPolicy, member.key, member.isForKey) = (request.networkPolicy, key, isKey)
