@@ -124,15 +124,16 @@ import Testing
 
     @Test(
         "a stream that was encoded once more under the same names, or only its lists: no old byte stays, none comes twice",
-        arguments: ["/master.m3u8", "/high.m3u8"], [true, false])
-    func encodedAnew(first: String, isNew: Bool) async throws {
+        arguments: ["/master.m3u8", "/high.m3u8"].flatMap { [($0, true), ($0, false)] }, ["max-age=0", "no-cache"])
+    func encodedAnew(stream: (first: String, isNew: Bool), control: String) async throws {
+        let (first, isNew) = stream
         try await Self.run { bench, _ async throws in
             let names = (1...4).map { "high\($0).ts" }
-            Self.publish(Self.list(names), at: "/high.m3u8", bench, control: "max-age=0")
+            Self.publish(Self.list(names), at: "/high.m3u8", bench, control: control)
             let resource = try bench.cache.resource(for: bench.origin.url(first))
             try await Self.breakOff(bench, resource, lists: first == "/high.m3u8" ? [first] : Self.lists)
             let other = Self.list(names).replacing("EXTINF:4", with: "EXTINF:3.9")
-            Self.publish(other, at: "/high.m3u8", bench, control: "max-age=0")
+            Self.publish(other, at: "/high.m3u8", bench, control: control)
             for number in 1...4 where isNew {
                 bench.publish(
                     "/high\(number).ts", length: Self.length, seed: UInt64(30 + number), etag: "\"v2\"",
