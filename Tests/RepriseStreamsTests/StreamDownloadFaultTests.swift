@@ -177,6 +177,57 @@ import Testing
         }
     }
 
+    @Test(
+        "segments that no list names any more are given up when the new ones are whole, and not before; others keep theirs",
+        arguments: [false, true])
+    func outgrownSegments(isReopened: Bool) async throws {
+        try await Self.run { bench, resource async throws in
+            Self.publish(Self.list((1...4).map { "high\($0).ts" }), at: "/high.m3u8", bench, control: "max-age=0")
+            Self.publish(Self.list(["high4.ts"]), at: "/other.m3u8", bench)
+            let other = try bench.cache.resource(for: bench.origin.url("/other.m3u8"))
+            try await bench.cache.downloads.add(resource)
+            try await bench.cache.downloads.add(other)
+            try await Self.finish(bench.cache, count: 2)
+            let own = try bench.cache.resource(for: bench.origin.url("/high3.ts"))
+            try await bench.cache.retain(own, as: .pinned)
+
+            for name in ["new2", "new3"] { bench.publish("/\(name).ts", length: Self.length, type: "video/mp2t") }
+            bench.origin.hold("/new2.ts", at: 50_000)
+            Self.publish(Self.list(["high1.ts", "new2.ts", "new3.ts"]), at: "/high.m3u8", bench, control: "max-age=0")
+            _ = try await bench.cache.resource(for: bench.origin.url("/high.m3u8")).read().drain()
+            try await bench.cache.downloads.add(resource)
+            await bench.origin.waitUntil { $0["/new2.ts"].bodyBytesSent >= 50_000 && $0["/new3.ts"].requestCount > 0 }
+            let before = try await Self.kept(bench.cache)
+            #expect(before["high2.ts"] == .download && before["high1.ts"] == .download, "not before the new is whole")
+            if isReopened { await bench.cache.close() }
+            bench.origin.release("/new2.ts")
+            func check(_ cache: MediaCache) async throws {
+                try await Self.finish(cache, count: 2)
+                let kept = try await Self.kept(cache)
+                #expect(kept["high2.ts"] == .cached, "no list names it")
+                #expect(kept["high3.ts"] == .pinned, "by itself")
+                for name in ["high1.ts", "new2.ts", "new3.ts", "key", "high.m3u8", "master.m3u8", "high4.ts"] {
+                    #expect(kept[name] == .download, "\(name)")
+                }
+                let titles = try await cache.titles()
+                #expect(titles.first { $0.key == resource.key }?.fileCount == 6)
+                #expect(titles.first { $0.key == other.key }?.fileCount == 3)
+            }
+            if isReopened { try await Self.reopened(bench, check) } else { try await check(bench.cache) }
+        }
+    }
+
+    /// Returns when so many downloads are done.
+    private static func finish(_ cache: MediaCache, count: Int) async throws {
+        for await list in cache.downloads.updates(every: .zero) where list.filter(isDone).count == count { return }
+        throw RepriseError(.closed, "The cache was closed.")
+    }
+
+    private static func kept(_ cache: MediaCache) async throws -> [String: Retention] {
+        let entries = try await cache.entries()
+        return Dictionary(uniqueKeysWithValues: entries.map { ($0.url.lastPathComponent, $0.retention) })
+    }
+
     @Test("a variant whose list is gone: the download fails, says which one, and goes on when it is there again")
     func goneList() async throws {
         try await Self.run { bench, resource async throws in

@@ -43,6 +43,7 @@ struct DownloadRun: Sendable {
         if let files = try await storedStream() {
             // They may have been stored one by one, and belong to nothing that is kept.
             engine.store?.recorder.note(files, in: stream.title)
+            try await giveUpUnnamed()
             return
         }
         try await engine.authorizer?.prepare(stream.request)
@@ -92,6 +93,13 @@ struct DownloadRun: Sendable {
         try stream.settle(lists)
         try stream.assignRole(namesPlaylists: playlists.count > 1)
         try await fetch(members, playlists: playlists)
+        try await giveUpUnnamed()
+    }
+
+    /// Gives up the files that no stored playlist of the stream names any more, now that all is stored that they name.
+    private func giveUpUnnamed() async throws {
+        guard let named = try await stream.named() else { return }
+        engine.store?.recorder.noteNamed(named, by: stream.title)
     }
 
     /// Runs `work`, once more if the origin has another file by now: its bytes do not continue those that were stored.

@@ -74,6 +74,9 @@ struct StreamFiles: Sendable {
         return FileDownload(key: key, request: member, engine: engine, role: role, titles: [title])
     }
 
+    /// The keys of the files that the stored playlists name; `nil` if not all of them are known.
+    func named() async throws -> Set<CacheKey>? { try await engine.namedFiles(of: title, keyPolicy: keyPolicy) }
+
     /// Says of the outermost playlist whether it names playlists or segments.
     ///
     /// Without it a list of playlists would be believed in play, and name files that are missing while the origin is
