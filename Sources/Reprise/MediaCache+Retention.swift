@@ -41,7 +41,7 @@ extension MediaCache {
             key: resource.key, url: resource.url, retention: retention,
             selection: retention == .download ? selection : nil,
             keyRule: retention == .download ? resource.keyRule ?? engine.configuration.keyPolicy.rule : nil,
-            parts: parts)
+            parts: parts, files: try await namedFiles(of: resource, retention: retention))
         try await store.recorder.retain(retained, networkPolicy: resource.networkPolicy) { usage in
             guard retention == .cached || usage.allocated <= store.quota.limit else {
                 throw RepriseError(.storageFull, store.noRoomReason(retained: usage))
@@ -56,6 +56,14 @@ extension MediaCache {
         } else {
             downloads.cancel(resource.key)
         }
+    }
+
+    /// The files that go with a playlist under this retention: where it is pinned, those that it names.
+    private func namedFiles(of resource: MediaResource, retention: Retention) async throws -> Set<CacheKey> {
+        guard case .pinned = retention else { return [] }
+        let title = TitleReference(key: resource.key, url: resource.url)
+        let keyPolicy = resource.keyRule?.policy ?? engine.configuration.keyPolicy
+        return try await engine.namedFiles(of: title, keyPolicy: keyPolicy) ?? []
     }
 
     /// The key of the stored response to `resource`, a variant's where responses vary; throws `storageFull` unless

@@ -228,6 +228,31 @@ import Testing
         return Dictionary(uniqueKeysWithValues: entries.map { ($0.url.lastPathComponent, $0.retention) })
     }
 
+    @Test("a playlist of a stored stream that is pinned keeps what it names, and the others go")
+    func pinnedTrack() async throws {
+        try await Self.run { bench, resource async throws in
+            try await bench.cache.downloads.add(resource)
+            try await Self.finish(bench.cache, count: 1)
+            try await bench.cache.downloads.add(resource, selection: StreamSelection(quality: .smallest))
+            await bench.origin.waitUntil { $0["/low4.ts"].bodyBytesSent >= Self.length }
+            try await Self.finish(bench.cache, count: 1)
+            try await bench.cache.retain(resource, as: .cached)
+            let track = try bench.cache.resource(for: bench.origin.url("/high.m3u8"))
+            try await bench.cache.retain(track, as: .pinned)
+            let kept = try await Self.kept(bench.cache)
+            #expect(
+                Set(kept.filter { $0.value == .pinned }.keys)
+                    == ["high.m3u8", "key", "high1.ts", "high2.ts", "high3.ts", "high4.ts"])
+            #expect(kept.count == 12)
+            let title = try #require(try await bench.cache.titles().first { $0.key == track.key })
+            #expect(title.fileCount == 6 && title.retention == .pinned)
+            await bench.cache.becomeIdle()
+            _ = await bench.cache.prune(toSize: 0)
+            #expect(try await bench.cache.entries().count == 6)
+            #expect(try await bench.cache.titles(complete: true).map(\.key) == [track.key])
+        }
+    }
+
     @Test("a variant whose list is gone: the download fails, says which one, and goes on when it is there again")
     func goneList() async throws {
         try await Self.run { bench, resource async throws in

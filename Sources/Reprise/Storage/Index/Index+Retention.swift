@@ -37,6 +37,10 @@ extension Index {
             row.keyRule = try keyRule(ofDownload: name, in: database) ?? retained.keyRule
             try RetentionRow(row, name: name, codec: codec).save(in: database)
             if retained.retention == .download { try beginDownload(name, networkPolicy: networkPolicy, in: database) }
+            if !retained.files.isEmpty {
+                // Kept by itself now, it begins a title although another one may name it.
+                _ = try add(retained.files, to: TitleReference(key: retained.key, url: retained.url), in: database)
+            }
             for (key, ranges) in retained.parts {
                 try PartRow.save(ranges, of: self.name(of: key), for: name, in: database)
             }
@@ -117,6 +121,8 @@ extension Index {
         var keyRule: KeyRule?
         /// Where the beginning is kept, which bytes of which files that is.
         var parts: [CacheKey: ByteRangeSet] = [:]
+        /// Where a playlist is pinned, the files that it names.
+        var files: Set<CacheKey> = []
     }
 
     /// All retained keys.
