@@ -162,6 +162,16 @@ struct DownloadRun: Sendable {
         return keys
     }
 
+    /// The keys of `members` of which something is stored.
+    ///
+    /// Each of them is looked at by itself; of a film of which nothing is stored yet, that would take seconds.
+    private func recordedKeys(of members: [FileDownload]) async throws -> Set<CacheKey> {
+        guard let store = engine.store else { return [] }
+        let keys = members.map(\.key)
+        let live = Set(keys.filter { engine.liveResource($0) != nil })
+        return try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.recorded(keys) }.union(live)
+    }
+
     /// Fetches what is missing of `members`, and makes them and the playlists, whose lengths are given, files of the
     /// title.
     private func fetch(_ members: [FileDownload], playlists: [CacheKey: Int64]) async throws {
@@ -171,9 +181,10 @@ struct DownloadRun: Sendable {
                 files: playlists.count + members.count, storedFiles: playlists.count,
                 storedBytes: playlists.values.reduce(0, +)))
         var missing: [(file: FileDownload, storedBytes: Int64)] = []
+        let recorded = try await recordedKeys(of: members)
         for member in members {
             try Task.checkCancellation()
-            let (byteCount, isWhole) = try await member.stored()
+            let (byteCount, isWhole) = recorded.contains(member.key) ? try await member.stored() : (0, false)
             tally.withLock { tally in
                 tally.storedBytes += byteCount
                 tally.storedFiles += isWhole ? 1 : 0

@@ -23,7 +23,8 @@ extension Index {
     /// Records that `keys`, as far as they are stored, belong to `title`.
     func add(_ keys: Set<CacheKey>, to title: TitleReference, in database: Database) throws -> Membership {
         var stored: [String] = []
-        for key in keys {
+        // Of the tens of thousands that a list names, few are stored when it is read first.
+        for key in keys.count > 1 ? try recorded(keys, in: database) : keys {
             stored += try String.fetchAll(
                 database,
                 sql: """
