@@ -39,7 +39,9 @@ extension MediaCache {
         await store.evictor.prepare()
         let retained = Index.Retained(
             key: resource.key, url: resource.url, retention: retention,
-            selection: retention == .download ? selection : nil, parts: parts)
+            selection: retention == .download ? selection : nil,
+            keyRule: retention == .download ? resource.keyRule ?? engine.configuration.keyPolicy.rule : nil,
+            parts: parts, files: try await namedFiles(of: resource, retention: retention))
         try await store.recorder.retain(retained, networkPolicy: resource.networkPolicy) { usage in
             guard retention == .cached || usage.allocated <= store.quota.limit else {
                 throw RepriseError(.storageFull, store.noRoomReason(retained: usage))
@@ -47,10 +49,21 @@ extension MediaCache {
         }
         if retention == .cached { await settleTags(try store.index.limitedTags(ofFile: resource.key)) }
         if retention == .download {
-            downloads.start(resource.key, request: resource.originRequest, selection: selection)
+            // One that was there before has its own rule.
+            let keyRule = try store.index.keyRule(ofDownload: resource.key)
+            downloads.start(
+                resource.key, request: resource.originRequest, selection: selection, keyRule: keyRule)
         } else {
             downloads.cancel(resource.key)
         }
+    }
+
+    /// The files that go with a playlist under this retention: where it is pinned, those that it names.
+    private func namedFiles(of resource: MediaResource, retention: Retention) async throws -> Set<CacheKey> {
+        guard case .pinned = retention else { return [] }
+        let title = TitleReference(key: resource.key, url: resource.url)
+        let keyPolicy = resource.keyRule?.policy ?? engine.configuration.keyPolicy
+        return try await engine.namedFiles(of: title, keyPolicy: keyPolicy) ?? []
     }
 
     /// The key of the stored response to `resource`, a variant's where responses vary; throws `storageFull` unless

@@ -21,6 +21,8 @@ public struct MediaResource: Sendable {
     /// How long a read repeats requests to an origin that fails before its first byte; `nil` for as long as
     /// ``RetryPolicy`` says.
     package var patience: Duration?
+    /// How a download derives the keys of a stream's files; `nil` for the cache's own rule.
+    var keyRule: KeyRule?
 
     init(url: ResourceURL, key: CacheKey, fields: HTTPFields, resource: LiveResource, cache: MediaCache) {
         self.cache = cache

@@ -51,6 +51,8 @@ public struct Download: Sendable, Identifiable {
     public let files: FileCount?
     /// What is downloaded if it is a stream.
     public let selection: StreamSelection
+    /// How the keys of a stream's files are derived, as recorded when it was added; `nil` for the cache's own rule.
+    package let keyRule: KeyRule?
 
     /// A number of files of a stream: playlists, segments and keys.
     public struct FileCount: Sendable, Hashable {

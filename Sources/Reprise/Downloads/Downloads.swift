@@ -225,8 +225,8 @@ public final class Downloads: Sendable {
     }
 
     /// Fetches the missing bytes of `key`, unless that is under way.
-    func start(_ key: CacheKey, request: OriginRequest, selection: StreamSelection) {
-        apply { $0.add(key, request: request, selection: selection) }
+    func start(_ key: CacheKey, request: OriginRequest, selection: StreamSelection, keyRule: KeyRule?) {
+        apply { $0.add(key, request: request, selection: selection, keyRule: keyRule) }
     }
 
     /// `key` is no download any more.
@@ -396,6 +396,7 @@ extension Download {
     /// A stream with so many files; one of which nothing is missing is done.
     package init(_ stream: Download, storedFiles: Int, missingFiles: Int, storedBytes: Int64) {
         (key, url, networkPolicy, selection) = (stream.key, stream.url, stream.networkPolicy, stream.selection)
+        keyRule = stream.keyRule
         (self.storedBytes, bytesPerSecond) = (storedBytes, nil)
         completeLength = missingFiles == 0 ? storedBytes : nil
         files = FileCount(stored: storedFiles, all: storedFiles + missingFiles)
@@ -407,7 +408,7 @@ extension Download {
         (storedBytes, completeLength) = (item.storedBytes, item.completeLength)
         self.bytesPerSecond = bytesPerSecond
         files = stream.map { FileCount(stored: $0.storedFiles, all: $0.files) }
-        selection = item.selection
+        (selection, keyRule) = (item.selection, item.keyRule)
         state =
             switch item.phase {
             case .queued: .queued
