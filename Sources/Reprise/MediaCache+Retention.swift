@@ -28,7 +28,8 @@ extension MediaCache {
         arrived: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws {
         guard retention != .download || resource.networkPolicy != .never else {
-            throw RepriseError(.invalidArgument, "A download needs a network; give its resource another network policy.")
+            throw RepriseError(
+                .invalidArgument, "A download needs a network; give its resource another network policy.")
         }
         let store = try writableStore()
         var parts: [CacheKey: ByteRangeSet] = [:]

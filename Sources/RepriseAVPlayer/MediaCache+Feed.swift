@@ -20,8 +20,7 @@ extension MediaCache {
     ///   - options: Those with which the items are made.
     ///   - amount: How much to store of what lies so many places behind the current one; before it, the distance is
     ///     negative. `nil` for nothing. By default as ``PreloadAmount/atDistance(_:)`` says.
-    // An empty list without a type is the engine's, which does the same.
-    @_disfavoredOverload
+    @_disfavoredOverload  // An empty list without a type is the engine's, which does the same.
     public func preload(
         _ urls: [URL], current: Int? = nil, options: PlaybackOptions = PlaybackOptions(),
         amount: (_ distance: Int) -> PreloadAmount? = PreloadAmount.atDistance

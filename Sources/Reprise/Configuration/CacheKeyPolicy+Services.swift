@@ -39,8 +39,8 @@ extension CacheKeyPolicy {
 
     /// URLs of Azure Storage with a shared access signature: of an account, a service or a user.
     ///
-    /// `snapshot` and `versionid`, which select a version of a blob, stay, and so do the fields that a URL sets, such as
-    /// `rsct`.
+    /// `snapshot` and `versionid`, which select a version of a blob, stay, and so do the fields that a URL sets, such
+    /// as `rsct`.
     public static let azure = droppingQueryItems([
         "sv", "ss", "srt", "sr", "sp", "st", "se", "sip", "spr", "si", "sig", "sdd", "ses", "skoid", "sktid", "skt",
         "ske", "sks", "skv", "saoid", "suoid", "scid", "sduoid", "skdutid",

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Reprise
 
-/// Plays with a beginning, as of a player's items: each asks once where what is stored is stale.
+/// Plays with a beginning, as of a player's items: each asks once where the stored response is stale.
 @Suite(.limit(minutes: 1)) struct PlayTests {
     private static let bytes = TestPattern.bytes(in: 0..<10_000, seed: 1)
 
