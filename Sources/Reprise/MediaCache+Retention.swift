@@ -14,7 +14,8 @@ extension MediaCache {
     ///
     /// Throws ``RepriseError``: `storageFull` when what is kept would exceed the limit, or that of its tag
     /// (``setLimit(_:forTag:)``), by itself; the retention then stays as it was.
-    /// `invalidArgument` for the first bytes, seconds or segments if they are none.
+    /// `invalidArgument` for the first bytes, seconds or segments if they are none, and for a download that may use no
+    /// network (``NetworkPolicy/never``).
     public func retain(_ resource: MediaResource, as retention: Retention) async throws {
         try await retain(resource, as: retention, selection: StreamSelection())
     }
@@ -26,6 +27,10 @@ extension MediaCache {
         _ resource: MediaResource, as retention: Retention, selection: StreamSelection,
         arrived: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws {
+        guard retention != .download || resource.networkPolicy != .never else {
+            throw RepriseError(
+                .invalidArgument, "A download needs a network; give its resource another network policy.")
+        }
         let store = try writableStore()
         var parts: [CacheKey: ByteRangeSet] = [:]
         if case .first(let amount) = retention {

@@ -109,7 +109,10 @@ import Testing
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let path = try directory.write(Array("port = 1\nlimit = 3GB\nrate = 2MB\n".utf8), to: "r.conf")
-        let environment = ["REPRISE_CONFIG": path, "REPRISE_LIMIT": "4GB", "REPRISE_PROT": "2", "REPRISE_SEED": "1", "HOME": "/home/me"]
+        let environment = [
+            "REPRISE_CONFIG": path, "REPRISE_LIMIT": "4GB", "REPRISE_PROT": "2", "REPRISE_SEED": "1",
+            "HOME": "/home/me",
+        ]
         let outcome = try await Command.run(["config", "--rate", "20Mbit"], environment: environment)
         #expect(outcome.exit == .status(0), "\(outcome)")
         let lines = outcome.output.components(separatedBy: "\n")

@@ -100,12 +100,13 @@ struct DownloadOperation: ControlOperation {
                 return FailedTransfer(
                     Failure.Reason(
                         code: ExitCode(1), name: "paused",
-                        message: "\(resource.url.redacted) was paused meanwhile. To go on: reprise downloads --resume URL"))
+                        message: "\(resource.url.redacted) was paused by others. To go on: reprise downloads "
+                            + "--resume URL"))
             case nil:
                 return FailedTransfer(
                     Failure.Reason(
                         code: ExitCode(1), name: "removed",
-                        message: "\(resource.url.redacted) was removed or released meanwhile."))
+                        message: "\(resource.url.redacted) was removed or released by others."))
             }
         }
         try Task.checkCancellation()
