@@ -72,6 +72,34 @@ public struct Download: Sendable, Identifiable {
     }
 }
 
+extension Download {
+    /// A stream with so many files; one of which nothing is missing is done.
+    package init(_ stream: Download, storedFiles: Int, missingFiles: Int, storedBytes: Int64) {
+        (key, url, networkPolicy, selection) = (stream.key, stream.url, stream.networkPolicy, stream.selection)
+        (self.storedBytes, bytesPerSecond) = (storedBytes, nil)
+        completeLength = missingFiles == 0 ? storedBytes : nil
+        files = FileCount(stored: storedFiles, all: storedFiles + missingFiles)
+        if case .queued = stream.state, missingFiles == 0 { state = .done } else { state = stream.state }
+    }
+
+    init(_ item: DownloadQueue.Item, stream: StreamProgress?, bytesPerSecond: Double?) {
+        (key, url, networkPolicy) = (item.key, item.request.url, item.request.networkPolicy)
+        (storedBytes, completeLength) = (item.storedBytes, item.completeLength)
+        self.bytesPerSecond = bytesPerSecond
+        files = stream.map { FileCount(stored: $0.storedFiles, all: $0.files) }
+        selection = item.selection
+        state =
+            switch item.phase {
+            case .queued: .queued
+            case .running: .running
+            case .waiting(let obstacle, let error): .waiting(obstacle, error)
+            case .paused: .paused
+            case .done: .done
+            case .failed(let error): .failed(error)
+            }
+    }
+}
+
 extension Download.State {
     /// Why it waits or has failed.
     public var error: RepriseError? {

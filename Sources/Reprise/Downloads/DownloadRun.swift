@@ -2,19 +2,6 @@ import Primitives
 
 /// Fetches what is missing of one download: of a file, or of a stream with its playlists, segments and keys.
 struct DownloadRun: Sendable {
-    /// How far the download of a stream is.
-    struct StreamProgress: Sendable {
-        /// Number of its files, playlists included.
-        var files = 0
-        /// Number of those that are stored as wholes.
-        var storedFiles = 0
-        /// Bytes of them on disk.
-        var storedBytes: Int64 = 0
-
-        /// The bytes of all files; `nil` while some are missing, whose lengths no playlist says.
-        var completeLength: Int64? { storedFiles == files ? storedBytes : nil }
-    }
-
     private let stream: StreamFiles
     private let selection: StreamSelection
     private let engine: Engine
@@ -156,21 +143,18 @@ struct DownloadRun: Sendable {
     /// title.
     private func fetch(_ members: [FileDownload], playlists: [CacheKey: Int64]) async throws {
         engine.store?.recorder.note(Array(playlists.keys) + members.map(\.key), in: stream.title)
-        let tally = Mutex(
-            StreamProgress(
-                files: playlists.count + members.count, storedFiles: playlists.count,
-                storedBytes: playlists.values.reduce(0, +)))
+        var progress = StreamProgress(
+            files: playlists.count + members.count, storedFiles: playlists.count,
+            storedBytes: playlists.values.reduce(0, +))
         var missing: [(file: FileDownload, storedBytes: Int64)] = []
         for member in members {
             try Task.checkCancellation()
             let (byteCount, isWhole) = try await member.stored()
-            tally.withLock { tally in
-                tally.storedBytes += byteCount
-                tally.storedFiles += isWhole ? 1 : 0
-            }
+            progress.storedBytes += byteCount
+            progress.storedFiles += isWhole ? 1 : 0
             if !isWhole { missing.append((member, byteCount)) }
         }
-        report(0, tally.withLock { $0 })
+        let tally = StreamTally(progress, report: report)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, member) in missing.enumerated() {
                 if number >= Self.width { try await group.next() }
@@ -179,20 +163,12 @@ struct DownloadRun: Sendable {
                     try await again {
                         _ = try await member.file.fetch { count in
                             counted += Int64(count)
-                            // Told under the lock: of two files, no earlier sum may come last.
-                            tally.withLock { tally in
-                                tally.storedBytes += Int64(count)
-                                report(count, tally)
-                            }
+                            tally.add(bytes: Int64(count), arrived: count)
                         }
                     }
                     // What was stored of a file that has changed is gone.
                     let surplus = counted - (try await member.file.stored().byteCount)
-                    tally.withLock { tally in
-                        tally.storedBytes -= surplus
-                        tally.storedFiles += 1
-                        report(0, tally)
-                    }
+                    tally.add(bytes: -surplus, files: 1)
                 }
             }
             try await group.waitForAll()
@@ -203,12 +179,4 @@ struct DownloadRun: Sendable {
 extension RepriseError {
     /// Whether the origin has nothing there (any more): RFC 9110 §15.5.5, §15.5.11.
     fileprivate var saysGone: Bool { refusal.map { [404, 410].contains($0.head.status.code) } ?? false }
-}
-
-extension DownloadRun.StreamProgress {
-    /// Counts a file that is stored as a whole.
-    fileprivate mutating func note(_ byteCount: Int64) {
-        (files, storedFiles) = (files + 1, storedFiles + 1)
-        storedBytes += byteCount
-    }
 }

@@ -20,7 +20,7 @@ public final class Downloads: Sendable {
         var tasks: [DownloadQueue.Run: Task<Void, Never>] = [:]
         var rates: [DownloadQueue.Run: TransferRate] = [:]
         /// How far the downloads of streams are.
-        var streams: [CacheKey: DownloadRun.StreamProgress] = [:]
+        var streams: [CacheKey: StreamProgress] = [:]
         /// Waits for the next attempts.
         var waits: [CacheKey: Task<Void, Never>] = [:]
         /// The last error that was told of each download that waits.
@@ -131,7 +131,7 @@ public final class Downloads: Sendable {
     /// A download as it is before it is added again, which may fail.
     package struct Former: Sendable {
         fileprivate let item: DownloadQueue.Item
-        fileprivate let stream: DownloadRun.StreamProgress?
+        fileprivate let stream: StreamProgress?
     }
 
     /// A download as it is now; `nil` if there is none.
@@ -344,7 +344,7 @@ public final class Downloads: Sendable {
     }
 
     private func note(
-        _ count: Int, _ stream: DownloadRun.StreamProgress?, of key: CacheKey, in run: DownloadQueue.Run
+        _ count: Int, _ stream: StreamProgress?, of key: CacheKey, in run: DownloadQueue.Run
     ) {
         let now = clock.elapsed()
         state.withLock { state in
@@ -389,33 +389,5 @@ public final class Downloads: Sendable {
         guard let store = engine?.store else { return }
         await state.withLock { $0.resumption }?.value
         try await store.recorder.change(work)
-    }
-}
-
-extension Download {
-    /// A stream with so many files; one of which nothing is missing is done.
-    package init(_ stream: Download, storedFiles: Int, missingFiles: Int, storedBytes: Int64) {
-        (key, url, networkPolicy, selection) = (stream.key, stream.url, stream.networkPolicy, stream.selection)
-        (self.storedBytes, bytesPerSecond) = (storedBytes, nil)
-        completeLength = missingFiles == 0 ? storedBytes : nil
-        files = FileCount(stored: storedFiles, all: storedFiles + missingFiles)
-        if case .queued = stream.state, missingFiles == 0 { state = .done } else { state = stream.state }
-    }
-
-    init(_ item: DownloadQueue.Item, stream: DownloadRun.StreamProgress?, bytesPerSecond: Double?) {
-        (key, url, networkPolicy) = (item.key, item.request.url, item.request.networkPolicy)
-        (storedBytes, completeLength) = (item.storedBytes, item.completeLength)
-        self.bytesPerSecond = bytesPerSecond
-        files = stream.map { FileCount(stored: $0.storedFiles, all: $0.files) }
-        selection = item.selection
-        state =
-            switch item.phase {
-            case .queued: .queued
-            case .running: .running
-            case .waiting(let obstacle, let error): .waiting(obstacle, error)
-            case .paused: .paused
-            case .done: .done
-            case .failed(let error): .failed(error)
-            }
     }
 }

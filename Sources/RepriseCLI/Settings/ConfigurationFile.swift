@@ -155,10 +155,11 @@ struct ConfigurationFile: Sendable, Equatable {
 
     /// A path that the file gives: relative to its own folder.
     private func path(_ text: String) -> String {
-        // Standard output has no folder.
-        if text.hasPrefix("/") || text.hasPrefix("~") || text == "-" { return text }
-        return folder + text
+        Self.isComplete(text) ? text : folder + text
     }
+
+    /// Whether a path means the same in any folder; `-`, standard output, has none.
+    static func isComplete(_ path: String) -> Bool { path.hasPrefix("/") || path.hasPrefix("~") || path == "-" }
 
     // MARK: - Errors
 

@@ -40,9 +40,7 @@ struct SettingNote: Sendable, Equatable {
     /// As a file in any folder would say it.
     var textsInAnyFolder: [String] {
         guard isPath else { return texts }
-        return texts.map { text in
-            text.hasPrefix("/") || text.hasPrefix("~") || text == "-" ? text : URL(fileURLWithPath: text).path
-        }
+        return texts.map { ConfigurationFile.isComplete($0) ? $0 : URL(fileURLWithPath: $0).path }
     }
 
     /// It as lines of a file, with its place as a comment.

@@ -67,8 +67,20 @@ import Testing
                 #expect(answer.head.status == 403, "\(prefix)")
                 #expect(!String(decoding: answer.body, as: UTF8.self).contains("reprise_reads"))
             }
-            for target in ["/secret/metrics", "/secret/-/metrics", "/secret/-/status.json"] {
-                #expect(try await RawClient.exchange(port: proxy.server.port, target).head.status == 200, "\(target)")
+        }
+    }
+
+    @Test func withTheTokenAllIsTold() async throws {
+        try await ProxyBench.run(configureProxy: { $0.token = "secret" }) { proxy async throws in
+            for (target, status, words) in [
+                ("/secret/metrics", 200, "reprise_reads"), ("/secret/-/metrics", 200, "reprise_reads"),
+                ("/secret/-/status.json", 200, "sinceStart"), ("/secret/-/titles.json", 200, "titles"),
+                ("/secret/metricsx", 400, "reprise_reads"),
+            ] {
+                let answer = try await RawClient.exchange(port: proxy.server.port, target)
+                #expect(answer.head.status == status, "\(target)")
+                let isTold = String(decoding: answer.body, as: UTF8.self).contains(words)
+                #expect(isTold == (status == 200), "\(target)")
             }
         }
     }

@@ -97,20 +97,18 @@ struct DownloadOperation: ControlOperation {
             case .failed(let error), .waiting(_, let error): throw await Pin.reason(error, of: resource)
             case .queued, .running: continue
             case .paused:
-                return FailedTransfer(
-                    Failure.Reason(
-                        code: ExitCode(1), name: "paused",
-                        message: "\(resource.url.redacted) was paused by others. To go on: reprise downloads "
-                            + "--resume URL"))
-            case nil:
-                return FailedTransfer(
-                    Failure.Reason(
-                        code: ExitCode(1), name: "removed",
-                        message: "\(resource.url.redacted) was removed or released by others."))
+                return endedByOthers(
+                    resource, "paused", "was paused by others. To go on: reprise downloads --resume URL")
+            case nil: return endedByOthers(resource, "removed", "was removed or released by others.")
             }
         }
         try Task.checkCancellation()
         return nil
+    }
+
+    private static func endedByOthers(_ resource: MediaResource, _ name: String, _ words: String) -> FailedTransfer {
+        FailedTransfer(
+            Failure.Reason(code: ExitCode(1), name: name, message: "\(resource.url.redacted) \(words)"))
     }
 }
 
