@@ -18,6 +18,7 @@ let argumentParser = Target.Dependency.product(
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: .when(traits: ["Streams"]))
 // The proxy inside an app, without which HLS bypasses the cache.
 let appProxy = Target.Dependency.target(name: "RepriseProxy", condition: .when(traits: ["Streams"]))
+let appStreams = Target.Dependency.target(name: "RepriseStreams", condition: .when(traits: ["Streams"]))
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
 // Linux has no AVFoundation, so a stand-in takes its name for this package's own tests of the adapter. Packages that
@@ -94,6 +95,7 @@ let package = Package(
             name: "RepriseAVPlayer",
             dependencies: [
                 "ByteRanges", "Reprise", "RepriseURLSession", "HTTPSemantics", "Primitives", httpTypes, appProxy,
+                appStreams,
             ] + avFoundation,
             swiftSettings: strict),
         .target(

@@ -16,16 +16,32 @@ extension MediaCache {
         _ resources: [MediaResource], current: Int? = nil,
         amount: (_ distance: Int) -> PreloadAmount? = PreloadAmount.atDistance
     ) {
+        let places = Self.wantedPlaces(count: resources.count, current: current, amount: amount)
+        preload(inOrder: places.map { (resources[$0.index], $0.amount) })
+    }
+
+    /// The indices of a list of which something is wanted, the nearest to the current one first.
+    package static func wantedPlaces(
+        count: Int, current: Int?, amount: (_ distance: Int) -> PreloadAmount?
+    ) -> [(index: Int, amount: PreloadAmount)] {
         let current = current ?? -1
-        let wanted = resources.enumerated().compactMap { index, resource -> (Int, PreloadQueue.Wanted)? in
+        let wanted = (0..<count).compactMap { index -> (distance: Int, index: Int, amount: PreloadAmount)? in
             let (distance, isTooFar) = index.subtractingReportingOverflow(current)
             guard !isTooFar, distance != 0, let amount = amount(distance) else { return nil }
-            return (
-                distance, PreloadQueue.Wanted(key: resource.key, request: resource.originRequest, amount: amount)
-            )
+            return (distance, index, amount)
         }
         // Of two that are equally far, the one that comes next.
-        let sorted = wanted.sorted { ($0.0.magnitude, $1.0) < ($1.0.magnitude, $0.0) }
-        preloads.set(sorted.map(\.1))
+        let sorted = wanted.sorted {
+            ($0.distance.magnitude, $1.distance) < ($1.distance.magnitude, $0.distance)
+        }
+        return sorted.map { ($0.index, $0.amount) }
+    }
+
+    /// Sets what is preloaded, in this order.
+    package func preload(inOrder wanted: [(resource: MediaResource, amount: PreloadAmount)]) {
+        preloads.set(
+            wanted.map { resource, amount in
+                PreloadQueue.Wanted(key: resource.key, request: resource.originRequest, amount: amount)
+            })
     }
 }

@@ -14,7 +14,8 @@ extension MediaCache {
     ///
     /// Throws ``RepriseError``: `storageFull` when what is kept would exceed the limit, or that of its tag
     /// (``setLimit(_:forTag:)``), by itself; the retention then stays as it was.
-    /// `invalidArgument` for the first bytes, seconds or segments if they are none.
+    /// `invalidArgument` for the first bytes, seconds or segments if they are none, and for a download that may use no
+    /// network (``NetworkPolicy/never``).
     public func retain(_ resource: MediaResource, as retention: Retention) async throws {
         try await retain(resource, as: retention, selection: StreamSelection())
     }
@@ -26,6 +27,10 @@ extension MediaCache {
         _ resource: MediaResource, as retention: Retention, selection: StreamSelection,
         arrived: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws {
+        guard retention != .download || resource.networkPolicy != .never else {
+            throw RepriseError(
+                .invalidArgument, "A download needs a network; give its resource another network policy.")
+        }
         let store = try writableStore()
         var parts: [CacheKey: ByteRangeSet] = [:]
         if case .first(let amount) = retention {
@@ -39,7 +44,9 @@ extension MediaCache {
         await store.evictor.prepare()
         let retained = Index.Retained(
             key: resource.key, url: resource.url, retention: retention,
-            selection: retention == .download ? selection : nil, parts: parts)
+            selection: retention == .download ? selection : nil,
+            keyRule: retention == .download ? resource.keyRule ?? engine.configuration.keyPolicy.rule : nil,
+            parts: parts, files: try await namedFiles(of: resource, retention: retention))
         try await store.recorder.retain(retained, networkPolicy: resource.networkPolicy) { usage in
             guard retention == .cached || usage.allocated <= store.quota.limit else {
                 throw RepriseError(.storageFull, store.noRoomReason(retained: usage))
@@ -47,10 +54,21 @@ extension MediaCache {
         }
         if retention == .cached { await settleTags(try store.index.limitedTags(ofFile: resource.key)) }
         if retention == .download {
-            downloads.start(resource.key, request: resource.originRequest, selection: selection)
+            // One that was there before has its own rule.
+            let keyRule = try store.index.keyRule(ofDownload: resource.key)
+            downloads.start(
+                resource.key, request: resource.originRequest, selection: selection, keyRule: keyRule)
         } else {
             downloads.cancel(resource.key)
         }
+    }
+
+    /// The files that go with a playlist under this retention: where it is pinned, those that it names.
+    private func namedFiles(of resource: MediaResource, retention: Retention) async throws -> Set<CacheKey> {
+        guard case .pinned = retention else { return [] }
+        let title = TitleReference(key: resource.key, url: resource.url)
+        let keyPolicy = resource.keyRule?.policy ?? engine.configuration.keyPolicy
+        return try await engine.namedFiles(of: title, keyPolicy: keyPolicy) ?? []
     }
 
     /// The key of the stored response to `resource`, a variant's where responses vary; throws `storageFull` unless

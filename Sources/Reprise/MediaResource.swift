@@ -14,6 +14,8 @@ public struct MediaResource: Sendable {
     private let cache: MediaCache
     /// Which networks its requests may use; any by default.
     public var networkPolicy = NetworkPolicy.any
+    /// The play that its reads belong to; `nil` for one that lasts as ``ReusePolicy/playWindow`` says.
+    package var play: Play?
     /// What a playlist says about the resource; responses that its reads store, or find stored, get this role.
     package var role: StreamRole?
     /// The titles that the resource is a file of, as playlists say; recorded with responses that its reads store.
@@ -21,6 +23,8 @@ public struct MediaResource: Sendable {
     /// How long a read repeats requests to an origin that fails before its first byte; `nil` for as long as
     /// ``RetryPolicy`` says.
     package var patience: Duration?
+    /// How a download derives the keys of a stream's files; `nil` for the cache's own rule.
+    var keyRule: KeyRule?
 
     init(url: ResourceURL, key: CacheKey, fields: HTTPFields, resource: LiveResource, cache: MediaCache) {
         self.cache = cache
@@ -55,7 +59,8 @@ public struct MediaResource: Sendable {
         request.demand = demand
         if let role { live?.liveGeneration(for: request)?.assign(role) }
         let read = try await current().open(
-            ReadRequest(range: range, origin: request, directives: directives, role: role, titles: titles))
+            ReadRequest(
+                range: range, origin: request, directives: directives, play: play, role: role, titles: titles))
         // Only now is a response that was not in memory.
         if let role { assign(role, to: read.information) }
         read.keep(cache)

@@ -166,7 +166,7 @@ final class AssetFeed: Sendable {
 
     private func find() async {
         let result: Result<AssetInformation, any Error>
-        do { result = .success(try await source.discover()) } catch { result = .failure(error) }
+        do { result = .success(try await discover()) } catch { result = .failure(error) }
         await onQueue { [self] in
             switch result {
             case .success(let information):
@@ -182,29 +182,60 @@ final class AssetFeed: Sendable {
         }
     }
 
+    /// Determines the asset's information, again if the network policy has changed when that fails.
+    private func discover() async throws -> AssetInformation {
+        while true {
+            let policy = source.networkPolicy
+            do { return try await source.discover() } catch is RepriseError where source.networkPolicy != policy {}
+        }
+    }
+
     private func serve(_ id: LoadingMachine.ID, range: Range<Int64>) async {
+        guard let information = state.withLock({ $0.information }) else { return }
+        var position = range.lowerBound
         do {
-            guard let information = state.withLock({ $0.information }) else { return }
-            let bytes = try await source.open(range, of: information)
-            defer { bytes.cancel() }
-            var position = range.lowerBound
-            var sincePause = 0
+            // One read, unless the network policy changes. With stored bytes only, a read ends before a hole, and the
+            // next one reports it.
             while position < range.upperBound {
-                guard let data = try await bytes.next() else {
-                    throw RepriseError(.originBodyTruncated, "The file ended after \(position) bytes.", range: range)
-                }
-                let given = await deliver(data, at: position, to: id)
-                guard given > 0 else { return }
-                position += Int64(given)
-                sincePause += given
-                if sincePause >= Pace.bytes {
-                    sincePause = 0
-                    try await clock.sleep(Pace.pause)
+                let policy = source.networkPolicy
+                do {
+                    guard try await read(range, from: &position, of: information, under: policy, for: id) else {
+                        return
+                    }
+                } catch is RepriseError where source.networkPolicy != policy {
+                    // Tried again under the policy that holds now.
                 }
             }
         } catch {
             await onQueue { [self] in fail(id, error: error) }
         }
+    }
+
+    /// Delivers what one read brings of the rest of `range`, which begins at `position`; false if the player wants no
+    /// more.
+    private func read(
+        _ range: Range<Int64>, from position: inout Int64, of information: AssetInformation,
+        under policy: NetworkPolicy, for id: LoadingMachine.ID
+    ) async throws -> Bool {
+        let start = position
+        let bytes = try await source.open(start..<range.upperBound, of: information)
+        defer { bytes.cancel() }
+        var sincePause = 0
+        while position < range.upperBound, source.networkPolicy == policy {
+            guard let data = try await bytes.next() else {
+                if policy == .never, position > start { return true }
+                throw RepriseError(.originBodyTruncated, "The file ended after \(position) bytes.", range: range)
+            }
+            let given = await deliver(data, at: position, to: id)
+            guard given > 0 else { return false }
+            position += Int64(given)
+            sincePause += given
+            if sincePause >= Pace.bytes {
+                sincePause = 0
+                try await clock.sleep(Pace.pause)
+            }
+        }
+        return true
     }
 
     /// Delivers `data` to the player; returns how many of the bytes it still wanted, 0 if the request has ended.

@@ -10,6 +10,8 @@ final class AssetSource: Sendable {
     let url: ResourceURL
     let options: PlaybackOptions
     private let fields: Result<HTTPFields, RepriseError>
+    /// The life of the item; `nil` where nothing is played.
+    private let play: Play?
     /// A type that overrides all others: the app's, or the one for which AVFoundation requests such a file.
     private let fileType: String?
 
@@ -17,9 +19,10 @@ final class AssetSource: Sendable {
         /// The request that found out what the file is; kept because the player asks for the file's bytes next.
         var probe: MediaRead?
         var mustBeFetchedWhole = false
+        var networkPolicy: NetworkPolicy
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// Maximum wait for validating a partly stored file; after it, the stored bytes are played anyway.
     static let checkTimeout = Duration.seconds(5)
@@ -29,7 +32,11 @@ final class AssetSource: Sendable {
     /// cost more.
     static let window: Int64 = 64 << 10
 
-    init(_ cache: MediaCache, url: ResourceURL, options: PlaybackOptions, fileType: String? = nil) {
+    init(
+        _ cache: MediaCache, url: ResourceURL, options: PlaybackOptions, fileType: String? = nil, play: Play? = nil
+    ) {
+        self.play = play
+        state = Mutex(State(networkPolicy: options.networkPolicy))
         self.cache = options.isStored ? cache : cache.withoutStoring()
         self.url = url
         self.options = options
@@ -48,9 +55,16 @@ final class AssetSource: Sendable {
             } else {
                 try cache.resource(for: url, fields: fields, partition: options.partition)
             }
-        resource.networkPolicy = options.networkPolicy
+        resource.networkPolicy = networkPolicy
+        resource.play = play
         return resource
     }
+
+    /// Which networks may be used now.
+    var networkPolicy: NetworkPolicy { state.withLock { $0.networkPolicy } }
+
+    /// Changes which networks further reads may use.
+    func setNetworkPolicy(_ policy: NetworkPolicy) { state.withLock { $0.networkPolicy = policy } }
 
     /// Whether the origin sends the file only from the beginning, so that bytes the player may skip have to be fetched
     /// too.
@@ -68,23 +82,32 @@ final class AssetSource: Sendable {
     func discover() async throws -> AssetInformation {
         let resource = try resource()
         if let stored = await resource.stored(), let representation = Representation(stored.information) {
-            let (known, isComplete) = (stored.information, stored.isComplete)
-            // A complete file plays without the network. An incomplete one must be unchanged, because the player cannot
-            // be given another length.
-            var isSame = isComplete
-            if !isSame { isSame = await !hasChanged(known, of: resource) }
-            if isSame {
-                noteRanges(known)
-                let information = await information(known, of: representation, isComplete: isComplete) { [self] in
-                    await firstBytes(try self.resource().read(.bounded(0..<Int64(ContentType.bytesNeeded))))
-                }
-                // A playlist may change, and its URL did not reveal that it is one; its stored bytes must not be
-                // played.
-                if information.contentType?.isPlaylist != true { return information }
-            }
-            try await cache.remove(resource.key)
+            let found = try await information(stored, of: representation, resource: resource)
+            // A playlist may change, and its URL did not reveal that it is one; its stored bytes must not be played.
+            if let found, found.contentType?.isPlaylist != true { return found }
+            if networkPolicy != .never { try await cache.remove(resource.key) }
         }
+        guard networkPolicy != .never else { throw notStored(nil) }
         return try await probe()
+    }
+
+    /// The information of the stored representation; `nil` if the origin has another file by now.
+    private func information(
+        _ stored: StoredContent, of representation: Representation, resource: MediaResource
+    ) async throws -> AssetInformation? {
+        let known = stored.information
+        // A complete file is read like any other: the engine asks the origin if it is stale, once for each item.
+        if stored.isComplete, networkPolicy != .never { return try await probe() }
+        // An incomplete one must be unchanged, because the player cannot be given another length.
+        if networkPolicy != .never {
+            // In memory, the answer freshens it. An error shows again when the file is read.
+            _ = try? await resource.loadStored()
+            if await hasChanged(known, of: resource) { return nil }
+        }
+        noteRanges(known)
+        return await information(known, of: representation, isComplete: stored.isComplete) { [self] in
+            await firstBytes(try self.resource().read(.bounded(0..<Int64(ContentType.bytesNeeded))))
+        }
     }
 
     private func probe() async throws -> AssetInformation {
@@ -182,6 +205,7 @@ final class AssetSource: Sendable {
     /// Opens the bytes of `range`, which must exist; throws if they belong to another representation by now.
     func open(_ range: Range<Int64>, of information: AssetInformation) async throws -> AssetBytes {
         let resource = try resource()
+        if resource.networkPolicy == .never { return try await openStored(range, of: information, resource: resource) }
         let length = information.completeLength
         let isSmall = range.upperBound - range.lowerBound < Self.window
         var wanted = range
@@ -202,6 +226,25 @@ final class AssetSource: Sendable {
             throw RepriseError(.validatorChanged, "The file changed at the origin while it was being played.")
         }
         return AssetBytes(read, skipping: range.lowerBound - start)
+    }
+
+    /// Opens the stored bytes from the beginning of `range` on, as far as they reach without a hole.
+    private func openStored(
+        _ range: Range<Int64>, of information: AssetInformation, resource: MediaResource
+    ) async throws -> AssetBytes {
+        let content = await resource.stored()
+        guard let content, information.representation.isSame(as: content.information) else { throw notStored(range) }
+        let prefix = content.ranges.storedPrefix(from: range.lowerBound)
+        guard !prefix.isEmpty else { throw notStored(range) }
+        let read = try await resource.read(.bounded(range.lowerBound..<min(prefix.upperBound, range.upperBound)))
+        return AssetBytes(read, skipping: range.lowerBound - read.start)
+    }
+
+    private func notStored(_ range: Range<Int64>?) -> RepriseError {
+        let what = range.map { "Byte \($0.lowerBound) of \(url.redacted)" } ?? url.redacted
+        return RepriseError(
+            .notStored, "\(what) is not stored, and this item may use no network; download it first, or allow one.",
+            range: range)
     }
 
     private func keep(_ read: MediaRead) {

@@ -52,6 +52,12 @@
             for link in links.withLock({ Array($0.values) }) { link.stop() }
         }
 
+        /// Changes which networks further requests may use.
+        func setNetworkPolicy(_ policy: NetworkPolicy) {
+            feed.source.setNetworkPolicy(policy)
+            for link in links.withLock({ Array($0.values) }) { link.source.setNetworkPolicy(policy) }
+        }
+
         func resourceLoader(
             _ resourceLoader: AVAssetResourceLoader,
             shouldWaitForLoadingOfRequestedResource loadingRequest: AVAssetResourceLoadingRequest
@@ -109,6 +115,7 @@
                 }
                 // Playlists change and keys are secret, so neither is stored.
                 var options = feed.source.options
+                options.networkPolicy = feed.source.networkPolicy
                 options.isStored = false
                 options.fileType = nil
                 let link = AssetFeed(

@@ -66,6 +66,28 @@
         /// See ``loadingError(of:)-(AVAsset)``.
         @MainActor public func loadingError(of item: AVPlayerItem) -> RepriseError? { loadingError(of: item.asset) }
 
+        /// Changes which networks `asset` may use, also while it plays.
+        ///
+        /// Holds for what is requested from now on. What is being fetched goes on; a request that fails under the old
+        /// policy is tried again under the new one. With ``NetworkPolicy/never``, stored bytes play, and the first
+        /// byte that is not stored is an error. HLS items that were made with the same options change together. Does
+        /// nothing for assets that were not made by ``asset(for:options:)``.
+        public nonisolated func setNetworkPolicy(_ policy: NetworkPolicy, for asset: AVAsset) {
+            Self.loader(of: asset)?.setNetworkPolicy(policy)
+            #if Streams
+                if let item = Self.stream(of: asset) {
+                    StreamProxies.shared.setNetworkPolicy(policy, of: item.proxy)
+                }
+            #endif
+        }
+
+        /// Changes which networks `item` may use, also while it plays.
+        ///
+        /// See ``setNetworkPolicy(_:for:)-(_,AVAsset)``.
+        @MainActor public func setNetworkPolicy(_ policy: NetworkPolicy, for item: AVPlayerItem) {
+            setNetworkPolicy(policy, for: item.asset)
+        }
+
         private static let refusals = DispatchQueue(label: "reprise.refusals")
 
         /// An asset at `loaderURL` with a loader for `resource`.
@@ -75,7 +97,8 @@
             var options = options
             // Playlists change and would have to be validated each time.
             if SourceURL.isPlaylist(loaderURL) { options.isStored = false }
-            let delegate = LoaderDelegate(AssetSource(self, url: resource, options: options), loaderURL: loaderURL)
+            let source = AssetSource(self, url: resource, options: options, play: beginPlay())
+            let delegate = LoaderDelegate(source, loaderURL: loaderURL)
             return Self.asset(at: loaderURL, delegate: delegate, queue: delegate.queue)
         }
 
@@ -94,7 +117,8 @@
                     let address = proxy.address(of: resource, key: options.cacheKey)
                 {
                     let asset = AVURLAsset(url: address)
-                    Self.retain(proxy, by: asset)
+                    let source = AssetSource(self, url: resource, options: options)
+                    Self.retain(StreamItem(proxy, resource: try? source.resource()), by: asset)
                     return asset
                 }
             #endif
@@ -116,6 +140,23 @@
         private static func retain(_ object: AnyObject, by asset: AVURLAsset) {
             objc_setAssociatedObject(asset, LoaderKey.address, object, .OBJC_ASSOCIATION_RETAIN)
             objc_setAssociatedObject(asset.resourceLoader, LoaderKey.address, object, .OBJC_ASSOCIATION_RETAIN)
+        }
+
+        #if Streams
+            /// The HLS stream that an asset made by a cache plays.
+            nonisolated static func stream(of asset: AVAsset) -> StreamItem? {
+                objc_getAssociatedObject(asset, LoaderKey.address) as? StreamItem
+            }
+        #endif
+
+        /// The file or stream that an asset made by a cache plays, as it is preloaded.
+        nonisolated static func resource(of asset: AVAsset) -> MediaResource? {
+            if let loader = loader(of: asset) { return try? loader.feed.source.resource() }
+            #if Streams
+                return stream(of: asset)?.resource
+            #else
+                return nil
+            #endif
         }
 
         /// The loader of an asset made by a cache.

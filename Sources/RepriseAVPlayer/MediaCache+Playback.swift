@@ -3,6 +3,10 @@ public import Foundation
 @_exported public import Reprise
 public import RepriseURLSession
 
+#if Streams
+    import RepriseStreams
+#endif
+
 extension MediaCache {
     /// The cache of an app: its media in the app's caches folder, fetched with `URLSession`.
     ///
@@ -14,6 +18,9 @@ extension MediaCache {
     /// that folder up nor shows it, and may empty it when space runs out, so name a directory in Application Support
     /// for downloads and pins (not on tvOS, which has none).
     ///
+    /// With the package's trait `Streams`, downloads and preloads of an HLS playlist are those of the stream
+    /// (`downloadsStreams`), whatever `configuration` says.
+    ///
     /// If the directory cannot be used, because another process has it open, the disk fails, or the key is unavailable
     /// or different, the cache stores nothing and playback continues. ``MediaCache/isStoring`` is then false, and
     /// ``MediaCache/storeProblem`` and the first event say why.
@@ -21,6 +28,10 @@ extension MediaCache {
         directory: URL? = nil, origin: URLSessionOrigin = URLSessionOrigin(),
         configuration: Configuration = Configuration()
     ) async -> MediaCache {
+        var configuration = configuration
+        #if Streams
+            configuration.downloadsStreams = true
+        #endif
         do {
             let directory = try directory ?? defaultDirectory()
             return try await open(directory: directory.path, origin: origin, configuration: configuration)

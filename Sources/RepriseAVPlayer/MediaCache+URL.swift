@@ -29,11 +29,14 @@ extension MediaCache {
     public func preload(
         _ url: URL, _ amount: PreloadAmount = .bytes(1 << 20), options: PlaybackOptions = PlaybackOptions()
     ) -> PreloadTask {
-        let resource = Result { () throws(RepriseError) in try AssetSource.resource(self, url: url, options: options) }
+        let resource = Result { () throws(RepriseError) in
+            try AssetSource.playable(self, url: url, options: options)
+        }
         return PreloadTask(
             Task(executorPreference: DiskExecutor.shared) {
                 guard let resource = try resource.get() else {
-                    throw RepriseError(.invalidURL, "Only http and https URLs of single files can be fetched ahead.")
+                    throw RepriseError(
+                        .invalidURL, "Only http and https URLs that play through the cache can be fetched ahead.")
                 }
                 try await resource.preload(amount)
             })

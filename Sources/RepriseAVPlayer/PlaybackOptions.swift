@@ -40,6 +40,9 @@ public struct PlaybackOptions: Sendable, Hashable {
     /// Whether played media are stored; true by default.
     public var isStored = true
     /// Which networks may be used; any by default.
+    ///
+    /// `setNetworkPolicy(_:for:)` of the cache changes it while an item plays. ``NetworkPolicy/never`` allows none:
+    /// see ``storedOnly``.
     public var networkPolicy = NetworkPolicy.any
     /// Longest time without a byte before a request fails with `NSURLErrorTimedOut`; 60 s by default.
     ///
@@ -50,6 +53,16 @@ public struct PlaybackOptions: Sendable, Hashable {
 
     /// The defaults.
     public init() {}
+
+    /// Options of an item that never uses the network: for thumbnails, waveforms and playback from disk.
+    ///
+    /// Stored bytes are read, however stale. The first byte that is not stored is an error, `notStored`, which
+    /// AVFoundation reports as `NSURLErrorCannotOpenFile`.
+    public static let storedOnly: PlaybackOptions = {
+        var options = PlaybackOptions()
+        options.networkPolicy = .never
+        return options
+    }()
 
     /// ``headers`` as header fields.
     ///

@@ -34,6 +34,24 @@
             }
             return new
         }
+
+        /// Changes which networks the items of `proxy` may use; items that are made from now on get another one.
+        func setNetworkPolicy(_ policy: NetworkPolicy, of proxy: StreamProxy) {
+            entries.withLock { entries in entries = entries.filter { $0.value.proxy !== proxy } }
+            proxy.proxy.setNetworkPolicy(policy)
+        }
+    }
+
+    /// An HLS item as its asset holds it: what it plays, through which proxy.
+    final class StreamItem: Sendable {
+        let proxy: StreamProxy
+        /// The stream, as it is preloaded.
+        let resource: MediaResource?
+
+        init(_ proxy: StreamProxy, resource: MediaResource?) {
+            self.proxy = proxy
+            self.resource = resource
+        }
     }
 
     /// A proxy that stops when nothing holds it.

@@ -46,6 +46,28 @@ package struct PlaylistPlanner: StreamPlanner {
         return plan.files
     }
 
+    package func names(
+        in first: StreamDocument, stored: (ResourceURL) throws -> StreamDocument?
+    ) throws -> Set<ResourceURL>? {
+        let base = URIReference(first.url.description)
+        var listed = ListedURLs()
+        let playlist = try Self.reading { try Playlist(first.bytes, context: HLSContext(url: base), limits: limits) }
+        listed.add(playlist, at: base)
+        if case .hls(let list) = playlist {
+            if list.kind == .media, list.media.targetDuration == nil { return nil }
+            for link in list.links where link.kind.leadsToMediaPlaylist {
+                guard case .fetchable(let target) = list.target(of: link, base: base),
+                    let url = target.streamFile()?.url, let document = try stored(url)
+                else { continue }
+                let mediaBase = URIReference(document.url.description)
+                let context = HLSContext(url: mediaBase, imported: list.variables)
+                let media = try Self.reading { try HLSPlaylist(document.bytes, context: context, limits: limits) }
+                listed.add(.hls(media), at: mediaBase)
+            }
+        }
+        return listed.isOpen ? nil : listed.urls
+    }
+
     package func beginning(
         of first: StreamDocument, amount: PreloadAmount, load: (ResourceURL) async throws -> StreamDocument
     ) async throws -> [StreamPart]? {
@@ -87,6 +109,13 @@ package struct PlaylistPlanner: StreamPlanner {
         do { return try work() } catch let error as PlaylistError {
             throw RepriseError(.notDownloadable, "A playlist of the stream cannot be read: \(error.message)")
         }
+    }
+}
+
+extension LinkKind {
+    /// Whether a multivariant playlist names a media playlist by it.
+    fileprivate var leadsToMediaPlaylist: Bool {
+        [.variant, .rendition, .iFrameVariant, .imageVariant].contains(self)
     }
 }
 

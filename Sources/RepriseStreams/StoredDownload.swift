@@ -21,6 +21,7 @@ extension Download {
 
     /// The same with how many of its files are stored, if it is a stream whose playlists are stored.
     private func counted(in files: StoredFiles) async throws -> Download? {
+        let files = files.named(by: keyRule)
         let members = Mutex<[CacheKey: CacheEntry]>([:])
         func document(_ url: ResourceURL) throws -> StreamDocument {
             guard let entry = files.entry(at: url, in: key.partition), let bytes = files.playlistBytes(of: entry) else {

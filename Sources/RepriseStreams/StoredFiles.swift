@@ -6,7 +6,7 @@ package import Reprise
 /// The files of a cache, found by the URLs that playlists name.
 package struct StoredFiles {
     private let inspector: CacheInspector
-    private let policy: CacheKeyPolicy
+    private var policy: CacheKeyPolicy
     private let byKey: [String: CacheEntry]
     /// Whether the other files are looked up one by one.
     private let looksUp: Bool
@@ -25,6 +25,17 @@ package struct StoredFiles {
         self.looksUp = looksUp
         // The most recently used comes first, also of several variants of one URL.
         byKey = Dictionary(loaded.map { (Self.resource($0.key), $0) }) { first, _ in first }
+    }
+
+    /// The same files, named as the download that begins with `first` names them, if it is recorded how.
+    func named(asIn first: CacheKey) -> StoredFiles { named(by: (try? inspector.keyRule(ofDownload: first)) ?? nil) }
+
+    /// The same files, named by `rule` if there is one.
+    func named(by rule: KeyRule?) -> StoredFiles {
+        guard let rule else { return self }
+        var files = self
+        files.policy = rule.policy
+        return files
     }
 
     /// The files in memory, in no order.

@@ -33,6 +33,7 @@ package struct StreamOutline: Sendable {
         guard let playlist = try? Playlist(bytes, context: HLSContext(url: base)) else { return nil }
         self.entry = entry
         members[entry.key] = entry
+        let files = files.named(asIn: entry.key)
         switch playlist {
         case .hls(let list):
             format = .hls

@@ -108,6 +108,46 @@
             return address
         }
 
+        @Test func aStreamOfStoredBytesOnlyAsksNoOrigin() async throws {
+            try await Site.run { site in
+                let first = site.cache.asset(for: try site.url())
+                let folder = first.url.deletingLastPathComponent()
+                _ = try await Self.load(first.url)
+                _ = try await Self.load(folder.appendingPathComponent("a.ts"))
+                let requests = site.origin.snapshot.requestCount
+                let offline = site.cache.asset(for: try site.url(), options: .storedOnly)
+                let stored = offline.url.deletingLastPathComponent()
+                #expect(String(decoding: try await Self.load(offline.url), as: UTF8.self) == Self.list)
+                let segment = try await Self.load(stored.appendingPathComponent("a.ts"))
+                #expect(segment == TestPattern.bytes(in: 0..<5000, seed: 1))
+                #expect(try await Self.status(of: stored.appendingPathComponent("other.ts")) == 504)
+                #expect(site.origin.snapshot.requestCount == requests)
+                withExtendedLifetime([first, offline]) {}
+            }
+        }
+
+        @Test func theNetworkPolicyOfAStreamChangesWhileItPlays() async throws {
+            try await Site.run { site in
+                let asset = site.cache.asset(for: try site.url())
+                _ = try await Self.load(asset.url)
+                site.cache.setNetworkPolicy(.never, for: asset)
+                let segment = asset.url.deletingLastPathComponent().appendingPathComponent("a.ts")
+                #expect(try await Self.status(of: segment) == 504)
+                #expect(site.origin.snapshot["/s/a.ts"].requestCount == 0)
+                let other = site.cache.asset(for: try site.url())
+                #expect(other.url.port != asset.url.port, "its options allow the network")
+                site.cache.setNetworkPolicy(.any, for: asset)
+                #expect(try await Self.status(of: segment) == 200)
+                withExtendedLifetime([asset, other]) {}
+            }
+        }
+
+        private static func status(of url: URL) async throws -> Int? {
+            let session = URLSession(configuration: .ephemeral)
+            defer { session.invalidateAndCancel() }
+            return (try await session.data(from: url).1 as? HTTPURLResponse)?.statusCode
+        }
+
         @Test func headersThatCannotBeSentFailAsForFiles() async throws {
             try await Site.run { site in
                 var options = PlaybackOptions()

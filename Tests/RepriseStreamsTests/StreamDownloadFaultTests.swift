@@ -124,15 +124,16 @@ import Testing
 
     @Test(
         "a stream that was encoded once more under the same names, or only its lists: no old byte stays, none comes twice",
-        arguments: ["/master.m3u8", "/high.m3u8"], [true, false])
-    func encodedAnew(first: String, isNew: Bool) async throws {
+        arguments: ["/master.m3u8", "/high.m3u8"].flatMap { [($0, true), ($0, false)] }, ["max-age=0", "no-cache"])
+    func encodedAnew(stream: (first: String, isNew: Bool), control: String) async throws {
+        let (first, isNew) = stream
         try await Self.run { bench, _ async throws in
             let names = (1...4).map { "high\($0).ts" }
-            Self.publish(Self.list(names), at: "/high.m3u8", bench, control: "max-age=0")
+            Self.publish(Self.list(names), at: "/high.m3u8", bench, control: control)
             let resource = try bench.cache.resource(for: bench.origin.url(first))
             try await Self.breakOff(bench, resource, lists: first == "/high.m3u8" ? [first] : Self.lists)
             let other = Self.list(names).replacing("EXTINF:4", with: "EXTINF:3.9")
-            Self.publish(other, at: "/high.m3u8", bench, control: "max-age=0")
+            Self.publish(other, at: "/high.m3u8", bench, control: control)
             for number in 1...4 where isNew {
                 bench.publish(
                     "/high\(number).ts", length: Self.length, seed: UInt64(30 + number), etag: "\"v2\"",
@@ -173,6 +174,82 @@ import Testing
                 // The new list may mean other files of the same names: they are validated, and sent once.
                 for path in Self.segments[..<2] { #expect(bench.origin.snapshot[path].bodyBytesSent == Self.length) }
             }
+        }
+    }
+
+    @Test(
+        "segments that no list names any more are given up when the new ones are whole, and not before; others keep theirs",
+        arguments: [false, true])
+    func outgrownSegments(isReopened: Bool) async throws {
+        try await Self.run { bench, resource async throws in
+            Self.publish(Self.list((1...4).map { "high\($0).ts" }), at: "/high.m3u8", bench, control: "max-age=0")
+            Self.publish(Self.list(["high4.ts"]), at: "/other.m3u8", bench)
+            let other = try bench.cache.resource(for: bench.origin.url("/other.m3u8"))
+            try await bench.cache.downloads.add(resource)
+            try await bench.cache.downloads.add(other)
+            try await Self.finish(bench.cache, count: 2)
+            let own = try bench.cache.resource(for: bench.origin.url("/high3.ts"))
+            try await bench.cache.retain(own, as: .pinned)
+
+            for name in ["new2", "new3"] { bench.publish("/\(name).ts", length: Self.length, type: "video/mp2t") }
+            bench.origin.hold("/new2.ts", at: 50_000)
+            Self.publish(Self.list(["high1.ts", "new2.ts", "new3.ts"]), at: "/high.m3u8", bench, control: "max-age=0")
+            _ = try await bench.cache.resource(for: bench.origin.url("/high.m3u8")).read().drain()
+            try await bench.cache.downloads.add(resource)
+            await bench.origin.waitUntil { $0["/new2.ts"].bodyBytesSent >= 50_000 && $0["/new3.ts"].requestCount > 0 }
+            let before = try await Self.kept(bench.cache)
+            #expect(before["high2.ts"] == .download && before["high1.ts"] == .download, "not before the new is whole")
+            if isReopened { await bench.cache.close() }
+            bench.origin.release("/new2.ts")
+            func check(_ cache: MediaCache) async throws {
+                try await Self.finish(cache, count: 2)
+                let kept = try await Self.kept(cache)
+                #expect(kept["high2.ts"] == .cached, "no list names it")
+                #expect(kept["high3.ts"] == .pinned, "by itself")
+                for name in ["high1.ts", "new2.ts", "new3.ts", "key", "high.m3u8", "master.m3u8", "high4.ts"] {
+                    #expect(kept[name] == .download, "\(name)")
+                }
+                let titles = try await cache.titles()
+                #expect(titles.first { $0.key == resource.key }?.fileCount == 6)
+                #expect(titles.first { $0.key == other.key }?.fileCount == 3)
+            }
+            if isReopened { try await Self.reopened(bench, check) } else { try await check(bench.cache) }
+        }
+    }
+
+    /// Returns when so many downloads are done.
+    private static func finish(_ cache: MediaCache, count: Int) async throws {
+        for await list in cache.downloads.updates(every: .zero) where list.filter(isDone).count == count { return }
+        throw RepriseError(.closed, "The cache was closed.")
+    }
+
+    private static func kept(_ cache: MediaCache) async throws -> [String: Retention] {
+        let entries = try await cache.entries()
+        return Dictionary(uniqueKeysWithValues: entries.map { ($0.url.lastPathComponent, $0.retention) })
+    }
+
+    @Test("a playlist of a stored stream that is pinned keeps what it names, and the others go")
+    func pinnedTrack() async throws {
+        try await Self.run { bench, resource async throws in
+            try await bench.cache.downloads.add(resource)
+            try await Self.finish(bench.cache, count: 1)
+            try await bench.cache.downloads.add(resource, selection: StreamSelection(quality: .smallest))
+            await bench.origin.waitUntil { $0["/low4.ts"].bodyBytesSent >= Self.length }
+            try await Self.finish(bench.cache, count: 1)
+            try await bench.cache.retain(resource, as: .cached)
+            let track = try bench.cache.resource(for: bench.origin.url("/high.m3u8"))
+            try await bench.cache.retain(track, as: .pinned)
+            let kept = try await Self.kept(bench.cache)
+            #expect(
+                Set(kept.filter { $0.value == .pinned }.keys)
+                    == ["high.m3u8", "key", "high1.ts", "high2.ts", "high3.ts", "high4.ts"])
+            #expect(kept.count == 12)
+            let title = try #require(try await bench.cache.titles().first { $0.key == track.key })
+            #expect(title.fileCount == 6 && title.retention == .pinned)
+            await bench.cache.becomeIdle()
+            _ = await bench.cache.prune(toSize: 0)
+            #expect(try await bench.cache.entries().count == 6)
+            #expect(try await bench.cache.titles(complete: true).map(\.key) == [track.key])
         }
     }
 

@@ -147,6 +147,49 @@ import Testing
         }
     }
 
+    @Test(
+        "a download goes on under the keys with which it began, whatever the next process drops of queries",
+        arguments: [CacheKeyPolicy.droppingQueryItems(["token"]), .droppingQuery, .url],
+        [CacheKeyPolicy.url, .droppingQueryItems(["token"])])
+    func keyRule(first: CacheKeyPolicy, next: CacheKeyPolicy) async throws {
+        try await Self.run(configure: { $0.keyPolicy = first }) { bench, _ async throws in
+            let names = (1...4).map { "low\($0).ts" }
+            Self.publish(Self.media(names.map { $0 + "?token=a" }), at: "/signed.m3u8", bench)
+            let url = bench.origin.url("/signed.m3u8")
+            bench.origin.hold("/low4.ts", at: 50_000)
+            try await bench.cache.downloads.add(bench.cache.resource(for: url))
+            await bench.origin.waitUntil { $0["/low4.ts"].bodyBytesSent >= 50_000 }
+            await eventually {
+                let entries = try? await bench.cache.entries(complete: true)
+                return Set(names).subtracting(["low4.ts"]).isSubset(of: (entries ?? []).map(\.url.lastPathComponent))
+            }
+            await bench.cache.close()
+            bench.origin.release("/low4.ts")
+            try await bench.reopened(configure: {
+                $0.downloadsStreams = true
+                $0.keyPolicy = next
+            }) { cache async throws in
+                let download = try await cache.endedDownload()
+                guard case .done = download.state else { return #expect(Bool(false), "\(download.state)") }
+                // Adding it once more changes no key either.
+                try await cache.downloads.add(cache.resource(for: url))
+                try await cache.endedDownload()
+                let keys = try await cache.entries().map(\.key)
+                let urls = names.map { bench.origin.url("/\($0)?token=a") } + [url]
+                #expect(Set(keys) == Set(try urls.map { first.key(for: try ResourceURL($0)) }))
+                #expect(try await cache.titles(complete: true).map(\.fileCount) == [5])
+                let inspector = try CacheInspector(directory: bench.directory.path)
+                guard case .done = try await Download.all(inspector, policy: next).first?.state else {
+                    return #expect(Bool(false), "it is whole")
+                }
+                let export = try StreamExport(of: ResourceURL(url), in: inspector, keyPolicy: next)
+                #expect(export.fileCount == 5)
+            }
+            for name in names[..<3] { #expect(Self.requests(bench)["/\(name)"] == 1, "\(name)") }
+            #expect(await bench.origin.settledSnapshot()["/low4.ts"].bytesSentMoreThanOnce <= 65_536)
+        }
+    }
+
     @Test func anotherSelectionFetchesOnlyWhatIsMissing() async throws {
         try await Self.run { bench, resource async throws in
             try await bench.cache.downloads.add(resource, selection: Self.selection)

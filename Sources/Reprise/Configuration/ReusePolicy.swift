@@ -9,7 +9,8 @@ public struct ReusePolicy: Sendable {
     ///
     /// Media stored or validated during the play is served without asking again, whatever its freshness, so that a seek
     /// never waits for the origin. Applies to audio and video only, never to playlists, and not in a shared cache. Five
-    /// minutes by default; a play ends after a day at the latest.
+    /// minutes by default; a play ends after a day at the latest. A player's item of `RepriseAVPlayer` is a play by
+    /// itself, which lasts as long as it does.
     public var playWindow = Duration.seconds(300)
     /// Hosts (in lower case) whose `no-store`, `no-cache`, `max-age` and `Expires` are ignored; their responses are
     /// stored and fresh for a day.

@@ -51,6 +51,8 @@ public struct Download: Sendable, Identifiable {
     public let files: FileCount?
     /// What is downloaded if it is a stream.
     public let selection: StreamSelection
+    /// How the keys of a stream's files are derived, as recorded when it was added; `nil` for the cache's own rule.
+    package let keyRule: KeyRule?
 
     /// A number of files of a stream: playlists, segments and keys.
     public struct FileCount: Sendable, Hashable {
@@ -76,6 +78,7 @@ extension Download {
     /// A stream with so many files; one of which nothing is missing is done.
     package init(_ stream: Download, storedFiles: Int, missingFiles: Int, storedBytes: Int64) {
         (key, url, networkPolicy, selection) = (stream.key, stream.url, stream.networkPolicy, stream.selection)
+        keyRule = stream.keyRule
         (self.storedBytes, bytesPerSecond) = (storedBytes, nil)
         completeLength = missingFiles == 0 ? storedBytes : nil
         files = FileCount(stored: storedFiles, all: storedFiles + missingFiles)
@@ -87,7 +90,7 @@ extension Download {
         (storedBytes, completeLength) = (item.storedBytes, item.completeLength)
         self.bytesPerSecond = bytesPerSecond
         files = stream.map { FileCount(stored: $0.storedFiles, all: $0.files) }
-        selection = item.selection
+        (selection, keyRule) = (item.selection, item.keyRule)
         state =
             switch item.phase {
             case .queued: .queued

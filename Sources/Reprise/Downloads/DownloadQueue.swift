@@ -24,6 +24,8 @@ struct DownloadQueue: Sendable {
         var request: OriginRequest
         /// What of it is fetched if it is a stream.
         var selection = StreamSelection()
+        /// How the keys of a stream's files are derived; `nil` for the cache's own rule.
+        var keyRule: KeyRule?
         var phase = Phase.queued
         /// Bytes stored when they were last counted.
         var storedBytes: Int64 = 0
@@ -80,16 +82,19 @@ struct DownloadQueue: Sendable {
 
     /// Adds a download behind all others, or goes on with one that is paused, waits or has failed, with this request.
     ///
-    /// One that runs begins again if it is another selection; stored bytes are not fetched again.
+    /// One that runs begins again if it is another selection; stored bytes are not fetched again. The rule for keys
+    /// with which a download began stays: under another one its files would be fetched once more.
     mutating func add(
-        _ key: CacheKey, request: OriginRequest, selection: StreamSelection = StreamSelection()
+        _ key: CacheKey, request: OriginRequest, selection: StreamSelection = StreamSelection(),
+        keyRule: KeyRule? = nil
     ) -> [Effect] {
         guard let index = index(of: key) else {
-            items.append(Item(key: key, request: request, selection: selection))
+            items.append(Item(key: key, request: request, selection: selection, keyRule: keyRule))
             return launch()
         }
         let isOther = items[index].selection != selection
         (items[index].request, items[index].selection) = (request, selection)
+        items[index].keyRule = items[index].keyRule ?? keyRule
         switch items[index].phase {
         case .queued: return []
         case .running(let run):

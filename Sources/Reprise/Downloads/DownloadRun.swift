@@ -16,7 +16,9 @@ struct DownloadRun: Sendable {
     ) {
         var request = item.request
         request.demand = .download
-        stream = StreamFiles(key: item.key, request: request, engine: engine)
+        stream = StreamFiles(
+            key: item.key, request: request, engine: engine,
+            keyPolicy: item.keyRule?.policy ?? engine.configuration.keyPolicy)
         (selection, self.engine, self.report) = (item.selection, engine, report)
     }
 
@@ -28,6 +30,7 @@ struct DownloadRun: Sendable {
         if let files = try await storedStream() {
             // They may have been stored one by one, and belong to nothing that is kept.
             engine.store?.recorder.note(files, in: stream.title)
+            try await giveUpUnnamed()
             return
         }
         try await engine.authorizer?.prepare(stream.request)
@@ -77,6 +80,13 @@ struct DownloadRun: Sendable {
         try stream.settle(lists)
         try stream.assignRole(namesPlaylists: playlists.count > 1)
         try await fetch(members, playlists: playlists)
+        try await giveUpUnnamed()
+    }
+
+    /// Gives up the files that no stored playlist of the stream names any more, now that all is stored that they name.
+    private func giveUpUnnamed() async throws {
+        guard let named = try await stream.named() else { return }
+        engine.store?.recorder.noteNamed(named, by: stream.title)
     }
 
     /// Runs `work`, once more if the origin has another file by now: its bytes do not continue those that were stored.
@@ -139,6 +149,16 @@ struct DownloadRun: Sendable {
         return keys
     }
 
+    /// The keys of `members` of which something is stored.
+    ///
+    /// Each of them is looked at by itself; of a film of which nothing is stored yet, that would take seconds.
+    private func recordedKeys(of members: [FileDownload]) async throws -> Set<CacheKey> {
+        guard let store = engine.store else { return [] }
+        let keys = members.map(\.key)
+        let live = Set(keys.filter { engine.liveResource($0) != nil })
+        return try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.recorded(keys) }.union(live)
+    }
+
     /// Fetches what is missing of `members`, and makes them and the playlists, whose lengths are given, files of the
     /// title.
     private func fetch(_ members: [FileDownload], playlists: [CacheKey: Int64]) async throws {
@@ -147,9 +167,10 @@ struct DownloadRun: Sendable {
             files: playlists.count + members.count, storedFiles: playlists.count,
             storedBytes: playlists.values.reduce(0, +))
         var missing: [(file: FileDownload, storedBytes: Int64)] = []
+        let recorded = try await recordedKeys(of: members)
         for member in members {
             try Task.checkCancellation()
-            let (byteCount, isWhole) = try await member.stored()
+            let (byteCount, isWhole) = recorded.contains(member.key) ? try await member.stored() : (0, false)
             progress.storedBytes += byteCount
             progress.storedFiles += isWhole ? 1 : 0
             if !isWhole { missing.append((member, byteCount)) }

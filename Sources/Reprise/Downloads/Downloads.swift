@@ -225,8 +225,8 @@ public final class Downloads: Sendable {
     }
 
     /// Fetches the missing bytes of `key`, unless that is under way.
-    func start(_ key: CacheKey, request: OriginRequest, selection: StreamSelection) {
-        apply { $0.add(key, request: request, selection: selection) }
+    func start(_ key: CacheKey, request: OriginRequest, selection: StreamSelection, keyRule: KeyRule?) {
+        apply { $0.add(key, request: request, selection: selection, keyRule: keyRule) }
     }
 
     /// `key` is no download any more.

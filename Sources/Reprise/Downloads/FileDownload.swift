@@ -51,10 +51,10 @@ struct FileDownload: Sendable {
         var bytes: [UInt8]? = most == nil ? nil : []
         while true {
             let count: Int
-            if let known = bytes {
+            if let known = bytes?.count {
                 guard let more = try await nextBytes(of: read) else { break }
                 count = more.count
-                bytes = Int64(known.count + count) > most ?? 0 ? nil : known + more
+                if Int64(known + count) > most ?? 0 { bytes = nil } else { bytes?.append(contentsOf: more) }
             } else {
                 guard let piece = try await next(of: read) else { break }
                 count = piece.count

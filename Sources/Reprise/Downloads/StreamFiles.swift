@@ -5,6 +5,8 @@ struct StreamFiles: Sendable {
     /// The request for the first file; its demand is that of all.
     let request: OriginRequest
     let engine: Engine
+    /// How the keys of the other files are derived.
+    let keyPolicy: CacheKeyPolicy
 
     /// The first file: the outermost playlist, or the only file there is.
     var first: FileDownload { FileDownload(key: key, request: request, engine: engine) }
@@ -64,13 +66,16 @@ struct StreamFiles: Sendable {
 
     /// A file that a playlist names.
     func member(at url: ResourceURL, isKey: Bool = false, role: StreamRole? = nil) -> FileDownload {
-        let key = engine.configuration.keyPolicy.key(for: url).inPartition(key.partition)
+        let key = keyPolicy.key(for: url).inPartition(key.partition)
         // What lets the user in at one host is not for others.
         var member = OriginRequest(url: url, fields: url.isSameHost(as: request.url) ? request.fields : [:])
         (member.networkPolicy, member.key, member.isForKey) = (request.networkPolicy, key, isKey)
         member.demand = request.demand
         return FileDownload(key: key, request: member, engine: engine, role: role, titles: [title])
     }
+
+    /// The keys of the files that the stored playlists name; `nil` if not all of them are known.
+    func named() async throws -> Set<CacheKey>? { try await engine.namedFiles(of: title, keyPolicy: keyPolicy) }
 
     /// Says of the outermost playlist whether it names playlists or segments.
     ///

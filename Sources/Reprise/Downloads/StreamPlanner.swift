@@ -18,6 +18,14 @@ package protocol StreamPlanner: Sendable {
         load: (ResourceURL) async throws -> StreamDocument
     ) async throws -> [StreamFile]?
 
+    /// All that the stored playlists of the stream that begins with `first` name, whatever of it is downloaded; `nil`
+    /// if that is no ended stream, or not all of it is known.
+    ///
+    /// Other playlists come from `stored`, which returns `nil` for one that is not there. Throws what `stored` throws.
+    func names(
+        in first: StreamDocument, stored: (ResourceURL) throws -> StreamDocument?
+    ) throws -> Set<ResourceURL>?
+
     /// The parts with which the stream that begins with `first` starts to play, in the order in which they are needed;
     /// `nil` if that is no playlist.
     ///

@@ -210,7 +210,9 @@ final class Engine: Sendable {
             request.fields[.ifModifiedSince] = condition?.lastModified?.description
         }
         request.fields[.acceptEncoding] = "identity"
-        guard request.source != nil || !configuration.reuse.isOffline else { throw Self.notStored(request.url) }
+        guard request.source != nil || !configuration.reuse.isOffline && request.networkPolicy != .never else {
+            throw Self.notStored(request.url)
+        }
         let authority = authority ?? request.url.authority
         guard let demand = interest.demand else { throw CancellationError() }
         let requestTime = Int64(configuration.clock.now())

@@ -96,14 +96,14 @@ struct GenerationState: Sendable {
         return schedule.freeze(because: cause)
     }
 
-    /// Whether the origin has another representation, and stored bytes are served for the rest of the play.
-    func isSuperseded(at elapsed: Duration) -> Bool {
-        isSuperseded && !isRemoved && response.isInPlay(at: elapsed)
+    /// Whether the origin has another representation, and stored bytes are served for the rest of `play`.
+    func isSuperseded(at elapsed: Duration, in play: Play? = nil) -> Bool {
+        isSuperseded && !isRemoved && response.isInPlay(at: elapsed, of: play)
     }
 
     /// Whether all of `spec` is served although nothing more is stored.
-    func stillServes(_ spec: RangeSpec?, at elapsed: Duration) -> Bool {
-        isSuperseded(at: elapsed) && schedule.isStored(spec)
+    func stillServes(_ spec: RangeSpec?, at elapsed: Duration, in play: Play? = nil) -> Bool {
+        isSuperseded(at: elapsed, in: play) && schedule.isStored(spec)
     }
 
     // MARK: - Readers
@@ -140,6 +140,7 @@ struct GenerationState: Sendable {
     mutating func adopt(
         _ placement: BodyPlacement, for spec: RangeSpec?, of request: OriginRequest
     ) -> (reader: OpenedReader?, fetch: FetchID) {
+        response.noteDemand(request.demand)
         let extent = ReadExtent(spec, completeLength: schedule.completeLength)
         let opened = extent.map { extent in
             OpenedReader(

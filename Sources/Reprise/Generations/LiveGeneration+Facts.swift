@@ -12,10 +12,10 @@ extension LiveGeneration {
     /// What else the origin sent during its play.
     var evidence: SplicingEvidence { ask { $0.evidence } }
 
-    /// Whether the origin has another representation, and stored bytes are served for the rest of the play.
-    var isSuperseded: Bool {
+    /// Whether the origin has another representation, and stored bytes are served for the rest of `play`.
+    func isSuperseded(in play: Play?) -> Bool {
         let now = elapsed
-        return ask { $0.isSuperseded(at: now) }
+        return ask { $0.isSuperseded(at: now, in: play) }
     }
 
     /// Whether the index has a record of it.

@@ -4,11 +4,11 @@ import HTTPTypes
 
 /// Whether a generation may be used without asking the origin, and what the origin's answer changes (RFC 9111 §4).
 extension LiveGeneration {
-    /// Whether it may answer a request with these directives without asking the origin.
-    func reuse(for directives: CacheControl) -> Reuse {
+    /// Whether it may answer a request with these directives in `play` without asking the origin.
+    func reuse(for directives: CacheControl, in play: Play? = nil) -> Reuse {
         if engine.configuration.reuse.isOffline || generationPolicy == .immutable { return .serve }
         let moment = moment
-        return ask { $0.response.reuse(for: directives, at: moment) }
+        return ask { $0.response.reuse(for: directives, at: moment, in: play) }
     }
 
     /// Whether it may be served although validating it failed with `error` (RFC 9111 §4.2.4, RFC 5861 §4).
@@ -33,10 +33,17 @@ extension LiveGeneration {
         let (storage, moment) = (engine.storage(for: request), moment)
         let isFreshened = changeResponse { response in
             guard response.mayBeChanged(by: fields, storage: storage) else { return false }
-            response.freshen(by: fields, from: url, requestTime: requestTime, at: moment)
+            response.freshen(
+                by: fields, from: url, requestTime: requestTime, at: moment, for: request.demand)
             return true
         }
         if isFreshened { store.recorder.note(self, bytes: 0) }
+    }
+
+    /// Notes that the origin was asked for a play, whatever came of that.
+    func noteQuestion() {
+        let now = elapsed
+        changeResponse { $0.noteQuestion(at: now) }
     }
 
     /// Takes the part in a stream that a playlist gives it.

@@ -109,12 +109,14 @@ final class LiveGeneration: Sendable {
 
     // MARK: - Readers
 
-    /// Begins a read of `spec`, or returns `nil` if this generation cannot serve it and a new response must.
-    func openReader(_ spec: RangeSpec?, request: OriginRequest) throws(RepriseError) -> OpenedReader? {
+    /// Begins a read of `spec` in `play`, or returns `nil` if this generation cannot serve it and a new response must.
+    func openReader(
+        _ spec: RangeSpec?, request: OriginRequest, in play: Play? = nil
+    ) throws(RepriseError) -> OpenedReader? {
         let (joinDistance, now) = (engine.timings.joinDistance(for: url.authority), elapsed)
         settleSplicing()
         let result: Result<OpenedReader?, RepriseError> = state.withLock { state in
-            guard !state.schedule.isFrozen || state.stillServes(spec, at: now) else { return .success(nil) }
+            guard !state.schedule.isFrozen || state.stillServes(spec, at: now, in: play) else { return .success(nil) }
             reopenStore(&state)
             do throws(RepriseError) {
                 return .success(

@@ -10,6 +10,10 @@ struct StoredResponse: Sendable {
     private var derived: Derived
     /// When it was stored or last validated, by the monotonic clock; `nil` if not in this process.
     private var confirmed: Duration?
+    /// What the request was for that stored or validated it.
+    private var confirmedFor = Demand.playing
+    /// When the origin was last asked for a play, even if it did not answer, by the monotonic clock.
+    private var asked: Duration?
     private var lastUsed: Duration
     /// Cached until something new is learned, because every hit asks for it.
     private var cachedInformation: ContentInformation?
@@ -57,6 +61,24 @@ struct StoredResponse: Sendable {
         return elapsed - lastUsed < policy.playWindow && elapsed - confirmed < ReusePolicy.longestPlay
     }
 
+    /// Whether the origin was asked for it in `play`; without one, as ``isInPlay(at:)``.
+    ///
+    /// What was fetched ahead is part of the play that begins soon after.
+    func isInPlay(at elapsed: Duration, of play: Play?) -> Bool {
+        guard let play else { return isInPlay(at: elapsed) }
+        guard !policy.isShared, staysInPlay else { return false }
+        let isOfPlay = [confirmed, asked].contains { moment in
+            guard let moment else { return false }
+            return moment >= play.began && elapsed - moment < ReusePolicy.longestPlay
+        }
+        return isOfPlay || isAhead(of: play)
+    }
+
+    private func isAhead(of play: Play) -> Bool {
+        guard confirmedFor < .playing, let confirmed else { return false }
+        return play.began - confirmed < policy.playWindow
+    }
+
     /// Whether a play of it is going on: as ``isInPlay(at:)``, and also during a pause in which readers stay.
     func isPlayed(hasReaders: Bool, at elapsed: Duration) -> Bool {
         guard hasReaders else { return isInPlay(at: elapsed) }
@@ -81,13 +103,13 @@ struct StoredResponse: Sendable {
         return isFresh || isInPlay(at: moment.elapsed) || isSettled
     }
 
-    /// Whether it may answer a request with these directives without asking the origin.
-    func reuse(for directives: CacheControl, at moment: Moment) -> Reuse {
+    /// Whether it may answer a request with these directives in `play` without asking the origin.
+    func reuse(for directives: CacheControl, at moment: Moment, in play: Play? = nil) -> Reuse {
         if record.isInvalidated { return .validate(.stale) }
         return freshness.reuse(
             for: directives, now: HTTPDate(secondsSince1970: moment.date),
             obeysRequest: policy.isShared || !derived.isMedia,
-            isConfirmed: isInPlay(at: moment.elapsed) || isSettled)
+            isConfirmed: isInPlay(at: moment.elapsed, of: play) || isSettled)
     }
 
     /// Whether it may be served although validating it failed with `error` (RFC 9111 §4.2.4, RFC 5861 §4).
@@ -120,6 +142,12 @@ struct StoredResponse: Sendable {
     /// A reader uses it: its play goes on.
     mutating func noteUse(at elapsed: Duration) { lastUsed = elapsed }
 
+    /// The origin was asked for a play, which goes on with this response whatever came of that.
+    mutating func noteQuestion(at elapsed: Duration) { asked = elapsed }
+
+    /// Notes what the request was for that brought it.
+    mutating func noteDemand(_ demand: Demand) { confirmedFor = demand }
+
     /// Whether a response with these fields may update it for other readers; in a shared cache a response that must not
     /// be stored may not.
     func mayBeChanged(by fields: HTTPFields, storage: StoragePolicy) -> Bool {
@@ -130,13 +158,18 @@ struct StoredResponse: Sendable {
 
     /// Updates the stored fields from a response that confirms them (RFC 9111 §3.2, §4.3.4).
     ///
-    /// `url` is where they came from after redirects, if relative links now refer to it.
-    mutating func freshen(by fields: HTTPFields, from url: ResourceURL? = nil, requestTime: Int64, at moment: Moment) {
+    /// `url` is where they came from after redirects, if relative links now refer to it; `demand` is what they were
+    /// asked for.
+    mutating func freshen(
+        by fields: HTTPFields, from url: ResourceURL? = nil, requestTime: Int64, at moment: Moment,
+        for demand: Demand = .playing
+    ) {
         if let url { record.finalURL = url == record.url ? nil : url }
         record.fields = record.fields.freshened(by: fields, isShared: policy.isShared)
         record.requestTime = requestTime
         record.responseTime = moment.date
         confirmed = moment.elapsed
+        confirmedFor = demand
         lastUsed = moment.elapsed
         recordChanged()
     }
@@ -153,7 +186,7 @@ struct StoredResponse: Sendable {
     mutating func invalidate() {
         record.requestTime = 0
         record.responseTime = 0
-        confirmed = nil
+        (confirmed, asked) = (nil, nil)
         recordChanged()
     }
 

@@ -64,6 +64,11 @@ public struct CacheInspector: Sendable {
         try (index?.downloads() ?? []).map { Download($0, stream: nil, bytesPerSecond: nil) }
     }
 
+    /// The recorded rule by which the download of `key` derives the keys of a stream's files; `nil` if there is none.
+    package func keyRule(ofDownload key: CacheKey) throws(RepriseError) -> KeyRule? {
+        try index?.keyRule(ofDownload: key)
+    }
+
     /// A pinned or downloading entry of which nothing is stored yet.
     package struct AwaitedEntry: Sendable {
         package let key: CacheKey

@@ -1,4 +1,5 @@
 package import ByteRanges
+package import HTTPTypes
 
 /// What the cache is doing at one moment, for those who look after it.
 extension MediaCache {
@@ -46,12 +47,14 @@ extension MediaCache {
     /// Whether downloads run while this cache is open.
     package var resumesDownloads: Bool { engine.configuration.resumesDownloads }
 
-    /// The resource at `url` under the key that `keyPolicy` gives it, whatever the cache's own says.
+    /// The resource at `url` under the key that `keyPolicy` gives it, whatever the cache's own says; a download of it
+    /// follows that policy, too.
     package func resource(
-        for url: ResourceURL, keyPolicy: CacheKeyPolicy
+        for url: ResourceURL, keyPolicy: CacheKeyPolicy, fields: HTTPFields = [:]
     ) throws(RepriseError) -> MediaResource {
-        let key = keyPolicy.key(for: url)
-        return MediaResource(url: url, key: key, fields: [:], resource: try engine.resource(key), cache: self)
+        var resource = try resource(for: url, key: keyPolicy.key(for: url), fields: fields)
+        resource.keyRule = keyPolicy.rule
+        return resource
     }
 
     /// The directory; `nil` without a store.

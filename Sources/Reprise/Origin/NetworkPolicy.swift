@@ -1,6 +1,7 @@
 /// Which networks a request may use, in the terms of Apple's systems.
 ///
 /// `URLSessionOrigin` honors it on Apple's systems; elsewhere, and with other clients, all networks are treated alike.
+/// ``never`` holds everywhere.
 public enum NetworkPolicy: Sendable, Hashable {
     /// Any network.
     case any
@@ -8,4 +9,6 @@ public enum NetworkPolicy: Sendable, Hashable {
     case inexpensive
     /// No expensive network, and none for which the user turned on Low Data Mode.
     case inexpensiveAndUnconstrained
+    /// No network: stored bytes are read, however stale, and a read of others throws `notStored`.
+    case never
 }

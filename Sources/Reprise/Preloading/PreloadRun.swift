@@ -19,7 +19,8 @@ struct PreloadRun: Sendable {
     ) {
         var request = request
         request.demand = .preload
-        stream = StreamFiles(key: key, request: request, engine: engine)
+        stream = StreamFiles(
+            key: key, request: request, engine: engine, keyPolicy: engine.configuration.keyPolicy)
         (self.amount, self.engine, self.arrived) = (amount, engine, arrived)
     }
 

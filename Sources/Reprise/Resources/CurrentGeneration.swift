@@ -8,13 +8,13 @@ protocol CurrentGeneration: AnyObject, Sendable {
     var isIdle: Bool { get }
     /// Whether some of its bytes are not in the index yet.
     var hasUnrecorded: Bool { get }
-    /// Whether it may answer a request with these directives without asking the origin.
-    func reuse(for directives: CacheControl) -> Reuse
+    /// Whether it may answer a request with these directives in `play` without asking the origin.
+    func reuse(for directives: CacheControl, in play: Play?) -> Reuse
     /// Whether a request for the first byte of `range` also shows whether the rest is current.
     func beginsInHole(_ range: RangeSpec?) -> Bool
     /// Whether it is frozen because the origin has another representation, and stored bytes are served for the rest of
-    /// the play, which goes on.
-    var isSuperseded: Bool { get }
+    /// `play`, which goes on.
+    func isSuperseded(in play: Play?) -> Bool
     /// Whether all of `range` is stored.
     func isStored(_ range: RangeSpec?) -> Bool
 }

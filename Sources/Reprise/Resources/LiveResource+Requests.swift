@@ -26,7 +26,7 @@ extension LiveResource {
 
     /// Forwards a request with another method.
     func forward(_ request: OriginRequest) async throws -> OriginResponse {
-        if policy.isOffline {
+        if policy.isOffline || request.networkPolicy == .never {
             throw RepriseError(
                 .notStored, "The origin must not be asked, so \(request.method.rawValue) cannot be sent.")
         }

@@ -52,7 +52,7 @@ struct ReadOpening: Sendable {
             switch step {
             case .moved: return try await resource.current().open(wanted)
             case .use(let generation), .useAndRevalidate(let generation):
-                if let opened = try generation.openReader(wanted.range, request: wanted.origin) {
+                if let opened = try generation.openReader(wanted.range, request: wanted.origin, in: wanted.play) {
                     let how = progress.confirmed.flatMap { $0.generation === generation ? $0.how : nil }
                     return MediaRead(
                         opened, how: how, generation: generation, resource: resource, request: wanted.origin)
@@ -138,7 +138,9 @@ struct ReadOpening: Sendable {
             return try await adopt(judged, replacing: replaced)
         case .validate(let generation, let reason):
             switch try await question.validate(generation, because: reason) {
-            case .confirmed(let how): return .again(.confirmed(generation, how))
+            case .confirmed(let how):
+                if wanted.play != nil { generation.noteQuestion() }
+                return .again(.confirmed(generation, how))
             case .replaced(let judged): return try await adopt(judged, replacing: generation)
             case .gone:
                 resource.forget(generation)

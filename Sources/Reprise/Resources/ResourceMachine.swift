@@ -112,12 +112,14 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
     /// Decides whether `generation` serves the read as it is, is validated first (RFC 9111 §4.3), or is replaced.
     private mutating func serve(_ generation: Generation, to wanted: ReadRequest, isUnusable: Bool) -> Step {
         let mayAsk = wanted.mayAsk(policy)
-        if !isUnusable, generation.isSuperseded, generation.isStored(wanted.range) { return .use(generation) }
+        if !isUnusable, generation.isSuperseded(in: wanted.play), generation.isStored(wanted.range) {
+            return .use(generation)
+        }
         guard !isUnusable, !generation.isFrozen else {
             return mayAsk ? lead(.discover(replacing: generation), for: wanted) : .unavailable
         }
         guard mayAsk else { return canServe(generation, wanted: wanted) ? .use(generation) : .unavailable }
-        switch generation.reuse(for: wanted.directives) {
+        switch generation.reuse(for: wanted.directives, in: wanted.play) {
         case .serve, .serveStale: return .use(generation)
         case .serveAndRevalidate:
             // One validation in the background is enough (RFC 5861 §3).
@@ -134,8 +136,8 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
     /// Whether all of the range is stored and usable for a reader that does not allow asking the origin.
     private func canServe(_ generation: Generation, wanted: ReadRequest) -> Bool {
         guard generation.isStored(wanted.range) else { return false }
-        if policy.isOffline { return true }
-        if case .validate = generation.reuse(for: wanted.directives) { return false }
+        if policy.isOffline || wanted.origin.networkPolicy == .never { return true }
+        if case .validate = generation.reuse(for: wanted.directives, in: wanted.play) { return false }
         return true
     }
 
@@ -151,7 +153,7 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
         if let lookup { return .follow(lookup) }
         switch knowledge {
         case .current(let generation):
-            return .found(generation.isFrozen && !generation.isSuperseded ? nil : generation)
+            return .found(generation.isFrozen && !generation.isSuperseded(in: nil) ? nil : generation)
         case .varies(let vary): return .variant(vary)
         case .nothing, .bypassed, .refused: return .found(nil)
         case .notLoaded:
@@ -263,6 +265,7 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
 extension ReadRequest {
     /// Whether the origin may be asked for it.
     func mayAsk(_ policy: ReusePolicy) -> Bool {
-        origin.source != nil || !policy.isOffline && !directives.onlyIfCached
+        origin.source != nil
+            || !policy.isOffline && !directives.onlyIfCached && origin.networkPolicy != .never
     }
 }

@@ -26,6 +26,7 @@ actor Recorder {
         var variants: [CacheKey: Index.Variant] = [:]
         var invalidated: Set<CacheKey> = []
         var members: [TitleReference: Set<CacheKey>] = [:]
+        var named: [TitleReference: Set<CacheKey>] = [:]
         var splicing: [String: Int64] = [:]
         var bytes: Int64 = 0
         var isScheduled = false
@@ -132,6 +133,14 @@ actor Recorder {
     nonisolated func note(_ keys: [CacheKey], in title: TitleReference) {
         schedule { pending in
             pending.members[title, default: []].formUnion(keys)
+            return false
+        }
+    }
+
+    /// Notes that the playlists of `title` name `keys` and no others: its other files are given up.
+    nonisolated func noteNamed(_ keys: Set<CacheKey>, by title: TitleReference) {
+        schedule { pending in
+            pending.named[title] = keys
             return false
         }
     }
@@ -254,6 +263,7 @@ actor Recorder {
         batch.variants = taken.variants
         batch.invalidated = taken.invalidated
         batch.members = taken.members
+        batch.named = taken.named
         batch.splicing = taken.splicing
         for generation in taken.generations.values {
             if let part = generation.takeUnrecorded() { batch.generations.append(part) }
@@ -296,6 +306,7 @@ actor Recorder {
             pending.variants.merge(taken.variants) { mine, _ in mine }
             pending.invalidated.formUnion(taken.invalidated)
             pending.members.merge(taken.members) { $0.union($1) }
+            pending.named.merge(taken.named) { mine, _ in mine }
             pending.splicing.merge(taken.splicing) { mine, _ in mine }
             defer { pending.isScheduled = true }
             return !pending.isScheduled

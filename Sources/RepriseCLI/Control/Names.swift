@@ -28,17 +28,7 @@ struct Names: Codable, Sendable, Equatable {
     }
 
     /// How the keys of entries are derived from URLs.
-    var policy: CacheKeyPolicy {
-        guard let hosts else {
-            return dropQueryItem.isEmpty ? .url : .droppingQueryItems(Set(dropQueryItem))
-        }
-        let policies = hosts.mapValues { CacheKeyPolicy.droppingQueryItems(Set($0)) }
-        let others = CacheKeyPolicy.droppingQueryItems(Set(dropQueryItem))
-        return CacheKeyPolicy { url in
-            let name = HostRules.mostSpecific(policies.keys, for: url.host)
-            return (name.flatMap { policies[$0] } ?? others).key(for: url).text
-        }
-    }
+    var policy: CacheKeyPolicy { KeyRule(dropping: Set(dropQueryItem), hosts: hosts ?? [:]).policy }
 
     /// The resource of `name`, a URL or an identifier, in `cache`.
     ///
@@ -47,7 +37,7 @@ struct Names: Codable, Sendable, Equatable {
         guard let title = try await Identifier(name)?.title(in: cache) else {
             return try resource(for: name, in: cache)
         }
-        return try cache.resource(for: title.url, keyPolicy: CacheKeyPolicy { _ in title.key.text })
+        return try cache.resource(for: title.url, key: title.key)
     }
 
     /// `names`, with the keys for those that are identifiers.
@@ -63,6 +53,6 @@ struct Names: Codable, Sendable, Equatable {
     ) throws(RepriseError) -> MediaResource {
         let url = try ResourceURL(url)
         guard !isEmpty else { return try cache.resource(for: url, fields: fields) }
-        return try cache.resource(for: url, key: policy.key(for: url), fields: fields)
+        return try cache.resource(for: url, keyPolicy: policy, fields: fields)
     }
 }

@@ -12,30 +12,17 @@ struct HostRules: Sendable {
 
     init(_ file: ConfigurationFile?) {
         self.file = file
-        // A host is longer than each domain that it lies in, and so is a domain that lies in another.
-        sections = (file?.sections ?? []).sorted { Self.rank($0.host) > Self.rank($1.host) }
-    }
-
-    private static func rank(_ host: String) -> (Int, Int) { (host.hasPrefix(".") ? 0 : 1, host.utf8.count) }
-
-    /// The one of `names` that is most specifically about `host`.
-    static func mostSpecific(_ names: some Sequence<String>, for host: String) -> String? {
-        names.filter { covers($0, host) }.max { rank($0) < rank($1) }
+        sections = (file?.sections ?? []).sorted { HostPattern.rank($0.host) > HostPattern.rank($1.host) }
     }
 
     /// What counts for `host`, in lower case; `nil` if no section names it.
     func value<Given, Value>(_ setting: Setting<Given, Value>, for host: String) -> Given? {
         guard let file else { return nil }
-        for section in sections where Self.covers(section.host, host) {
+        for section in sections where HostPattern.covers(section.host, host) {
             // The file was checked when it was read.
             if let lines = file.texts(setting, in: section.entries) { return try? setting.parse(lines.map(\.text)) }
         }
         return nil
-    }
-
-    /// Whether the section `name` is about `host`.
-    static func covers(_ name: String, _ host: String) -> Bool {
-        name.hasPrefix(".") ? host.hasSuffix(name) || host == name.dropFirst() : host == name
     }
 
     /// Whether a section names `setting`.

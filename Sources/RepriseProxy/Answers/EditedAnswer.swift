@@ -46,7 +46,8 @@ struct EditedAnswer {
         let body = GatheredBody(
             bytes: bytes, information: read.information, resource: context.resource,
             prefix: context.service.configuration.pathPrefix, host: context.head.value("host"),
-            isWithoutOrigin: context.service.cache.isOffline || outcome.isWithoutAnswer)
+            isWithoutOrigin: context.service.cache.isOffline || context.resource.networkPolicy == .never
+                || outcome.isWithoutAnswer)
         let cookies = outcome.isOwnAnswer ? context.cookies(read.information.fields) : []
         var information = read.information
         information.completeLength = Int64(bytes.count)

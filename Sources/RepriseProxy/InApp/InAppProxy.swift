@@ -77,6 +77,9 @@ package final class InAppProxy: Sendable {
         return prefix + ProxyLinks.path(url.description, prefix: "")
     }
 
+    /// Changes which networks further requests may use.
+    package func setNetworkPolicy(_ policy: NetworkPolicy) { rules.setNetworkPolicy(policy) }
+
     /// Whether the address can be used now: the listener is opened again if the system has closed it.
     ///
     /// Blocks, usually for less than a millisecond, at most a second.

@@ -6,20 +6,20 @@ package import Reprise
 package final class ItemRules: Sendable {
     private let fields: HTTPFields
     private let partition: String?
-    private let networkPolicy: NetworkPolicy
 
     private struct Known {
+        var networkPolicy: NetworkPolicy
         /// Hosts that the app named itself, with ports.
         var hosts: Set<String> = []
         var keys: [ResourceURL: CacheKey] = [:]
     }
 
-    private let known = Mutex(Known())
+    private let known: Mutex<Known>
 
     package init(fields: HTTPFields, partition: String?, networkPolicy: NetworkPolicy) {
         self.fields = fields
         self.partition = partition
-        self.networkPolicy = networkPolicy
+        known = Mutex(Known(networkPolicy: networkPolicy))
     }
 
     /// Notes that an item plays `url`, stored under `key` if there is one.
@@ -30,11 +30,16 @@ package final class ItemRules: Sendable {
         }
     }
 
+    /// Changes which networks further requests may use.
+    package func setNetworkPolicy(_ policy: NetworkPolicy) { known.withLock { $0.networkPolicy = policy } }
+
     /// The file at `url`.
     ///
     /// The app's own fields, such as credentials, go to hosts that it named, not to all that a playlist names.
     func resource(at url: ResourceURL, in cache: MediaCache) throws(RepriseError) -> MediaResource {
-        let (isNamed, key) = known.withLock { ($0.hosts.contains(Self.host(of: url)), $0.keys[url]) }
+        let (isNamed, key, networkPolicy) = known.withLock {
+            ($0.hosts.contains(Self.host(of: url)), $0.keys[url], $0.networkPolicy)
+        }
         let fields = isNamed ? fields : [:]
         var resource =
             if let key {

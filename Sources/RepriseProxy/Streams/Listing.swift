@@ -124,28 +124,6 @@ struct Listing: Sendable {
     }
 }
 
-extension Playlist {
-    /// The links that can be fetched, and where they lead in a playlist that came from `document`.
-    func targets(in document: URIReference) -> [(link: Link, target: URIReference)] {
-        switch self {
-        case .hls(let list):
-            return list.links.compactMap { link in
-                guard case .fetchable(let target) = list.target(of: link, base: document) else { return nil }
-                return (link, target)
-            }
-        case .dash(let mpd):
-            var paths = BasePaths(mpd)
-            return mpd.links.flatMap { link in
-                paths.paths(to: link).compactMap { path in
-                    let base = mpd.base(along: path, documentURL: document)
-                    guard case .fetchable(let target) = mpd.target(of: link, base: base) else { return nil }
-                    return (link, target)
-                }
-            }
-        }
-    }
-}
-
 extension MPD {
     /// Largest number of files for which it is looked whether they are stored already.
     private static let mostFiles = 20_000

@@ -49,6 +49,7 @@ public struct StreamExport: Sendable {
     /// The same for the stream whose outermost playlist is `entry`; `nil` if that is no complete playlist of a stream.
     package init?(of entry: CacheEntry, in files: StoredFiles, selection: StreamSelection? = nil) throws(RepriseError) {
         guard let playlist = Self.playlist(of: entry, in: files) else { return nil }
+        let files = files.named(asIn: entry.key)
         self.files = files
         do {
             switch playlist {

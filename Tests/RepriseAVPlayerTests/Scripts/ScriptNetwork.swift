@@ -47,6 +47,8 @@
 
         struct State: Sendable {
             var isOffline = false
+            /// There is no other network than one that costs.
+            var isExpensive = false
             /// No latency and no pace: for what happens before a script begins.
             var isInstant = true
             var servers: [String: ScriptServer] = [:]
@@ -128,7 +130,7 @@
                     if server.hangs { try await stall(id) }
                     if let code = server.failWith, server.failAfterBytes == nil { throw Self.failure(code) }
                 }
-                try checkOnline()
+                try checkOnline(request)
                 let response = try await real { try await self.client.send(request) }
                 let status = response.head.status
                 let start = Self.start(ofBody: response.head)
@@ -167,6 +169,12 @@
             }
             try Task.checkCancellation()
             try checkOnline()
+        }
+
+        /// Throws if `request` may not use the network that is there.
+        private func checkOnline(_ request: OriginRequest) throws {
+            try checkOnline()
+            if request.networkPolicy != .any, state.withLock({ $0.isExpensive }) { throw Self.offline }
         }
 
         func checkOnline() throws {

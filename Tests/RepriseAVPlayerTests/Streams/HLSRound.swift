@@ -139,7 +139,7 @@
 
         private func proxy() throws -> InAppProxy {
             let asset = try #require(model?.asset)
-            return try #require(objc_getAssociatedObject(asset, LoaderKey.address) as? StreamProxy).proxy
+            return try #require(objc_getAssociatedObject(asset, LoaderKey.address) as? StreamItem).proxy.proxy
         }
 
         private func playNext() async throws {

@@ -60,6 +60,35 @@ import Testing
         #expect(response.reuse(for: CacheControl(), at: Self.later(1)) == .validate(.stale))
     }
 
+    @Test func aPlayWithABeginningIsOneInWhichTheOriginWasAsked() throws {
+        var response = try Self.response(Self.minute)
+        let old = Play(began: Self.stored.elapsed)
+        let new = Play(began: Self.later(1).elapsed)
+        let none = CacheControl()
+        #expect(response.reuse(for: none, at: Self.later(86_399), in: old) == .serve, "however long it pauses")
+        #expect(response.reuse(for: none, at: Self.later(86_400), in: old) == .validate(.stale), "a day at most")
+        #expect(response.reuse(for: none, at: Self.later(59), in: new) == .serve, "it is fresh")
+        #expect(response.reuse(for: none, at: Self.later(60), in: new) == .validate(.stale))
+        response.noteQuestion(at: Self.later(60).elapsed)
+        #expect(response.reuse(for: none, at: Self.later(3600), in: new) == .serve)
+        #expect(
+            response.reuse(for: none, at: Self.later(3600), in: Play(began: Self.later(61).elapsed))
+                == .validate(.stale))
+        response.invalidate()
+        #expect(response.reuse(for: none, at: Self.later(3600), in: new) == .validate(.stale))
+        #expect(try !Self.response(Self.minute, isShared: true).isInPlay(at: Self.stored.elapsed, of: old))
+    }
+
+    @Test func aResponseThatWasFetchedAheadIsOfThePlayThatBeginsSoon() throws {
+        var response = try Self.response(Self.minute)
+        response.noteDemand(.preload)
+        let (soon, late) = (Play(began: Self.later(299).elapsed), Play(began: Self.later(300).elapsed))
+        #expect(response.reuse(for: CacheControl(), at: Self.later(900), in: soon) == .serve)
+        #expect(response.reuse(for: CacheControl(), at: Self.later(900), in: late) == .validate(.stale))
+        response.freshen(by: Self.minute, requestTime: Self.later(10).date, at: Self.later(10), for: .playing)
+        #expect(response.reuse(for: CacheControl(), at: Self.later(900), in: soon) == .validate(.stale))
+    }
+
     @Test func mediaInPlayAreUsedWhateverTheirAge() throws {
         var response = try Self.response(Self.minute)
         #expect(response.isUsable(at: Self.later(299)))

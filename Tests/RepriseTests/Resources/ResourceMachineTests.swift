@@ -14,7 +14,7 @@ import Testing
         private let answer: Reuse
         private let isHole: Bool
         private let isWhole: Bool
-        let isSuperseded: Bool
+        private let isOld: Bool
 
         init(
             _ answer: Reuse = .serve, isFrozen: Bool = false, isHole: Bool = false, isWhole: Bool = true,
@@ -26,10 +26,16 @@ import Testing
             self.isWhole = isWhole
             self.isIdle = isIdle
             self.hasUnrecorded = hasUnrecorded
-            self.isSuperseded = isSuperseded
+            isOld = isSuperseded
         }
 
-        func reuse(for directives: CacheControl) -> Reuse { answer }
+        func reuse(for directives: CacheControl, in play: Play?) -> Reuse {
+            play == Self.later ? .validate(.stale) : answer
+        }
+        func isSuperseded(in play: Play?) -> Bool { isOld && play != Self.later }
+
+        /// A play that began after the origin was asked last.
+        static let later = Play(began: .seconds(1_000_000))
         func beginsInHole(_ range: RangeSpec?) -> Bool { isHole }
         func isStored(_ range: RangeSpec?) -> Bool { isWhole }
     }
@@ -148,6 +154,26 @@ import Testing
         #expect(try open(&machine) == "replace", "a byte is missing")
         machine.lookupEnded()
         #expect(try find(&machine) == "found")
+    }
+
+    @Test func anotherPlayAsksWhereThisOneDoesNot() throws {
+        var wanted = try Self.wanted()
+        wanted.play = Fake.later
+        var machine = Self.machine(with: Fake())
+        #expect(try open(&machine) == "use")
+        #expect(try open(&machine, wanted) == "validate: stale")
+        machine = Self.machine(with: Fake(.validate(.stale), isFrozen: true, isSuperseded: true))
+        #expect(try open(&machine) == "use")
+        #expect(try open(&machine, wanted) == "replace")
+    }
+
+    @Test func aReadThatMayUseNoNetworkHasStoredBytesOnly() throws {
+        var wanted = try Self.wanted()
+        wanted.origin.networkPolicy = .never
+        var machine = Self.machine(with: Fake(.validate(.stale)))
+        #expect(try open(&machine, wanted) == "use", "however stale")
+        machine = Self.machine(with: Fake(isWhole: false))
+        #expect(try open(&machine, wanted) == "unavailable")
     }
 
     @Test("responses that vary belong to variants (RFC 9111 §4.1)") func variantsAnswer() throws {

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// Downloads: retentions with an order, a network policy, and a mark for those that are paused.
@@ -20,6 +21,7 @@ extension Index {
                 (request.networkPolicy, request.key) = (row.networkPolicy, key)
                 var item = DownloadQueue.Item(key: key, request: request)
                 if let selection = target.selection { item.selection = selection }
+                item.keyRule = target.keyRule
                 let name = row.retention.name
                 if let storedBytes = try storedBytes(ofStream: name, in: database) {
                     // Only its playlists tell whether that is all.
@@ -33,6 +35,18 @@ extension Index {
                 return item
             }
         }
+    }
+
+    /// The recorded rule by which the download of `key` derives the keys of a stream's files; `nil` if there is none.
+    func keyRule(ofDownload key: CacheKey) throws(RepriseError) -> KeyRule? {
+        let name = name(of: key)
+        return try read { try keyRule(ofDownload: name, in: $0) }
+    }
+
+    func keyRule(ofDownload name: String, in database: Database) throws -> KeyRule? {
+        let target = try Data.fetchOne(
+            database, sql: "SELECT target FROM retention WHERE keyHash = ? AND kind = 2", arguments: [name])
+        return target.flatMap { codec.decodeTarget($0, name: name)?.keyRule }
     }
 
     /// How much is stored of the stream that begins with `name`; `nil` if it is none.
@@ -97,7 +111,8 @@ extension Index {
     func putBack(_ item: DownloadQueue.Item) async throws(RepriseError) {
         let name = name(of: item.key)
         let retained = Retained(
-            key: item.key, url: item.request.url, retention: .download, selection: item.selection)
+            key: item.key, url: item.request.url, retention: .download, selection: item.selection,
+            keyRule: item.keyRule)
         let isPaused = if case .paused = item.phase { 1 } else { 0 }
         try await write { database in
             try database.execute(

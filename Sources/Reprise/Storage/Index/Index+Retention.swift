@@ -33,8 +33,14 @@ extension Index {
     ) async throws(RepriseError) {
         let name = name(of: retained.key)
         try await write { database in
-            try RetentionRow(retained, name: name, codec: codec).save(in: database)
+            var row = retained
+            row.keyRule = try keyRule(ofDownload: name, in: database) ?? retained.keyRule
+            try RetentionRow(row, name: name, codec: codec).save(in: database)
             if retained.retention == .download { try beginDownload(name, networkPolicy: networkPolicy, in: database) }
+            if !retained.files.isEmpty {
+                // Kept by itself now, it begins a title although another one may name it.
+                _ = try add(retained.files, to: TitleReference(key: retained.key, url: retained.url), in: database)
+            }
             for (key, ranges) in retained.parts {
                 try PartRow.save(ranges, of: self.name(of: key), for: name, in: database)
             }
@@ -111,8 +117,12 @@ extension Index {
         let retention: Retention
         /// What of a stream is downloaded.
         var selection: StreamSelection?
+        /// How a download derives the keys of a stream's files; `nil` for the cache's own rule.
+        var keyRule: KeyRule?
         /// Where the beginning is kept, which bytes of which files that is.
         var parts: [CacheKey: ByteRangeSet] = [:]
+        /// Where a playlist is pinned, the files that it names.
+        var files: Set<CacheKey> = []
     }
 
     /// All retained keys.

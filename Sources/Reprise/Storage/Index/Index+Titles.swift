@@ -23,7 +23,8 @@ extension Index {
     /// Records that `keys`, as far as they are stored, belong to `title`.
     func add(_ keys: Set<CacheKey>, to title: TitleReference, in database: Database) throws -> Membership {
         var stored: [String] = []
-        for key in keys {
+        // Of the tens of thousands that a list names, few are stored when it is read first.
+        for key in keys.count > 1 ? try recorded(keys, in: database) : keys {
             stored += try String.fetchAll(
                 database,
                 sql: """
@@ -89,6 +90,33 @@ extension Index {
                 WHERE keyHash IN (SELECT keyHash FROM member WHERE title = ?)
                 """, arguments: [id])
         return true
+    }
+
+    /// Ends the membership of all files of the title of `key` but `named`, which are all that its playlists name now.
+    ///
+    /// They stay stored as others do, and stay kept where another title or a retention of their own keeps them. Files
+    /// that were recorded while the stream was live stay in the title: the window of its list has passed over them.
+    func giveUp(filesOf key: CacheKey, except named: Set<CacheKey>, in database: Database) throws {
+        let title = try Int64.fetchOne(
+            database, sql: "SELECT id FROM title WHERE keyHash = ?", arguments: [name(of: key)])
+        guard let title else { return }
+        let names = Set(named.map(name(of:)))
+        let members = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT member.keyHash AS file, IFNULL(signpost, member.keyHash) AS named
+                FROM member JOIN entry ON entry.keyHash = member.keyHash
+                LEFT JOIN selection ON selection.keyHash = member.keyHash WHERE title = ? AND live = 0
+                """, arguments: [title])
+        for member in members {
+            guard let file: String = member.value("file"), let primary: String = member.value("named"),
+                !names.contains(file), !names.contains(primary)
+            else { continue }
+            try database.execute(
+                sql: "DELETE FROM member WHERE keyHash = ? AND title = ?", arguments: [file, title])
+            try database.execute(
+                sql: "UPDATE entry SET retained = \(Self.isHeld) WHERE keyHash = ?", arguments: [file])
+        }
     }
 
     /// Records that the entry `name` belongs to the title that was named before anything of it was stored.

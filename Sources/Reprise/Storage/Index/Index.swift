@@ -88,6 +88,33 @@ struct Index: Sendable {
         }
     }
 
+    /// Those of `keys` of which something is recorded, variants included.
+    func recorded(_ keys: [CacheKey]) throws(RepriseError) -> Set<CacheKey> {
+        try read { try recorded(keys, in: $0) }
+    }
+
+    /// Names that one query looks up.
+    private static let lookupWidth = 500
+
+    func recorded(_ keys: some Sequence<CacheKey>, in database: Database) throws -> Set<CacheKey> {
+        let names = Dictionary(keys.map { (name(of: $0), $0) }) { first, _ in first }
+        var rest = Array(names.keys)[...]
+        var found: Set<CacheKey> = []
+        while !rest.isEmpty {
+            let part = Array(rest.prefix(Self.lookupWidth))
+            let marks = databaseQuestionMarks(count: part.count)
+            let stored = try String.fetchAll(
+                database,
+                sql: """
+                    SELECT keyHash FROM entry WHERE keyHash IN (\(marks))
+                    UNION ALL SELECT signpost FROM selection WHERE signpost IN (\(marks))
+                    """, arguments: StatementArguments(part + part))
+            found.formUnion(stored.compactMap { names[$0] })
+            rest = rest.dropFirst(part.count)
+        }
+        return found
+    }
+
     /// SQL for the entry of a name and those of its variants.
     static let ofName =
         "WHERE entry.keyHash = ?1 OR entry.keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)"

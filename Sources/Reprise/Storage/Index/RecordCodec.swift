@@ -32,6 +32,9 @@ struct RecordCodec: Sendable {
         var url: String
         /// What of a stream is downloaded; missing for files, and in records of earlier versions.
         var selection: StreamSelection?
+        /// How a download derives the keys of a stream's files; missing for a program's own function, and in records of
+        /// earlier versions.
+        var keyRule: KeyRule?
     }
 
     /// The key of a variant, which contains request fields, and the names of these fields.

@@ -20,7 +20,8 @@ struct RetentionRow: IndexRow {
         retention = retained.retention
         target = try codec.encode(
             RecordCodec.Target(
-                key: retained.key.text, url: retained.url.description, selection: retained.selection), name: name)
+                key: retained.key.text, url: retained.url.description, selection: retained.selection,
+                keyRule: retained.keyRule), name: name)
     }
 
     /// Adds or replaces the row; removes it if nothing is retained.

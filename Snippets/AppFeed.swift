@@ -1,0 +1,47 @@
+// A feed of clips, a queue, and downloads in an app.
+
+// snippet.hide
+#if canImport(AVFoundation)
+    import AVFoundation
+    import Foundation
+    import RepriseAVPlayer
+
+    @MainActor final class Feed {
+        let cache: MediaCache
+        let clips: [URL]
+        let player = AVPlayer()
+
+        init(_ clips: [URL]) async {
+            self.clips = clips
+            // snippet.show
+            let cache = await MediaCache.forPlayback()  // once, and kept
+            // snippet.hide
+            self.cache = cache
+        }
+
+        func scrolled(to visible: Int) {
+            // snippet.show
+            // In the callback of the scroll view:
+            cache.preload(clips, current: visible)
+            player.replaceCurrentItem(with: cache.playerItem(for: clips[visible]))
+            // snippet.hide
+        }
+
+        func playAll() {
+            // snippet.show
+            let queuePlayer = AVQueuePlayer(items: clips.map { cache.playerItem(for: $0) })
+            cache.follow(queuePlayer, ahead: 3)
+            // snippet.hide
+            queuePlayer.play()
+        }
+
+        func download(_ url: URL) async throws {
+            // snippet.show
+            try await cache.downloads.add(cache.resource(for: url))
+            for await list in cache.downloads.updates() {
+                for download in list { print(download.url.redacted, download.state, download.fraction) }
+            }
+            // snippet.hide
+        }
+    }
+#endif
