@@ -19,4 +19,15 @@ extension HTTPDate {
         else { return nil }
         self.init(secondsSince1970: seconds)
     }
+
+    /// The moment as ISO 8601 and RFC 3339 write it: `1994-11-06T08:49:37Z`.
+    package var iso8601: String {
+        let civil = CivilTime(secondsSince1970: secondsSince1970)
+        func digits(_ number: Int, _ count: Int = 2) -> String {
+            let text = String(number)
+            return String(repeating: "0", count: max(0, count - text.count)) + text
+        }
+        return "\(digits(civil.year, 4))-\(digits(civil.month))-\(digits(civil.day))"
+            + "T\(digits(civil.hour)):\(digits(civil.minute)):\(digits(civil.second))Z"
+    }
 }

@@ -12,14 +12,24 @@ package struct BusiestHosts: Sendable {
         var standing: Int64 { headStart + counts.weight }
     }
 
+    /// A host without a name.
+    private struct Candidate {
+        var traffic: Int64 = 0
+        /// The standing of the host whose place it took.
+        var inherited: Int64 = 0
+
+        /// What decides which candidate is forgotten, never which one gets a name.
+        var standing: Int64 { inherited + traffic }
+    }
+
     /// Most hosts with a name.
     package static let mostNamed = 20
     /// Most hosts without a name whose traffic is remembered.
     private static let mostCandidates = 64
 
     private var hosts: [String: Named] = [:]
-    /// Hosts without a name, and their traffic.
-    private var candidates: [String: Int64] = [:]
+    /// Hosts without a name that may get one.
+    private var candidates: [String: Candidate] = [:]
     /// The counts of all hosts without a name.
     package private(set) var others = OriginCounts()
 
@@ -42,20 +52,28 @@ package struct BusiestHosts: Sendable {
 
     /// Adds `traffic` to that of a host without a name, and gives it one if it is busy enough.
     private mutating func consider(_ host: String, _ traffic: Int64) {
-        let standing = candidates[host, default: 0] + traffic
         guard let least = hosts.min(by: { ($0.value.standing, $1.key) < ($1.value.standing, $0.key) }) else { return }
-        guard standing > 2 * least.value.standing else {
-            candidates[host] = standing
-            if candidates.count > Self.mostCandidates,
-                let quietest = candidates.min(by: { ($0.value, $1.key) < ($1.value, $0.key) })
-            {
-                candidates[quietest.key] = nil
-            }
+        var candidate = candidates[host] ?? newcomer()
+        candidate.traffic += traffic
+        guard candidate.traffic > 2 * least.value.standing else {
+            candidates[host] = candidate
             return
         }
         others += least.value.counts
         hosts[least.key] = nil
         candidates[host] = nil
-        hosts[host] = Named(headStart: standing)
+        hosts[host] = Named(headStart: candidate.traffic)
+    }
+
+    /// A candidate without traffic, which takes the place of the quietest one if there is no other.
+    ///
+    /// It inherits the standing of that one (Metwally et al., Space-Saving). Otherwise each newcomer would be the
+    /// quietest at once, and a busy host whose traffic comes in small pieces would begin from nothing with each.
+    private mutating func newcomer() -> Candidate {
+        guard candidates.count >= Self.mostCandidates,
+            let quietest = candidates.min(by: { ($0.value.standing, $1.key) < ($1.value.standing, $0.key) })
+        else { return Candidate() }
+        candidates[quietest.key] = nil
+        return Candidate(inherited: quietest.value.standing)
     }
 }

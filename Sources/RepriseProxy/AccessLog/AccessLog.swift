@@ -10,6 +10,10 @@ package import Reprise
 package final class AccessLog: Sendable {
     private struct Backlog {
         var entries: [AccessLogEntry] = []
+        /// Lines that were taken from ``entries`` and are not written yet.
+        var underWay: Int64 = 0
+        /// Whether the log has given up what it had not written.
+        var isAbandoned = false
         /// Bytes that wait or are being written, roughly.
         var weight = 0
         var isScheduled = false
@@ -26,6 +30,14 @@ package final class AccessLog: Sendable {
             if isFirst { (isLosing, droppedBefore) = (true, dropped) }
             dropped += count
             return isFirst
+        }
+
+        /// Gives up what is not written; returns the number of lines.
+        mutating func abandon() -> Int64 {
+            let lost = Int64(entries.count) + underWay
+            (entries, underWay, weight, isAbandoned) = ([], 0, 0, true)
+            if lost > 0 { _ = drop(lost) }
+            return lost
         }
 
         /// Notes that lines are written; returns how many were lost, if any were.
@@ -72,7 +84,7 @@ package final class AccessLog: Sendable {
     func add(_ entry: AccessLogEntry) {
         let reason = "Lines come faster than they can be written."
         let (mustSchedule, isFirst) = backlog.withLock { backlog in
-            guard backlog.weight < Self.capacity else { return (false, backlog.drop(1)) }
+            guard !backlog.isAbandoned, backlog.weight < Self.capacity else { return (false, backlog.drop(1)) }
             backlog.entries.append(entry)
             backlog.weight += entry.weight
             defer { backlog.isScheduled = true }
@@ -106,15 +118,21 @@ package final class AccessLog: Sendable {
 
     /// Writes what waits, and closes the file.
     ///
-    /// Returns after `patience` in any case, because the reader of a pipe may have stopped for good.
+    /// Returns after `patience` in any case, because the reader of a pipe may have stopped for good. What is not
+    /// written by then is lost, which is counted and told.
     package func close(within patience: DispatchTimeInterval = AccessLog.patience) async {
-        let isOver = Promise<Void>()
+        let isWritten = Promise<Bool>()
         queue.async { [self] in
             file.withLock { $0.take()?.close() }
-            isOver.fulfill()
+            isWritten.fulfill(true)
         }
-        DispatchQueue.global().asyncAfter(deadline: .now() + patience) { isOver.fulfill() }
-        await isOver.value
+        DispatchQueue.global().asyncAfter(deadline: .now() + patience) { isWritten.fulfill(false) }
+        if await isWritten.value { return }
+        let lost = backlog.withLock { $0.abandon() }
+        guard lost > 0 else { return }
+        logger.warning(
+            "the access log is closed before all its lines could be written",
+            metadata: ["file": "\(path)", "lost": "\(lost)"])
     }
 
     // MARK: - On the queue
@@ -136,27 +154,35 @@ package final class AccessLog: Sendable {
         backlog.withLock { backlog in
             backlog.isScheduled = !backlog.entries.isEmpty
             guard backlog.isScheduled else { return nil }
+            backlog.underWay = Int64(backlog.entries.count)
             defer { backlog.entries = [] }
             return backlog.entries
         }
     }
 
     private func write(_ lines: inout [UInt8], weight: inout Int) {
-        guard !lines.isEmpty else { return }
+        defer { (lines, weight) = ([], 0) }
+        guard !lines.isEmpty, !backlog.withLock(\.isAbandoned) else { return }
         let (count, failure) = file.withLock { file in
             file?.write(lines) ?? (0, LogFile.Failure(description: "The log is closed."))
         }
-        let lost = lines[count...].reduce(Int64(0)) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) }
-        let (isFirst, recovered) = backlog.withLock { backlog in
+        let lost = Self.lineCount(lines[count...])
+        let (isFirst, recovered) = backlog.withLock { backlog -> (Bool, Int64?) in
+            // These lines count as lost already.
+            if backlog.isAbandoned { return (false, nil) }
             backlog.weight -= weight
-            if failure != nil { return (backlog.drop(lost), Int64?.none) }
+            backlog.underWay -= lost + Self.lineCount(lines[..<count])
+            if failure != nil { return (backlog.drop(lost), nil) }
             return (false, backlog.weight < Self.capacity / 2 ? backlog.recover() : nil)
         }
         if let failure, isFirst { tell(failure.description) }
         if let recovered {
             logger.notice("the access log is written again", metadata: ["lost": "\(recovered)"])
         }
-        (lines, weight) = ([], 0)
+    }
+
+    private static func lineCount(_ bytes: ArraySlice<UInt8>) -> Int64 {
+        bytes.reduce(0) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) }
     }
 
     private func tell(_ reason: String) {

@@ -1,3 +1,4 @@
+import Foundation
 import Reprise
 
 /// A request target as logs show it: without query, and without what is or may be a token.
@@ -8,8 +9,23 @@ enum LoggedTarget {
     /// The URL of the file that `target` asks for, otherwise the path.
     ///
     /// With a `token`, only what follows it is shown. Where the first segment is neither the token nor a scheme, it is
-    /// hidden, because it may be the token of another server, or nearly this one's.
+    /// hidden, because it may be the token of another server, or nearly this one's. The token is hidden wherever else
+    /// it is a segment, such as behind the address of the server (RFC 9112 §3.2.2).
     static func text(_ target: String, token: String?) -> String {
+        let text = place(target, token: token)
+        guard let token else { return text }
+        return text.split(separator: "/", omittingEmptySubsequences: false)
+            .map { names(token, in: $0) ? Substring(hidden) : $0 }
+            .joined(separator: "/")
+    }
+
+    /// Whether a part of `segment` is the token, also if it is percent-encoded (RFC 3986 §2.1).
+    private static func names(_ token: String, in segment: Substring) -> Bool {
+        let plain = segment.removingPercentEncoding ?? String(segment)
+        return segment == token || plain.split(separator: "/").contains { $0 == token }
+    }
+
+    private static func place(_ target: String, token: String?) -> String {
         let path = target.prefix { $0 != "?" && $0 != "#" }
         var rest = path.drop { $0 == "/" }
         let segment = rest.prefix { $0 != "/" }

@@ -15,7 +15,7 @@ struct MetricFigures: Sendable {
     /// Lines of the access log that were never written.
     var droppedLines: Int64 = 0
     var isReady = true
-    /// Whether hosts of origins have names; otherwise their counts are summed.
+    /// Whether hosts of origins have series of their own.
     var namesHosts = true
 
     /// The figures of `service` now.
@@ -87,9 +87,11 @@ struct MetricFigures: Sendable {
 
     // MARK: - Origins
 
-    /// The counts of origins, each with the label of its host; without one if hosts have no names.
-    private var hosts: [(labels: [MetricFamily.Label], counts: OriginCounts)] {
-        guard namesHosts else { return [([], cache.origins.all)] }
+    private typealias Host = (labels: [MetricFamily.Label], counts: OriginCounts)
+
+    /// The counts of origins, each with the label of its host.
+    private var hosts: [Host] {
+        guard namesHosts else { return [] }
         var (named, others) = (cache.origins.named, cache.origins.others)
         // A host may have this name, too.
         if let host = named.removeValue(forKey: Self.others) { others += host }
@@ -100,29 +102,53 @@ struct MetricFigures: Sendable {
     /// The label of all hosts without one of their own.
     private static let others = "other"
 
+    /// What is counted of origins.
+    ///
+    /// Sums have series of their own, because the counts of a host that loses its name move to the others at once,
+    /// which a monitor takes for new traffic of theirs.
     private var origins: [MetricFamily] {
-        [
+        let (all, hosts) = ([Host([], cache.origins.all)], hosts)
+        return [
             MetricFamily(
-                "reprise_origin_bytes_total", .counter, "Body bytes received from origins.",
-                hosts.map { Sample(.integer($0.counts.bytes), $0.labels) }),
+                "reprise_origin_bytes_total", .counter, "Body bytes received from origins.", Self.bytes(all)),
             MetricFamily(
                 "reprise_origin_requests_total", .counter, "Requests to origins, by how they ended.",
-                hosts.flatMap { host in
-                    OriginCounts.Outcome.allCases.map { outcome in
-                        Sample(
-                            .integer(host.counts.requests[outcome] ?? 0),
-                            host.labels + [MetricFamily.Label(name: "outcome", value: outcome.rawValue)])
-                    }
-                }),
+                Self.requests(all)),
             MetricFamily(
                 "reprise_origin_first_byte_seconds", .histogram,
-                "Time from a request to an origin to the head of its response.",
-                hosts.map { Sample(.histogram($0.counts.firstByte), $0.labels) }),
+                "Time from a request to an origin to the head of its response.", Self.firstByte(all)),
+            MetricFamily(
+                "reprise_origin_host_bytes_total", .counter, "Body bytes received from origins, by host.",
+                Self.bytes(hosts)),
+            MetricFamily(
+                "reprise_origin_host_requests_total", .counter, "Requests to origins, by host and how they ended.",
+                Self.requests(hosts)),
+            MetricFamily(
+                "reprise_origin_host_first_byte_seconds", .histogram,
+                "Time from a request to an origin to the head of its response, by host.", Self.firstByte(hosts)),
             MetricFamily("reprise_fetches", .gauge, "Fetches under way.", fetches),
             MetricFamily(
                 "reprise_fetch_retries_total", .counter, "Repetitions of failed requests to origins, by error.",
                 cache.retries.sorted { $0.key < $1.key }.map { Sample(.integer($0.value), ["reason": $0.key]) }),
         ]
+    }
+
+    private static func bytes(_ hosts: [Host]) -> [Sample] {
+        hosts.map { Sample(.integer($0.counts.bytes), $0.labels) }
+    }
+
+    private static func requests(_ hosts: [Host]) -> [Sample] {
+        hosts.flatMap { host in
+            OriginCounts.Outcome.allCases.map { outcome in
+                Sample(
+                    .integer(host.counts.requests[outcome] ?? 0),
+                    host.labels + [MetricFamily.Label(name: "outcome", value: outcome.rawValue)])
+            }
+        }
+    }
+
+    private static func firstByte(_ hosts: [Host]) -> [Sample] {
+        hosts.map { Sample(.histogram($0.counts.firstByte), $0.labels) }
     }
 
     // MARK: - The store

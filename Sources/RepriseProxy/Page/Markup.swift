@@ -6,16 +6,10 @@ struct Markup: Sendable {
 
     init() {}
 
-    /// HTML of this program that was put together from several pieces of its source.
-    init(program html: String) { self.html = html }
-
     /// Adds HTML of this program.
     ///
     /// Only what is written in the source can be passed.
     mutating func tags(_ html: StaticString) { self.html += html.description }
-
-    /// Adds the other HTML.
-    mutating func add(_ other: Markup) { html += other.html }
 
     /// Adds `text`, which stays text whatever it contains.
     mutating func text(_ text: String) {

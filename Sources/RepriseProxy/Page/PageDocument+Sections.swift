@@ -1,4 +1,4 @@
-import Foundation
+import HTTPSemantics
 import Reprise
 
 /// What the page lists.
@@ -66,7 +66,7 @@ extension PageDocument {
         page.tags("<ul id=\"downloads\">")
         for item in status.downloads {
             let share = Int64((min(max(item.fraction, 0), 1) * 1000).rounded(.down))
-            let words = ShownText.percent(share, of: 1000)
+            let words = ShownText.percent(item.fraction)
             page.tags("<li class=\"item\"><div>")
             writeName(ofURL: item.url, to: &page)
             StoredBar(parts: [.init(0..<share)], length: 1000, words: words + " downloaded").write(to: &page)
@@ -93,7 +93,7 @@ extension PageDocument {
             "<p class=\"none\" id=\"no-events\"", if: status.events.isEmpty, "Nothing out of the ordinary.", to: &page)
         page.tags("<ol class=\"events\" id=\"events\">")
         for event in status.events.reversed() {
-            let time = Date(timeIntervalSince1970: event.time).formatted(.iso8601)
+            let time = HTTPDate(secondsSince1970: Int64(exactly: event.time.rounded(.down)) ?? 0).iso8601
             page.tags("<li><time")
             page.attribute("datetime", time)
             page.element(">", "\(ShownText.duration(status.time - event.time)) ago", "</time>")

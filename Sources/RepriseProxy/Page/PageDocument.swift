@@ -12,7 +12,9 @@ struct PageDocument: Sendable {
     var html: String {
         var page = Markup()
         page.tags(Self.beginning)
-        page.add(Markup(program: "<style>" + PageStyle.text + "</style>"))
+        page.tags("<style>")
+        page.tags(PageStyle.text)
+        page.tags("</style>")
         page.tags("</head><body")
         page.attribute("data-operations", operations.joined(separator: " "))
         page.tags(">")
@@ -28,7 +30,9 @@ struct PageDocument: Sendable {
         page.tags("</main>")
         page.tags(Self.footer)
         page.tags(Self.dialogs)
-        page.add(Markup(program: "<script>" + PageScript.text + "</script>"))
+        page.tags("<script>")
+        PageScript.write(to: &page)
+        page.tags("</script>")
         page.tags("</body></html>\n")
         return page.html
     }

@@ -7,7 +7,8 @@ import Foundation
 enum PagePolicy {
     /// The value of `Content-Security-Policy` (CSP Level 3).
     static let text = [
-        "default-src 'none'", "script-src '\(hash(PageScript.text))'", "style-src '\(hash(PageStyle.text))'",
+        "default-src 'none'", "script-src '\(hash(PageScript.text))'",
+        "style-src '\(hash(PageStyle.text.description))'",
         "connect-src 'self'", "media-src 'self'", "img-src data:", "base-uri 'none'", "form-action 'none'",
         "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
     ].joined(separator: "; ")

@@ -1,6 +1,6 @@
 extension PageScript {
     /// Sums, rates, the disk and the health.
-    static let numbers = #"""
+    static let numbers: StaticString = #"""
         // Numbers.
         const history = [];
         const drawChart = ({ time, sinceStart }) => {
@@ -74,7 +74,7 @@ extension PageScript {
         """#
 
     /// What plays, downloads and events.
-    static let activity = #"""
+    static let activity: StaticString = #"""
         // What plays, and downloads.
         const arrived = new Map();
         const arriving = (item, time) => {
@@ -94,7 +94,7 @@ extension PageScript {
           });
           for (const id of arrived.keys()) if (!items.some(item => item.id === id)) arrived.delete(id);
           const now = items.length ? count(items.length, "file") + " active" : "Nothing is active";
-          if (playing && playing !== now) { say(now + "."); loadTitles() }
+          if (playing && playing !== now) { say(now + "."); if (!search) refreshTitles() }
           playing = now;
         };
         const states = { queued: "Queued", running: "Running", waitingForNetwork: "Waits for the network",
@@ -103,7 +103,7 @@ extension PageScript {
         const showDownloads = ({ downloads }) => {
           byId("no-downloads").hidden = !!downloads.length;
           fill(byId("downloads"), downloads, item => item.id, item => itemOf(item, true), (node, item) => {
-            const words = Math.floor(item.fraction * 100) + " %";
+            const words = percentOf(item.fraction);
             drawBar(part(node, "bar"), [[0, item.fraction]], 1, words + " downloaded");
             showFacts(node, [states[item.state] ?? item.state, words + (item.completeLength == null ? ""
               : " of " + bytes(item.completeLength)), item.state === "running" && item.bytesPerSecond

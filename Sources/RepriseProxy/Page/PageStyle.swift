@@ -1,7 +1,7 @@
 /// The style of the page: light and dark, from 320 points on.
 enum PageStyle {
     /// What stands between the tags of `style`.
-    static let text = #"""
+    static let text: StaticString = #"""
         :root{color-scheme:light dark;--paper:#faf8f4;--raised:#fffefb;--ink:#1f1c17;--quiet:#635c51;--line:#e4ded2;
         --track:#e6e0d4;
         --accent:#0a6a5a;--half:#4f9c8c;--rest:#8f8470;--on:#fff;--alarm:#9e2f1b}

@@ -5,9 +5,14 @@ import Reprise
 enum ShownText {
     /// `part` of `whole` in percent, rounded down, so that only the whole is 100 %.
     static func percent(_ part: Int64, of whole: Int64) -> String {
-        guard whole > 0 else { return "0 %" }
-        let share = min(max(Double(part) / Double(whole), 0), 1)
-        return "\(Int((share * 100).rounded(.down))) %"
+        percent(whole > 0 ? Double(part) / Double(whole) : 0)
+    }
+
+    /// `share` of 1 in percent, rounded down, so that only the whole is 100 %.
+    static func percent(_ share: Double) -> String {
+        guard share < 1 else { return "100 %" }
+        // A billionth more than it is, so that 0.29 is 29 % and not 28.
+        return "\(min(99, Int(max(share, 0) * 100 + 1e-9))) %"
     }
 
     /// `count` things, such as `1 reader` and `2 readers`.

@@ -34,9 +34,10 @@ struct StoredBar: Sendable {
     var rectangles: [(x: Double, width: Double, className: String)] {
         parts.map { part in
             let scale = Self.width / Double(length)
-            let width = Double(part.range.upperBound - part.range.lowerBound) * scale
-            let x = min(max(0, Double(part.range.lowerBound) * scale), Self.width)
-            return (x, part.range.isEmpty ? 0 : min(max(width, Self.narrowest), Self.width), part.className)
+            let exact = Double(part.range.upperBound - part.range.lowerBound) * scale
+            let width = part.range.isEmpty ? 0 : min(max(exact, Self.narrowest), Self.width)
+            // A narrow part at the end keeps its width within the image.
+            return (min(max(0, Double(part.range.lowerBound) * scale), Self.width - width), width, part.className)
         }
     }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Logging
 import Primitives
@@ -125,6 +126,96 @@ import Testing
             #expect(lines.all.filter { $0.contains("are lost") }.count == 1)
         }
     #endif
+
+    @Test("a pipe that no program reads is refused, and is not waited for") func unreadPipe() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = directory.path + "/pipe"
+        try #require(mkfifo(path, 0o600) == 0)
+        let error = #expect(throws: RepriseError.self) {
+            try AccessLog(path: path, format: .json, logger: Logger(label: "test"))
+        }
+        #expect(error?.message.contains("start its reader first") == true)
+        // Opened again, a log whose reader is gone goes on with what it has.
+        let reader = open(path, O_RDONLY | O_NONBLOCK)
+        let (logger, lines) = RecordedLog.logger()
+        let log = try AccessLog(path: path, format: .json, logger: logger)
+        close(reader)
+        log.reopen()
+        await log.close(within: .seconds(300))
+        #expect(lines.all.filter { $0.contains("cannot be opened again") }.count == 1)
+    }
+
+    @Test("lines that are not written when the log is closed are counted and told") func closedTooLate() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = directory.path + "/pipe"
+        try #require(mkfifo(path, 0o600) == 0)
+        let reader = open(path, O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        let (logger, told) = RecordedLog.logger()
+        let log = try AccessLog(path: path, format: .json, logger: logger)
+        // More than a pipe has room for, and no more than may wait.
+        let count: Int64 = 10_000
+        for number in 0..<count { log.add(Self.entry(Int(number))) }
+        #expect(log.droppedLines == 0)
+        await log.close(within: .milliseconds(1))
+        let dropped = log.droppedLines
+        #expect(dropped > 0)
+        #expect(told.all.filter { $0.contains("closed before all its lines") }.count == 1)
+        log.add(Self.entry(0))
+        #expect(log.droppedLines == dropped + 1)
+        var text: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        await eventually {
+            let got = read(reader, &buffer, buffer.count)
+            if got > 0 { text += buffer[..<got] }
+            return got == 0
+        }
+        // What was being written at that moment may have arrived, although it counts as lost.
+        let arrived = Int64(text.filter { $0 == 0x0A }.count)
+        #expect(arrived < count && arrived + dropped >= count)
+        #expect(log.droppedLines == dropped + 1)
+    }
+
+    @Test("a pipe that never waits, as standard output may be, gets every line")
+    func pipeThatNeverWaits() async throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        let (reader, writer) = (ends[0], ends[1])
+        defer { close(reader) }
+        try #require(fcntl(writer, F_SETFL, O_NONBLOCK) == 0)
+        try #require(fcntl(reader, F_SETFL, O_NONBLOCK) == 0)
+        let file = try LogFile(duplicating: writer)
+        close(writer)
+        let lines = [UInt8](repeating: 0x61, count: 999) + [0x0A]
+        let all = Array(repeatElement(lines, count: 1000).joined())
+        let outcome = Promise<Int>()
+        DispatchQueue.global().async { [file] in
+            var file = file
+            outcome.fulfill(file.write(all).count)
+            file.close()
+        }
+        var text: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        await eventually {
+            let got = read(reader, &buffer, buffer.count)
+            if got > 0 { text += buffer[..<got] }
+            return got == 0
+        }
+        #expect(await outcome.value == all.count)
+        #expect(text == all)
+    }
+
+    @Test(
+        "part of a line is cut off unless others have written",
+        arguments: [
+            (150, 100, 50, 40, 140), (150, 100, 50, 0, 100), (160, 100, 50, 40, nil), (140, 100, 50, 40, nil),
+            (nil, nil, 50, 40, nil), (150, nil, 50, 40, nil),
+        ] as [(Int64?, Int64?, Int, Int, Int64?)])
+    func cutOff(size: Int64?, before: Int64?, written: Int, whole: Int, end: Int64?) {
+        #expect(LogFile.end(of: size, before: before, written: written, whole: whole) == end)
+    }
 
     @Test("a reader that does not read: lines are dropped, memory is bounded, and it goes on when it reads again")
     func slowReader() async throws {

@@ -19,6 +19,15 @@ import Testing
             ("/sesane/https/a.example/b", "sesame", "/-/https/a.example/b"), ("/sesane", "sesame", "/-"),
             ("//sesane/x", "sesame", "/-/x"), ("/https/a.example/b?c", "sesame", "https://a.example/b"),
             ("sesane", "sesame", "/-"),
+            // The absolute form (RFC 9112 §3.2.2), and the token in other places and spellings.
+            ("http://127.0.0.1:8090/sesame/https/a.example/b?x", "sesame", "http://127.0.0.1:8090/-/https/a.example/b"),
+            ("http://h/%73esam%65/https/a.example/b", "sesame", "http://h/-/https/a.example/b"),
+            ("http://h/sesame%2Fhttps/a.example/b", "sesame", "http://h/-/a.example/b"),
+            ("/https/sesame/b", "sesame", "https://-/b"), ("/sesame/sesame/x", "sesame", "/-/x"),
+            ("/sesame/https/a.example/open-sesame.mp4", "sesame", "https://a.example/open-sesame.mp4"),
+            ("/https/a.example/b%zz", "sesame", "https://a.example/b%zz"),
+            ("/https/a.example//b/", "sesame", "https://a.example//b/"), ("/%zz/x", "%zz", "/x"),
+            ("http://h/%zz/x", "%zz", "http://h/-/x"),
         ] as [(String, String?, String)]) func whatIsShown(target: String, token: String?, text: String)
     {
         #expect(LoggedTarget.text(target, token: token) == text)

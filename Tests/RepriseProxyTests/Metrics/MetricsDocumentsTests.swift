@@ -54,6 +54,28 @@ import Testing
         #expect(used.subtracting(Self.names).subtracting(families).isEmpty)
     }
 
+    @Test(
+        "what is asked of hosts leaves the others out, whose counts jump when a name changes",
+        arguments: ["docs/metrics.md", "Deploy/prometheus/reprise-alerts.yml", "Deploy/grafana/reprise.json"])
+    func hostsAreAskedByName(path: String) throws {
+        let text = try Self.text(path).replacing("\\\"", with: "\"")
+        let queries = text.matches(of: #/(?:rate|increase)\((reprise_origin_host_[a-z_]+)(\{[^}]*\})?\[/#)
+        #expect(!queries.isEmpty)
+        for query in queries { #expect(query.2?.contains("host!=\"other\"") == true, "\(query.1)") }
+    }
+
+    @Test("a host that loses its name adds nothing to the sums") func sumsOnlyCountNewTraffic() {
+        var figures = MetricFigures()
+        func bytes() -> [MetricFamily.Value] {
+            figures.families.first { $0.name == "reprise_origin_bytes_total" }?.samples.map(\.value) ?? []
+        }
+        for number in 1...20 { figures.cache.origins.count("h\(number)") { $0.noteBytes(Int64(number * 100)) } }
+        #expect(bytes() == [.integer(21_000)])
+        figures.cache.origins.count("late") { $0.noteBytes(300) }
+        #expect(figures.cache.origins.named["late"] != nil)
+        #expect(bytes() == [.integer(21_300)])
+    }
+
     @Test(arguments: ["Deploy/prometheus/reprise-alerts.yml", "Deploy/grafana/reprise.json"])
     func whatIsDeployedUsesMetricsThatExist(path: String) throws {
         let used = Self.namesUsed(try Self.text(path))

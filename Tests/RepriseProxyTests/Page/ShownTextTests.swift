@@ -14,6 +14,17 @@ import Testing
         #expect(ShownText.percent(part, of: whole) == text)
     }
 
+    @Test("n of 100 are n %, as bytes and as a fraction") func everyPercentage() {
+        for number in 0...100 {
+            for scale: Int64 in [1, 7, 10_000_000_000] {
+                #expect(ShownText.percent(Int64(number) * scale, of: 100 * scale) == "\(number) %")
+            }
+            #expect(ShownText.percent(Double(number) / 100) == "\(number) %")
+        }
+        #expect(ShownText.percent(0.999_999_999_999) == "99 %")
+        #expect(ShownText.percent(.infinity) == "100 %")
+    }
+
     @Test(
         arguments: [
             (0, "0 seconds"), (1.9, "1 second"), (59.9, "59 seconds"), (60, "1 minute"), (7199, "1 hour"),

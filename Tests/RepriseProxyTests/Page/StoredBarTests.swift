@@ -10,11 +10,17 @@ import Testing
         #expect(bar.rectangles.map(\.width) == [250, 3, 0])
     }
 
+    @Test("a few bytes at the end, as the index of a film that has it there, are within the image") func lastBytes() {
+        let bar = StoredBar(spans: [[0, 500], [99_999, 100_000]], length: 100_000, words: "x")
+        #expect(bar.rectangles.map(\.x) == [0, 997])
+        #expect(bar.rectangles.map(\.width) == [5, 3])
+    }
+
     @Test("what cannot be, such as bytes behind the end, stays within the image") func oddSpans() {
         let bar = StoredBar(
             spans: [[0, .max], [5, 1], [], [.max - 1, .max]], length: 0, words: "x")
         #expect(bar.rectangles.count == 2)
-        for rectangle in bar.rectangles { #expect(rectangle.x <= 1000 && rectangle.width <= 1000) }
+        for rectangle in bar.rectangles { #expect(rectangle.x >= 0 && rectangle.x + rectangle.width <= 1000) }
     }
 
     @Test func itSaysWhatItShows() {

@@ -32,6 +32,29 @@ import Testing
         #expect(hosts.others.bytes == 301)
     }
 
+    @Test("a busy host gets a name although its traffic comes in small pieces, among hosts that come once")
+    func smallPieces() {
+        var hosts = BusiestHosts()
+        for number in 1...20 { hosts.count("h\(number)") { $0.noteBytes(10_000) } }
+        for number in 0..<100 { hosts.count("once\(number)") { $0.noteBytes(500) } }
+        for step in 1...2001 {
+            #expect(hosts.named["busy"] == nil)
+            hosts.count("busy") { $0.noteBytes(10) }
+            if step % 10 == 0 { hosts.count("later\(step)") { $0.noteBytes(100) } }
+        }
+        #expect(hosts.named["busy"]?.bytes == 0, "more than twice the 10,000 bytes of the quietest")
+        #expect(hosts.named.keys.filter { $0.hasPrefix("h") }.count == 19)
+    }
+
+    @Test("hosts that come once inherit no traffic, so none gets a name") func equalHosts() {
+        var hosts = BusiestHosts()
+        for number in 1...20 { hosts.count("h\(number)") { $0.noteBytes(1000) } }
+        for number in 0..<100_000 { hosts.count("once\(number)") { $0.noteBytes(500) } }
+        #expect(hosts.named.count == 20)
+        #expect(hosts.named.keys.allSatisfy { $0.hasPrefix("h") })
+        #expect(hosts.others.bytes == 50_000_000)
+    }
+
     @Test("a thousand hosts, or hosts that change all the time: few names, exact sums, nothing falls")
     func manyHosts() {
         var generator = SeededGenerator(seed: 20)
