@@ -14,6 +14,7 @@ struct Serve: AsyncParsableCommand {
               reprise serve
               reprise serve --port 8090 --limit 20GB
               reprise serve --host 0.0.0.0 --allow-host media.example.com
+              reprise serve --host 0.0.0.0 --token a-long-random-text --allow-private nas.lan
               reprise serve --encrypt-key-file ~/.config/reprise.key
               reprise serve --rate 20Mbit --while 02:00-06:00
               reprise serve --allow-page http://localhost:8000
@@ -44,6 +45,12 @@ struct Serve: AsyncParsableCommand {
             "Host name or IP address of an origin that may be asked. A name with a leading dot means its subdomains too.",
             valueName: "name"))
     var allowHost: [String] = []
+
+    @Option(
+        help: Setting.allowPrivate.help(
+            "Origin in a private network that may be asked though others can reach this server: a host, an address, or a network such as 192.168.1.0/24.",
+            valueName: "origin"))
+    var allowPrivate: [String] = []
 
     @Option(
         help: Setting.allowPage.help(
@@ -107,6 +114,7 @@ struct Serve: AsyncParsableCommand {
         try Setting.host.check(option: host)
         try Setting.token.check(option: token)
         try Setting.allowHost.check(option: allowHost)
+        try Setting.allowPrivate.check(option: allowPrivate)
         try Setting.allowPage.check(option: allowPage)
         try Setting.forceCache.check(option: forceCache)
         try Setting.maxConnections.check(option: maxConnections)

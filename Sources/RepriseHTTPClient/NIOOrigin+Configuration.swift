@@ -67,11 +67,15 @@ extension NIOOrigin {
         /// Called with the name in lower case, an IPv6 literal without brackets. For a host that it refuses:
         /// `originForbidden`.
         public var allowsHost: (@Sendable (String) -> Bool)?
-        /// Decides whether a host may be at a private address though ``forbidsPrivateAddresses`` is set; no host by
-        /// default.
+        /// Decides whether a host may be at a private address though ``forbidsPrivateAddresses`` is set; where it is
+        /// `nil` or returns `nil`, ``privateAddresses`` decides.
         ///
-        /// Called with names as ``allowsHost`` is.
-        package var allowsPrivateAddresses: (@Sendable (String) -> Bool)?
+        /// Called with names as ``allowsHost`` is. A host that is allowed by its name may still not be at the address
+        /// of a service that gives out credentials, such as 169.254.169.254.
+        package var allowsPrivateAddresses: (@Sendable (String) -> Bool?)?
+        /// Private addresses that may be connected to though ``forbidsPrivateAddresses`` is set, whatever host has
+        /// them; none by default.
+        package var privateAddresses: [AddressRange] = []
         /// The maximum number of connections to a host in place of ``maximumConnectionsPerHost``, at least 1; `nil`
         /// from it for no other number.
         ///
@@ -87,5 +91,17 @@ extension NIOOrigin {
 
         /// The defaults.
         public init() {}
+    }
+}
+
+extension NIOOrigin.Configuration {
+    /// The policy for each host, in lower case; `nil` for one that may be at any address.
+    var addressPolicy: @Sendable (String) -> AddressPolicy? {
+        guard forbidsPrivateAddresses else { return { _ in nil } }
+        return { [allowsPrivateAddresses, privateAddresses] host in
+            let rule: AddressPolicy.HostRule =
+                allowsPrivateAddresses?(host).map { $0 ? .named : .refused } ?? .none
+            return AddressPolicy(for: host, rule: rule, ranges: privateAddresses)
+        }
     }
 }

@@ -65,6 +65,25 @@ import Testing
         }
     }
 
+    @Test("The address that is connected to is judged, of a name and after a redirect, too")
+    func privateRanges() async throws {
+        try await run({
+            $0.forbidsPrivateAddresses = true
+            $0.privateAddresses = [AddressRange("127.0.0.1"), AddressRange("::1")].compactMap { $0 }
+        }) { origin, client async throws in
+            let port = origin.port
+            for host in ["127.0.0.1", "localhost"] {
+                #expect(try await client.get("http://\(host):\(port)/a").body.bytes().count == 10)
+            }
+            let personality = TestOrigin.Personality { $0.redirect = "http://127.0.0.2:\(port)/a" }
+            origin.set(.init(.pattern(seed: 1, length: 0), personality: personality), at: "/away")
+            let before = origin.snapshot.requestCount
+            #expect(await failureCode { try await client.get(origin.url("/away")) } == .originForbidden)
+            #expect(await failureCode { try await client.get("http://127.0.0.2:\(port)/a") } == .originForbidden)
+            #expect(origin.snapshot.requestCount == before + 1)
+        }
+    }
+
     @Test("A host has its own number of connections") func connections() async throws {
         try await run({
             $0.maximumConnectionsPerHost = 1

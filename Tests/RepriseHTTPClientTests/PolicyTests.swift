@@ -18,7 +18,7 @@ struct PolicyTests {
             "64:ff9b::a00:1", "2002:c0a8:101::1", "fec0::1",
         ])
     func addressesInsideAreNotPublic(_ text: String) throws {
-        #expect(!AddressPolicy.isPublic(try SocketAddress(ipAddress: text, port: 80)))
+        #expect(!AddressPolicy(for: text).permits(try SocketAddress(ipAddress: text, port: 80)))
     }
 
     @Test(
@@ -28,7 +28,7 @@ struct PolicyTests {
             "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808",
         ])
     func addressesOfTheInternetArePublic(_ text: String) throws {
-        #expect(AddressPolicy.isPublic(try SocketAddress(ipAddress: text, port: 80)))
+        #expect(AddressPolicy(for: text).permits(try SocketAddress(ipAddress: text, port: 80)))
     }
 
     @Test("Host comes first, hop-by-hop fields are removed (RFC 9110 §7.6.1)")
@@ -111,11 +111,14 @@ struct PolicyTests {
 
     @Test func ofAMixedNameOnlyThePublicAddressesAreConnectedTo() throws {
         let endpoint = Endpoint(try ResourceURL("http://mixed.example/"))
+        let policy = AddressPolicy(for: "mixed.example")
         let inside = try SocketAddress(ipAddress: "10.0.0.1", port: 80)
         let outside = try SocketAddress(ipAddress: "2606:4700::1111", port: 80)
-        #expect(try PublicResolver.allowed([inside, outside], for: endpoint) == [outside])
-        #expect(throws: RepriseError.self) { try PublicResolver.allowed([inside], for: endpoint) }
-        #expect(try PublicResolver.allowed([], for: endpoint).isEmpty)
+        #expect(try PublicResolver.allowed([inside, outside], by: policy, for: endpoint) == [outside])
+        #expect(throws: RepriseError.self) { try PublicResolver.allowed([inside], by: policy, for: endpoint) }
+        #expect(try PublicResolver.allowed([], by: policy, for: endpoint).isEmpty)
+        let ranges = AddressPolicy(for: "mixed.example", ranges: [try #require(AddressRange("10.0.0.0/8"))])
+        #expect(try PublicResolver.allowed([inside, outside], by: ranges, for: endpoint) == [inside, outside])
     }
 
     @Test(arguments: ["http://a/y", "ftp://a/y", "http://user@a/", "file:///etc/passwd", "https://a:99999/"])

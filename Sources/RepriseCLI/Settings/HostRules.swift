@@ -50,7 +50,10 @@ struct HostRules: Sendable {
     func apply(to client: inout NIOOrigin.Configuration) throws {
         guard !sections.isEmpty else { return }
         if names(Setting<Bool, Bool>.hostAllowPrivate) {
-            client.allowsPrivateAddresses = { value(.hostAllowPrivate, for: $0) ?? false }
+            // A section is about a host more specifically than the option of all hosts.
+            client.allowsPrivateAddresses = { [option = client.allowsPrivateAddresses] host in
+                value(.hostAllowPrivate, for: host) ?? option?(host)
+            }
         }
         if names(Setting<Int, Int?>.hostConnections) {
             client.connectionsToHost = { value(.hostConnections, for: $0) }

@@ -9,6 +9,7 @@ struct ServerSettings: Sendable {
     let port: Int
     let token: String?
     let allowedHosts, allowedPages, forcedHosts: [String]
+    let privateOrigins: PrivateOrigins
     let isShared, isOffline: Bool
     /// Whether browsers get a page.
     let hasPage: Bool
@@ -29,6 +30,7 @@ struct ServerSettings: Sendable {
         port = try settings.value(.port, given: server.port)
         token = try settings.value(.token, given: server.token)
         allowedHosts = try settings.value(.allowHost, given: server.allowHost).map { $0.lowercased() }
+        privateOrigins = PrivateOrigins(try settings.value(.allowPrivate, given: server.allowPrivate))
         allowedPages = try settings.value(.allowPage, given: server.allowPage)
         forcedHosts = try settings.value(.forceCache, given: server.forceCache).map { $0.lowercased() }
         isShared = try settings.value(.shared, given: server.shared)
@@ -72,5 +74,6 @@ struct ServerSettings: Sendable {
     func apply(to client: inout NIOOrigin.Configuration) {
         client.maximumConnectionsPerHost = connectionsPerHost
         client.queueTimeout = queueTimeout.duration
+        privateOrigins.apply(to: &client)
     }
 }

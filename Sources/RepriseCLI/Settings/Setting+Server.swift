@@ -59,6 +59,12 @@ extension Setting where Given == [String], Value == [String] {
             traits: SettingTraits(emptyVariable: .refused), advice: { ProxyConfiguration.objection(toHost: $0) })
     }
 
+    static var allowPrivate: Self {
+        Self(
+            list: "allow-private", rule: "takes a host name, an address, or a network such as 192.168.1.0/24.",
+            otherwise: "beyond loopback only public addresses are asked", advice: { PrivateOrigins.objection(to: $0) })
+    }
+
     static var allowPage: Self {
         Self(
             list: "allow-page", rule: "takes an origin: http://host:port or https://host.",

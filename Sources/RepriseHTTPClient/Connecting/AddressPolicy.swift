@@ -1,33 +1,73 @@
 import NIOCore
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+/// Decides to which addresses of one host a connection may be opened, to guard against requests into private networks:
+/// those of the public internet, and private ones that the configuration names.
+struct AddressPolicy: Sendable {
+    /// What the configuration says of the host by its name.
+    enum HostRule: Sendable, Equatable {
+        /// It may be at any private address.
+        case named
+        /// It may be at none, not even in a range.
+        case refused
+        /// The ranges decide.
+        case none
+    }
 
-/// Distinguishes addresses of the public internet from all others, to guard against requests into private networks.
-enum AddressPolicy {
-    /// Whether `address` is routable on the public internet.
-    static func isPublic(_ address: SocketAddress) -> Bool {
-        guard let text = address.ipAddress else { return false }  // a Unix domain socket
-        return switch address {
-        case .v4: bytes(of: text, family: AF_INET, count: 4).map(isPublicIPv4) ?? false
-        case .v6: bytes(of: text, family: AF_INET6, count: 16).map(isPublicIPv6) ?? false
-        case .unixDomainSocket: false
+    /// The host of the URL: a name or an address.
+    let host: String
+    let rule: HostRule
+    let ranges: [AddressRange]
+
+    init(for host: String, rule: HostRule = .none, ranges: [AddressRange] = []) {
+        (self.host, self.rule, self.ranges) = (host, rule, ranges)
+    }
+
+    /// Whether a connection to `address` may be opened.
+    func permits(_ address: SocketAddress) -> Bool {
+        guard let bytes = AddressBytes(address) else { return false }  // a Unix domain socket
+        let judged = bytes.embedded ?? bytes
+        if Self.isPublic(judged) { return true }
+        switch rule {
+        case .refused: return false
+        // Who says where a name points must not lead the server to the credentials of its machine.
+        case .named where !Self.metadata.contains(judged) || AddressBytes(literal: host) == bytes: return true
+        case .named, .none: return ranges.contains { Self.isMeant(judged, by: $0) }
         }
     }
 
-    /// NIO imports the socket structures from a module of its own; their text form works on every platform.
-    private static func bytes(of text: String, family: CInt, count: Int) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: count)
-        return inet_pton(family, text, &bytes) == 1 ? bytes : nil
+    /// Whether `range` was written with `address` in mind.
+    ///
+    /// A wide range has not: this machine, which trusts its own users, and services that give out credentials of a
+    /// virtual machine to everyone who asks, have to be named themselves.
+    private static func isMeant(_ address: AddressBytes, by range: AddressRange) -> Bool {
+        guard range.contains(address) else { return false }
+        if metadata.contains(address) { return range.isSingle }
+        return ownBlocks.first { $0.contains(address) }.map { range.lies(in: $0) } ?? true
+    }
+
+    /// Addresses of this machine itself; `0.0.0.0` and `::` are, too, where they are connected to.
+    private static let ownBlocks = ["127.0.0.0/8", "0.0.0.0/8", "::1", "::"].compactMap { AddressRange($0) }
+
+    /// Where machines of AWS, Google, Azure, Oracle and Alibaba get their metadata and credentials.
+    private static let metadata = Set(
+        [
+            "169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "192.0.0.192", "fd00:ec2::254",
+            "fd00:ec2::23", "fd20:ce::254",
+        ].compactMap { AddressBytes(literal: $0) })
+
+    // MARK: - Public addresses
+
+    /// Whether `address` is routable on the public internet.
+    ///
+    /// Addresses that embed an IPv4 address are judged by that address.
+    static func isPublic(_ address: AddressBytes) -> Bool {
+        let bytes = (address.embedded ?? address).bytes
+        // Of IPv6 only 2000::/3 is routed; fc00::/7, fe80::/10, ff00::/8 lie outside.
+        return bytes.count == 4 ? isPublicIPv4(bytes) : bytes[0] & 0xE0 == 0x20
     }
 
     /// Four bytes in network order; the special-purpose blocks of RFC 6890.
-    static func isPublicIPv4(_ bytes: [UInt8]) -> Bool {
+    private static func isPublicIPv4(_ bytes: [UInt8]) -> Bool {
         switch (bytes[0], bytes[1]) {
         case (0, _), (10, _), (127, _): false
         case (100, 64...127): false  // carrier-grade NAT, RFC 6598
@@ -38,18 +78,5 @@ enum AddressPolicy {
         case (224..., _): false  // multicast, reserved, broadcast
         default: true
         }
-    }
-
-    /// Sixteen bytes in network order.
-    ///
-    /// Addresses that embed an IPv4 address are judged by that address.
-    static func isPublicIPv6(_ bytes: [UInt8]) -> Bool {
-        let leadingZeros = bytes.prefix { $0 == 0 }.count
-        if leadingZeros >= 12 || (leadingZeros == 10 && bytes[10] == 0xFF && bytes[11] == 0xFF) {
-            return isPublicIPv4(Array(bytes[12...]))  // ::, ::1, IPv4-compatible, IPv4-mapped
-        }
-        if bytes.starts(with: [0x00, 0x64, 0xFF, 0x9B]) { return isPublicIPv4(Array(bytes[12...])) }  // NAT64
-        if bytes.starts(with: [0x20, 0x02]) { return isPublicIPv4(Array(bytes[2..<6])) }  // 6to4
-        return bytes[0] & 0xE0 == 0x20  // only 2000::/3 is routed; fc00::/7, fe80::/10, ff00::/8 lie outside
     }
 }

@@ -11,8 +11,8 @@ final class Connector: Sendable {
     private let trust: TrustStore
     private let limits: ConnectionLimits
     private let timeout: TimeAmount
-    /// Whether a host must be at a public address.
-    private let forbidsPrivateAddress: @Sendable (String) -> Bool
+    /// Which addresses of a host may be connected to; `nil` for all.
+    private let addressPolicy: @Sendable (String) -> AddressPolicy?
 
     /// Instantiated by the first client, before an event loop needs it: the Swift 6.3 runtime occasionally crashes in
     /// `swift_checkMetadataState` when two threads instantiate this generic type at the same time.
@@ -29,8 +29,7 @@ final class Connector: Sendable {
             paceInterval: TimeAmount(configuration.parkingTime / BodyPace.looks),
             window: min(max(configuration.readAhead, 16_384), 524_288))
         self.timeout = TimeAmount(configuration.connectTimeout)
-        let (isForbidden, allows) = (configuration.forbidsPrivateAddresses, configuration.allowsPrivateAddresses)
-        self.forbidsPrivateAddress = { isForbidden && !(allows?($0) ?? false) }
+        self.addressPolicy = configuration.addressPolicy
     }
 
     /// Opens a connection that is ready for a request.
@@ -58,7 +57,7 @@ final class Connector: Sendable {
 
     private func bootstrap(on loop: any EventLoop, for endpoint: Endpoint) -> ClientBootstrap {
         ClientBootstrap(group: loop)
-            .resolver(forbidsPrivateAddress(endpoint.host) ? PublicResolver(endpoint, on: loop) : nil)
+            .resolver(addressPolicy(endpoint.host).map { PublicResolver(endpoint, policy: $0, on: loop) })
             .connectTimeout(timeout)
             .channelOption(.autoRead, value: false)
             .channelOption(.allowRemoteHalfClosure, value: true)

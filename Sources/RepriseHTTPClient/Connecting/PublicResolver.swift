@@ -10,17 +10,19 @@ import Reprise
     import Musl
 #endif
 
-/// Resolves names and address literals, and passes on only addresses in the public internet.
+/// Resolves names and address literals, and passes on only addresses that the policy permits.
 ///
 /// No connection to any other address is attempted, so that nothing reveals whether a port inside is open.
 final class PublicResolver: Resolver, Sendable {
     private let endpoint: Endpoint
+    private let policy: AddressPolicy
     private let addresses4: EventLoopPromise<[SocketAddress]>
     private let addresses6: EventLoopPromise<[SocketAddress]>
 
     /// Creates a resolver for one endpoint, for a connection on `loop`.
-    init(_ endpoint: Endpoint, on loop: any EventLoop) {
+    init(_ endpoint: Endpoint, policy: AddressPolicy, on loop: any EventLoop) {
         self.endpoint = endpoint
+        self.policy = policy
         addresses4 = loop.makePromise()
         addresses6 = loop.makePromise()
     }
@@ -30,8 +32,8 @@ final class PublicResolver: Resolver, Sendable {
 
     func initiateAAAAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {
         let loop = addresses6.futureResult.eventLoop
-        NIOThreadPool.singleton.runIfActive(eventLoop: loop) { [endpoint] in
-            let allowed = try Self.allowed(try Self.lookUp(host, port: port), for: endpoint)
+        NIOThreadPool.singleton.runIfActive(eventLoop: loop) { [endpoint, policy] in
+            let allowed = try Self.allowed(try Self.lookUp(host, port: port), by: policy, for: endpoint)
             return (v4: allowed.filter { $0.protocol == .inet }, v6: allowed.filter { $0.protocol == .inet6 })
         }.whenComplete { [self] result in
             addresses6.completeWith(result.map(\.v6))
@@ -45,13 +47,16 @@ final class PublicResolver: Resolver, Sendable {
 
     /// The addresses to which a connection may be opened.
     ///
-    /// Throws `originForbidden` if there are addresses but none of them is public.
-    static func allowed(_ addresses: [SocketAddress], for endpoint: Endpoint) throws(RepriseError) -> [SocketAddress] {
-        let allowed = addresses.filter(AddressPolicy.isPublic)
+    /// Throws `originForbidden` if there are addresses but none of them is permitted.
+    static func allowed(
+        _ addresses: [SocketAddress], by policy: AddressPolicy, for endpoint: Endpoint
+    ) throws(RepriseError) -> [SocketAddress] {
+        let allowed = addresses.filter(policy.permits)
         guard allowed.isEmpty, !addresses.isEmpty else { return allowed }
         throw RepriseError(
             .originForbidden,
-            "\(endpoint.name) is at an address outside the public internet, which this cache does not fetch from.")
+            "\(endpoint.name) is at an address outside the public internet, which this cache does not fetch from. Who runs "
+                + "it can allow that: reprise serve --allow-private.")
     }
 
     /// Asks the system, and blocks until it answers.

@@ -89,6 +89,30 @@ import Testing
         #expect(client.connectionsToHost == nil && client.allowsPrivateAddresses == nil)
     }
 
+    @Test("What a section says of private addresses counts before the option of all hosts")
+    func privateOrigins() throws {
+        var client = NIOOrigin.Configuration()
+        let origins = PrivateOrigins(["NAS.lan", ".home.example", "192.168.1.0/24", "10.0.0.7", "fd00:1::/64"])
+        origins.apply(to: &client)
+        let sections = "[host old.home.example]\nallow-private = no\n[host tv.example]\nallow-private"
+        try Self.rules(sections).apply(to: &client)
+        let ranges = ["192.168.1.0/24", "10.0.0.7", "fd00:1::/64"].compactMap { AddressRange($0) }
+        #expect(client.privateAddresses == ranges)
+        let allows = try #require(client.allowsPrivateAddresses)
+        for (host, isAllowed) in [
+            ("nas.lan", true), ("home.example", true), ("a.home.example", true), ("old.home.example", false),
+            ("tv.example", true), ("example", nil), ("xnas.lan", nil), ("10.0.0.7", nil),
+        ] as [(String, Bool?)] {
+            #expect(allows(host) == isAllowed, "\(host)")
+        }
+        for (entry, advice) in [
+            ("http://nas.lan", "such as"), ("nas.lan:80", "port"), ("*.lan", "subdomains"),
+            ("10.0.0.1/8", "10.0.0.0/8"), ("10.0.0", "whole"), ("yes", "[host nas.lan]"),
+        ] {
+            #expect(PrivateOrigins.objection(to: entry)?.contains(advice) == true, "\(entry)")
+        }
+    }
+
     @Test("A file of fields that others may read, or that is wrong, is refused without being shown")
     func headerFiles() throws {
         let directory = try TemporaryDirectory()

@@ -18,6 +18,7 @@ import Testing
         "host": ["0.0.0.0", "::1", "localhost"], "port": ["0", "1", "65535"],
         "token": ["t0ken-a", "t0ken-b", "t0ken-c"],
         "allow-host": ["a.example", ".b.example", "192.0.2.7"],
+        "allow-private": ["nas.lan", "192.168.1.0/24", "fd00::1"],
         "allow-page": ["http://a.example", "https://b.example", "http://localhost:8000"],
         "shared": ["yes", "no", "yes"],
         "offline": ["yes", "no", "yes"], "force-cache": ["a.example", "b.example", "192.0.2.7"],
