@@ -144,6 +144,21 @@ extension MediaCache {
         return (max(0, before - store.quota.usage.allocated), LeftFile.error(left))
     }
 
+    /// What ``pruned(toSize:olderThan:)`` would free on disk, with a URL for each entry; entries in use stay.
+    ///
+    /// Throws ``RepriseError`` with code `storageUnavailable`.
+    package func forecast(ofPruningToSize size: Int64?, olderThan age: Duration?) async throws -> RemovalForecast {
+        guard engine.store != nil else { return RemovalForecast() }
+        let store = try writableStore()
+        let date = age.map { engine.clock.now() - $0 / .seconds(1) }
+        let candidates = try await store.evictor.prunable(before: date, size: size) { [engine] key in
+            engine.isInUse(key)
+        }
+        return RemovalForecast(
+            urls: candidates.compactMap(\.url), entries: candidates.count,
+            freedBytes: candidates.reduce(0) { $0 + $1.allocated })
+    }
+
     /// Changes the limit in bytes (``Configuration/limit``) while the cache is in use, and records it in the directory.
     ///
     /// Evicts least recently used entries where the cache occupies more; entries in use, pinned entries and downloads

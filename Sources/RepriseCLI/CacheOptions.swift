@@ -4,6 +4,7 @@ import Primitives
 import Logging
 import Reprise
 import RepriseHTTPClient
+import RepriseProxy
 import RepriseStreams
 
 /// Options that every subcommand shares.
@@ -154,9 +155,17 @@ struct CacheOptions: ParsableArguments {
 
     /// A logger to standard error, of the level that was asked for, or of `level`.
     func logger(_ label: String, otherwise level: LogLevel = .notice) throws -> Logger {
-        var logger = Logger(label: label) { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = try (settings().value(.logLevel, given: logLevel) ?? level).level
-        return logger
+        logger(label, levels: LogLevelSwitch(try logLevel(otherwise: level)))
+    }
+
+    /// A logger to standard error, whose level `levels` changes while the program runs.
+    func logger(_ label: String, levels: LogLevelSwitch) -> Logger {
+        Logger(label: label) { SwitchedLogHandler(StreamLogHandler.standardError(label: $0), levels: levels) }
+    }
+
+    /// The level that was asked for, or `level`.
+    func logLevel(otherwise level: LogLevel = .notice) throws -> Logger.Level {
+        try (settings().value(.logLevel, given: logLevel) ?? level).level
     }
 }
 

@@ -6,12 +6,14 @@ struct Prune: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove the least recently used entries.",
         discussion: """
-            Pinned ones stay. Stopped by a signal, it says how much was freed.
+            Pinned ones, downloads and what is being played stay; reprise remove takes those, too. Stopped by a signal, it
+            says how much was freed.
 
             Examples:
               reprise prune --to 500MB
               reprise prune --older-than 30d
               reprise prune --tag news --older-than 2d
+              reprise prune --to 500MB --dry-run
             """)
 
     @OptionGroup var cache: CacheOptions
@@ -22,6 +24,8 @@ struct Prune: AsyncParsableCommand {
 
     @Option(help: "Only titles with this tag.")
     var tag: String?
+    @Flag(help: "Only say what would go; remove nothing.")
+    var dryRun = false
 
     func validate() throws {
         if tag == "" { throw ValidationError("--tag is empty.") }
@@ -35,7 +39,8 @@ struct Prune: AsyncParsableCommand {
         let signals = StopSignals()
         try await Failure.reporting {
             let operation = PruneOperation(
-                size: to?.bytes, olderThan: olderThan?.duration.components.seconds, tag: tag)
+                size: to?.bytes, olderThan: olderThan?.duration.components.seconds, tag: tag,
+                dry: dryRun ? true : nil)
             let result = try await cache.withAccess { access in
                 await signals.interrupting {
                     let outcome = try await access.perform(operation)
@@ -47,6 +52,7 @@ struct Prune: AsyncParsableCommand {
                 }
             }
             let outcome = try signals.get(result)
+            try outcome.dry?.print()
             try Terminal.print(Self.report(outcome))
             if let problem = outcome.problem { throw problem.error }
             if let to, outcome.leftBytes > to.bytes {
@@ -57,6 +63,7 @@ struct Prune: AsyncParsableCommand {
     }
 
     private static func report(_ outcome: PruneOperation.Outcome) -> String {
-        "Freed \(ByteCount(outcome.freedBytes)); \(ByteCount(outcome.leftBytes)) are left."
+        let (freed, left) = (ByteCount(outcome.freedBytes), ByteCount(outcome.leftBytes))
+        return outcome.dry == nil ? "Freed \(freed); \(left) are left." : "Would free \(freed) and leave \(left)."
     }
 }

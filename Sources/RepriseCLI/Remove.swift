@@ -6,12 +6,17 @@ struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove titles from the cache.",
         discussion: """
-            With the URL of a stream all its files go, except those that another title has, too. Pins and names go, too,
-            also those of URLs of which nothing is stored yet.
+            With the URL of a stream all its files go, except those that another title has, too. Pins, downloads and names
+            go, too, also those of URLs of which nothing is stored yet; reprise prune leaves those that are kept.
+
+            --host, --prefix, --tag and --older-than choose titles in place of URLs; of several all must hold. With --host
+            or --prefix, files of streams that lie there go, too, whatever title they belong to.
 
             Examples:
               reprise remove https://example.com/film.mp4
               reprise remove --drop-query-item signature "https://example.com/film.mp4?signature=1f"
+              reprise remove --host .example.com --dry-run
+              reprise remove --prefix https://example.com/shows/ --older-than 30d
               reprise remove --all
             """)
 
@@ -19,21 +24,49 @@ struct Remove: AsyncParsableCommand {
     @OptionGroup var names: NameOptions
     @Argument(help: "URLs, or cache keys, of the titles or of single files.")
     var urls: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "Remove what comes from this host; .example.com means its subdomains, too, example.com:8080 one port.",
+            valueName: "host"))
+    var host: String?
+    @Option(
+        help: ArgumentHelp(
+            "Remove what lies under this URL: the same path, and paths that go on with a slash.", valueName: "url"))
+    var prefix: String?
+    @Option(help: "Remove titles with this tag.")
+    var tag: String?
+    @Option(help: ArgumentHelp("Remove titles that were not used for so long, such as 12h or 30d.", valueName: "time"))
+    var olderThan: TimeSpan?
     @Flag(help: "Remove everything.")
     var all = false
+    @Flag(help: "Only say what would go; remove nothing.")
+    var dryRun = false
 
     func validate() throws {
-        if urls.isEmpty != all { throw ValidationError("Name the URLs to remove, or give --all.") }
+        let isFiltered = host != nil || prefix != nil || tag != nil || olderThan != nil
+        guard [!urls.isEmpty, isFiltered, all].count(where: { $0 }) == 1 else {
+            throw ValidationError(
+                "Say what to remove in one way: by URLs, by --host, --prefix, --tag and --older-than, or by --all.")
+        }
+        do { try operation(Names()).check() } catch { throw ValidationError(error.message) }
+    }
+
+    private func operation(_ names: Names) -> RemoveOperation {
+        RemoveOperation(
+            urls: urls.isEmpty ? nil : urls, host: host, prefix: prefix, tag: tag,
+            olderThan: olderThan?.duration.components.seconds, all: all ? true : nil, dry: dryRun ? true : nil,
+            names: names)
     }
 
     func run() async throws {
         try await Failure.reporting {
-            let outcome = try await cache.perform(
-                RemoveOperation(urls: all ? nil : urls, names: try names.names(cache)))
+            let outcome = try await cache.perform(operation(try names.names(cache)))
+            try outcome.dry?.print()
             let (entries, pins) = (outcome.entries, outcome.pins)
             let released = pins == 0 ? "" : ", and \(pins) \(pins == 1 ? "pin" : "pins")"
+            let verb = dryRun ? "Would remove" : "Removed"
             try Terminal.print(
-                "Removed \(entries) \(entries == 1 ? "file" : "files"), \(ByteCount(outcome.freedBytes))\(released).")
+                "\(verb) \(entries) \(entries == 1 ? "file" : "files"), \(ByteCount(outcome.freedBytes))\(released).")
             if let problem = outcome.problem { throw problem.error }
             if let missing = outcome.missing { throw NameOptions.nothingStored(missing) }
         }

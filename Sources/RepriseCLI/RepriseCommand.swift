@@ -30,7 +30,8 @@ struct RepriseCommand: AsyncParsableCommand {
             Serve.self, Play.self, Fetch.self, List.self, Show.self, Export.self, Pin.self, Unpin.self,
             DownloadsCommand.self,
             TitleCommand.self, Limit.self,
-            Remove.self, Prune.self, Verify.self, Stats.self, Health.self, ConfigCommand.self,
+            Remove.self, Prune.self, Verify.self, Stats.self, Health.self, LogLevelSubcommand.self,
+            ConfigCommand.self,
         ])
 
     static func main() async {

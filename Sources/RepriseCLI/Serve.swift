@@ -135,8 +135,10 @@ struct Serve: AsyncParsableCommand {
         try await Failure.reporting {
             let values = try ServerSettings(self, from: cache.settings())
             try checkTogether(with: values)
-            let logger = try cache.logger("reprise")
+            let levels = LogLevelSwitch(try cache.logLevel())
+            let logger = cache.logger("reprise", levels: levels)
             var configuration = ProxyConfiguration()
+            configuration.logLevel = levels
             values.apply(to: &configuration)
             if let socket = try PassedSocket(CacheOptions.environment, process: getpid()) {
                 (configuration.host, configuration.port) = (socket.host, socket.port)

@@ -93,6 +93,9 @@ public struct ProxyConfiguration: Sendable {
     /// Without one of them the server runs all the same, and logs a warning.
     package var controlPlaces: [ControlPlace] = []
 
+    /// Where the level of ``logger`` is changed while the server runs; `nil` if clients may not change it.
+    package var logLevel: LogLevelSwitch?
+
     /// What a client may have done to the cache (`/-/api/NAME`); nothing by default.
     package var controlOperations: [any ControlOperation.Type] = []
 

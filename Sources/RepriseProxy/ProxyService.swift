@@ -12,7 +12,6 @@ final class ProxyService: Sendable {
     /// Finds the files that are asked for.
     private let files: FileFinder
     private let logs: LogQueue
-    private let isLoggingRequests: Bool
     let browsers: BrowserRules
     /// Which bodies are replaced by a text made from them.
     let bodyFilter: any BodyFilter
@@ -83,7 +82,6 @@ final class ProxyService: Sendable {
                     .warning, "playlist sent as the origin sent it",
                     metadata: ["url": "\(url.redacted)", "error": "\(error)"])
             }
-        isLoggingRequests = configuration.logger.logLevel <= .info
     }
 
     /// Answers the requests of a new connection; must be called on its loop.
@@ -156,6 +154,8 @@ final class ProxyService: Sendable {
         let watch = ConnectionWatch(on: loop, limits: configuration.deadlines, clock: configuration.clock)
         let bound = NIOLoopBound(watch, eventLoop: loop)
         state.withLock { $0.watches[id] = bound }
+        // Only now: a change of the level that does not know this watch yet has been made before.
+        watch.isLoggingRequests = isLoggingRequests
         return watch
     }
 
@@ -202,12 +202,33 @@ final class ProxyService: Sendable {
         logs.log(level, message, metadata: metadata())
     }
 
-    /// Logs an answer, if requests are being logged.
+    /// Whether answers are logged; event loops have a copy, because this takes a lock.
+    private var isLoggingRequests: Bool { configuration.logger.logLevel <= .info }
+
+    /// Changes how much is logged, as `command` says; returns when each event loop does so.
+    ///
+    /// Throws ``RepriseError`` with code `invalidArgument` for what is no level.
+    func changeLogLevel(_ command: LogLevelCommand) async throws(RepriseError) -> LogLevelCommand.Outcome {
+        let level = try command.level.map { name throws(RepriseError) in try LogLevelCommand.level(named: name) }
+        let former = configuration.logger.logLevel
+        guard let level, let levels = configuration.logLevel else {
+            return LogLevelCommand.Outcome(level: former.rawValue, former: former.rawValue)
+        }
+        levels.level = level
+        for watch in state.withLock({ Array($0.watches.values) }) {
+            // A loop that has ended has no connections. What holds last counts, also if two change it at once.
+            try? await watch.eventLoop.submit { watch.value.isLoggingRequests = self.isLoggingRequests }.get()
+        }
+        log(.notice, "log level changed", ["level": "\(level)", "former": "\(former)"])
+        return LogLevelCommand.Outcome(level: level.rawValue, former: former.rawValue)
+    }
+
+    /// Logs an answer, if requests are being logged; a caller on an event loop knows whether they are.
     func log(
         _ request: MediaRequest, resource: @autoclosure () -> MediaResource, status: Int,
-        cache: @autoclosure () -> String
+        cache: @autoclosure () -> String, isLogging: Bool? = nil
     ) {
-        guard isLoggingRequests else { return }
+        guard isLogging ?? isLoggingRequests else { return }
         log(
             .info, "request",
             [

@@ -82,7 +82,7 @@ extension CacheKey {
     }
 
     /// The primary key (RFC 9111 §4.1): this one without its variant.
-    var primary: CacheKey {
+    package var primary: CacheKey {
         text.utf8.firstIndex(of: UInt8(ascii: "\n")).map { CacheKey(String(text[..<$0])) } ?? self
     }
 }

@@ -101,6 +101,11 @@ final class Engine: Sendable {
         }
     }
 
+    /// Whether a reader or a fetch uses the resource of `key`, so that eviction leaves it alone.
+    func isInUse(_ key: CacheKey) -> Bool {
+        state.withLock { state in state.isClosed || state.resources[key].map { !$0.isIdle } ?? false }
+    }
+
     /// The live resource of `key` and its variants.
     func family(of key: CacheKey) -> [LiveResource] { state.withLock { $0.resources.family(of: key) } }
 

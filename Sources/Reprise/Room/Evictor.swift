@@ -194,4 +194,31 @@ actor Evictor {
         }
         return left
     }
+
+    /// What ``prune(before:size:by:)`` would remove: entries last used before `date`, then others in the order of the
+    /// policy until at most `size` bytes are occupied; those in use stay.
+    func prunable(
+        before date: Double?, size: Int64?, isInUse: @Sendable (CacheKey) -> Bool
+    ) async throws(RepriseError) -> [Index.Candidate] {
+        await freshen()
+        func isIdle(_ candidate: Index.Candidate) -> Bool { candidate.key.map { !isInUse($0) } ?? true }
+        let old = try date.map { date throws(RepriseError) in
+            try index.candidates(by: policy, limit: .max, offset: 0, before: date).filter(isIdle)
+        }
+        guard let size else { return old ?? [] }
+        var chosen = old ?? []
+        let known = Set(chosen.map(\.name))
+        var occupied = chosen.reduce(quota.usage.allocated) { $0 - $1.allocated }
+        var offset = 0
+        while occupied > size {
+            let page = try index.candidates(by: policy, limit: Self.page * 16, offset: offset)
+            guard !page.isEmpty else { break }
+            offset += page.count
+            for candidate in page where occupied > size && !known.contains(candidate.name) && isIdle(candidate) {
+                chosen.append(candidate)
+                occupied -= candidate.allocated
+            }
+        }
+        return chosen
+    }
 }

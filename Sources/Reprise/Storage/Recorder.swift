@@ -237,6 +237,12 @@ actor Recorder {
         try await perform { index async throws(RepriseError) in try await index.removeTitles(keys) }
     }
 
+    /// What removing the titles of `keys` would free.
+    func forecast(ofRemoving keys: [CacheKey]) async throws(RepriseError) -> RemovalForecast {
+        await flush()
+        return try await perform { index async throws(RepriseError) in try await index.forecast(ofRemoving: keys) }
+    }
+
     /// Removes one generation; returns its recorded usage.
     func remove(generation: Int64) async throws(RepriseError) -> Usage {
         try await perform { index async throws(RepriseError) in try await index.remove(generation: generation) }

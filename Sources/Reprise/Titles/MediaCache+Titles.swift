@@ -76,6 +76,13 @@ extension MediaCache {
         return (outcome.freed, outcome.problem)
     }
 
+    /// What ``removedTitles(_:)`` would free, without its ``RemovalForecast/urls``.
+    ///
+    /// Throws ``RepriseError`` as that does.
+    package func forecast(ofRemovingTitles keys: [CacheKey]) async throws -> RemovalForecast {
+        try await engine.store?.recorder.forecast(ofRemoving: keys) ?? RemovalForecast()
+    }
+
     /// Removes the files of titles tagged `tag`, the least recently used title first.
     ///
     /// Goes on until those titles occupy at most `size` bytes and none is left that was not used for `age`, or the task
@@ -86,6 +93,41 @@ extension MediaCache {
     ) async throws -> (freed: Int64, problem: RepriseError?) {
         guard let store = engine.store else { return (0, nil) }
         let before = store.quota.usage.allocated
+        var problem: RepriseError?
+        try await eachPrunable(tagged: tag, toSize: size, olderThan: age) { title in
+            problem = try await removed(try await ownFiles(of: title, in: store)).problem
+            return problem == nil
+        }
+        return (max(0, before - store.quota.usage.allocated), problem)
+    }
+
+    /// What ``prunedTitles(tagged:toSize:olderThan:)`` would free, with a URL for each title.
+    ///
+    /// Throws ``RepriseError`` as that does.
+    package func forecast(
+        ofPruningTitlesTagged tag: String, toSize size: Int64?, olderThan age: Duration?
+    ) async throws -> RemovalForecast {
+        var forecast = RemovalForecast()
+        guard engine.store != nil else { return forecast }
+        let store = try writableStore()
+        try await eachPrunable(tagged: tag, toSize: size, olderThan: age) { title in
+            let files = try await ownFiles(of: title, in: store)
+            guard !files.isEmpty else { return true }
+            forecast.urls.append(title.url)
+            forecast.entries += files.count
+            forecast.freedBytes += try await withTaskExecutorPreference(DiskExecutor.shared) {
+                try store.index.allocatedBytes(of: files)
+            }
+            return true
+        }
+        return forecast
+    }
+
+    /// Calls `prune` for each title that pruning is about, the least recently used one first, until it returns false or
+    /// the task is canceled.
+    private func eachPrunable(
+        tagged tag: String, toSize size: Int64?, olderThan age: Duration?, prune: (Title) async throws -> Bool
+    ) async throws {
         let oldest = age.map { clock.wallClock().addingTimeInterval(-($0 / .seconds(1))) }
         var titles = try await titles().filter { $0.tag == tag && $0.fileCount > 0 }
         var occupied = titles.reduce(0) { $0 + $1.allocatedBytes }
@@ -93,11 +135,9 @@ extension MediaCache {
             let isOld = oldest.map { title.lastUsed ?? .distantPast < $0 } ?? false
             guard isOld || occupied > size ?? .max else { break }
             guard title.retention == .cached else { continue }
-            let outcome = try await removed(try await ownFiles(of: title, in: store))
+            guard try await prune(title) else { break }
             occupied -= title.ownBytes
-            if let problem = outcome.problem { return (max(0, before - store.quota.usage.allocated), problem) }
         }
-        return (max(0, before - store.quota.usage.allocated), nil)
     }
 
     /// The files that belong to no other title, and that nothing retains.

@@ -33,8 +33,8 @@ struct ControlClient: Sendable {
     /// Has the server do `operation`; a task that is canceled has the server end it early.
     ///
     /// `body` takes the bytes that the operation is about, piece by piece; what it throws ends the operation.
-    func perform<Operation: ControlOperation>(
-        _ operation: Operation, progress: @escaping @Sendable (Operation.Progress) -> Void,
+    func perform<Operation: ControlCommand>(
+        _ operation: Operation, progress: @escaping @Sendable (Operation.Progress) -> Void = { _ in },
         body: @escaping @Sendable ([UInt8]) async throws -> Void = { _ in }
     ) async throws -> Operation.Outcome {
         guard let exchange = SocketExchange(to: path) else { throw Self.ended }

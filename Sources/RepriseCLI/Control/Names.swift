@@ -23,8 +23,7 @@ struct Names: Codable, Sendable, Equatable {
         if entryURL.description == name || entryKey.text == name { return true }
         guard !isEmpty, let url = try? ResourceURL(name) else { return false }
         let key = policy.key(for: url)
-        // Behind a line feed stands what tells the variants of one URL apart.
-        return entryKey.text.prefix { $0 != "\n" } == key.text
+        return entryKey.primary == key
     }
 
     /// How the keys of entries are derived from URLs.

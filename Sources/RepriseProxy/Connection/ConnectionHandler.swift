@@ -277,7 +277,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     private func begin(_ hit: HitAnswer, context: ChannelHandlerContext) {
         context.write(wrapOutboundOut(.byteBuffer(hit.beginning)), promise: nil)
         service.cache.noteUse(of: hit.known.key)
-        service.log(hit.request, resource: hit.known.resource, status: hit.status, cache: "hit")
+        service.log(
+            hit.request, resource: hit.known.resource, status: hit.status, cache: "hit",
+            isLogging: watch.isLoggingRequests)
         ledger.wrote(hit)
         if let region = hit.region {
             work = .hit

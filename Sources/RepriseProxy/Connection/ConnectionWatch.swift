@@ -12,6 +12,8 @@ final class ConnectionWatch {
     private var timer: Scheduled<Void>?
     /// Whether and how connections end although their clients would go on.
     private(set) var drain = ProxyService.Drain.none
+    /// Whether answers are logged.
+    var isLoggingRequests = false
     /// What these connections have answered.
     let counts: AnswerCounts
 

@@ -56,6 +56,9 @@ struct ControlAnswer: Sendable {
         case "server.json":
             try expect(["GET", "HEAD"], of: target)
             return try await send(200, JSONText.line(ServerReport(of: service, isLocal: request.isLocal)))
+        case LogLevelCommand.name where service.configuration.logLevel != nil:
+            try expect(["POST"], of: target)
+            return try await changeLogLevel()
         default:
             guard let operation = service.configuration.controlOperations.first(where: { $0.name == target.path })
             else { throw ControlFailure(404, "There is nothing under this path.", code: ControlFailure.unknownPath) }
@@ -66,13 +69,19 @@ struct ControlAnswer: Sendable {
 
     // MARK: - Operations
 
-    private func perform<Operation: ControlOperation>(_ type: Operation.Type) async throws -> Bool {
+    /// What the body says; throws a failure if it is no JSON of `type`.
+    private func command<Command: ControlCommand>(_ type: Command.Type) throws -> Command {
         // Forms of web pages cannot send it; browsers ask before scripts of other sites do.
         guard head.value("content-type")?.prefix(while: { $0 != ";" }).lowercased() == "application/json" else {
             throw ControlFailure(415, "\(type.name) takes JSON: Content-Type: application/json.")
         }
+        return try type.parse(head.body)
+    }
+
+    private func perform<Operation: ControlOperation>(_ type: Operation.Type) async throws -> Bool {
+        let operation = try command(type)
         let stream = ControlStream(writer: writer, isChunked: head.isHTTP11)
-        let answer = OperationAnswer(operation: try type.parse(head.body), stream: stream) { status in
+        let answer = OperationAnswer(operation: operation, stream: stream) { status in
             var buffer = beginning(status, type: "application/jsonl")
             Framing(isChunked: stream.isChunked, keepsAlive: false).write(to: &buffer)
             buffer.writeStaticString("\r\n")
@@ -80,6 +89,16 @@ struct ControlAnswer: Sendable {
         }
         try await answer.send(for: service.cache)
         return false
+    }
+
+    private func changeLogLevel() async throws -> Bool {
+        let command = try command(LogLevelCommand.self)
+        do {
+            let outcome = try await service.changeLogLevel(command)
+            return try await send(200, JSONText.line(ControlLine<LogLevelCommand>.outcome(outcome)))
+        } catch let error as RepriseError where error.code == .invalidArgument {
+            throw ControlFailure(400, error.message, code: "\(error.code)")
+        }
     }
 
     /// Leads a player to the title with that identifier, whose URL may have a query that the page does not know.

@@ -1,10 +1,8 @@
 package import Foundation
 package import Reprise
 
-/// Something that a client may have done to the cache of this server: `POST /-/api/NAME`, with its values as JSON.
-///
-/// The command does the same to a cache that it opens itself.
-package protocol ControlOperation: Codable, Sendable {
+/// Something that a client may have done: `POST /-/api/NAME`, with its values as JSON.
+package protocol ControlCommand: Codable, Sendable {
     /// How far it is, as long as it goes on.
     associatedtype Progress: Codable, Sendable = NoProgress
     /// What was done.
@@ -12,7 +10,12 @@ package protocol ControlOperation: Codable, Sendable {
 
     /// Its name in paths.
     static var name: String { get }
+}
 
+/// Something that a client may have done to the cache of this server.
+///
+/// The command does the same to a cache that it opens itself.
+package protocol ControlOperation: ControlCommand {
     /// Does it.
     ///
     /// Ends early, in good order, when the task is canceled. Throws ``RepriseError`` or `CancellationError`.
@@ -45,8 +48,8 @@ package struct NoOutcome: Codable, Sendable {
     package init() {}
 }
 
-/// A line of the answer to an operation.
-package enum ControlLine<Operation: ControlOperation>: Sendable {
+/// A line of the answer to an operation, or to another command.
+package enum ControlLine<Operation: ControlCommand>: Sendable {
     /// How far it is.
     case progress(Operation.Progress)
     /// The next bytes that it is about, in base64.
@@ -96,10 +99,10 @@ extension ControlLine: Codable {
     }
 }
 
-extension ControlOperation {
-    /// The operation that `body` describes.
+extension ControlCommand {
+    /// The command that `body` describes.
     ///
-    /// Throws a failure for what is no JSON, has the wrong types, or has members that the operation does not know.
+    /// Throws a failure for what is no JSON, has the wrong types, or has members that the command does not know.
     static func parse(_ body: [UInt8]) throws -> Self {
         let data = Data(body)
         let operation: Self

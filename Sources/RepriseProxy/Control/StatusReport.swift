@@ -1,3 +1,4 @@
+import Logging
 import Reprise
 
 /// What a server does and has done, as `status.json` says it.
@@ -70,6 +71,8 @@ struct StatusReport: Encodable, Sendable {
     let downloads: [Download]
     let preloads: Int
     let isOffline, isShared: Bool
+    /// How much is logged.
+    let logLevel: String
     let events: [EventReport]
 
     /// Most files and downloads that are listed.
@@ -95,6 +98,7 @@ struct StatusReport: Encodable, Sendable {
         downloads = await cache.downloads.list().prefix(Self.mostListed).map { Download($0, in: cache) }
         preloads = cache.preloads.list.count
         (isOffline, isShared) = (cache.isOffline, cache.isShared)
+        logLevel = service.configuration.logger.logLevel.rawValue
         events = service.control.events.recent
     }
 }

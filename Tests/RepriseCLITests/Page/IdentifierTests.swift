@@ -23,18 +23,6 @@ import Testing
         return try JSONDecoder().decode(Status.self, from: Data(answer.body)).downloads
     }
 
-    /// The status and the last line of the answer to an operation.
-    private static func perform(
-        _ operation: String, _ body: String, at serving: Serving
-    ) async throws -> (status: Int, line: String) {
-        let client = try RawClient(port: serving.port)
-        try await client.send(
-            "POST /-/api/\(operation) HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                + "Content-Length: \(body.utf8.count)\r\n\r\n" + body)
-        let status = try await client.head().status
-        return (status, String(decoding: try await client.upTo(1 << 16), as: UTF8.self))
-    }
-
     @Test("an identifier stands for a URL with a query that nothing tells", arguments: [false, true])
     func operations(isSealed: Bool) async throws {
         let key = isSealed ? ["REPRISE_ENCRYPT_KEY": String(repeating: "7f", count: 32)] : [:]
@@ -53,20 +41,19 @@ import Testing
                     return try Command.json(Entry.self, list).map { "\($0.url.hasSuffix("secret")) \($0.kept ?? "")" }
                         .sorted()
                 }
-                let pin = try await Self.perform("pin", #"{"url":"id:\#(id)",\#(names)}"#, at: serving)
+                let pin = try await serving.post("pin", #"{"url":"id:\#(id)",\#(names)}"#)
                 #expect(pin.status == 200 && !pin.line.contains("secret"), "\(pin)")
                 #expect(try await kept() == ["false ", "true pinned"])
-                let unpin = try await Self.perform("unpin", #"{"urls":["id:\#(id)"],\#(names)}"#, at: serving)
+                let unpin = try await serving.post("unpin", #"{"urls":["id:\#(id)"],\#(names)}"#)
                 #expect(unpin.status == 200, "\(unpin)")
                 #expect(try await kept() == ["false ", "true "])
-                let paused = try await Self.perform(
-                    "downloads", #"{"pause":["id:\#(id)"],"resume":[],\#(names)}"#, at: serving)
+                let paused = try await serving.post("downloads", #"{"pause":["id:\#(id)"],"resume":[],\#(names)}"#)
                 #expect(paused.status == 404, "it is no download: \(paused)")
-                let removed = try await Self.perform("remove", #"{"urls":["id:\#(id)"],\#(names)}"#, at: serving)
+                let removed = try await serving.post("remove", #"{"urls":["id:\#(id)"],\#(names)}"#)
                 #expect(removed.status == 200 && removed.line.contains(#""entries":1"#), "\(removed)")
                 #expect(try await kept() == ["false "])
                 for operation in ["unpin", "remove"] {
-                    let again = try await Self.perform(operation, #"{"urls":["id:\#(id)"],\#(names)}"#, at: serving)
+                    let again = try await serving.post(operation, #"{"urls":["id:\#(id)"],\#(names)}"#)
                     #expect(again.status == 404 && again.line.contains("identifier"), "\(again)")
                 }
             }
@@ -87,7 +74,7 @@ import Testing
                 let id = try #require(try await Self.downloads(serving).first).id
                 for (verb, other) in [("pause", "resume"), ("resume", "pause")] {
                     let body = #"{"\#(verb)":["id:\#(id)"],"\#(other)":[],"names":{"dropQueryItem":[]}}"#
-                    let answer = try await Self.perform("downloads", body, at: serving)
+                    let answer = try await serving.post("downloads", body)
                     #expect(answer.status == 200, "\(answer)")
                     let states = try await Self.downloads(serving).map(\.state)
                     #expect((states == ["paused"]) == (verb == "pause"))

@@ -72,8 +72,8 @@ import Testing
             ),
             ("[host a.example]\nconnections = 0", "r.conf:2: connections is \"0\"; it must be 1 to 256."),
             (
-                "allow-private",
-                "r.conf:1: allow-private is a setting of a host; it stands in a section such as [host media.example.com]."
+                "header-file = a",
+                "r.conf:1: header-file is a setting of a host; it stands in a section such as [host media.example.com]."
             ),
             (
                 "allow-host = http://a",

@@ -151,4 +151,14 @@ struct Serving {
     func get(_ target: String, _ fields: [String] = []) async throws -> (head: RawClient.Head, body: [UInt8]) {
         try await RawClient.exchange(port: port, target, fields)
     }
+
+    /// The status and the text of the answer to `POST /-/api/PATH`, with a body of JSON.
+    func post(_ path: String, _ body: String) async throws -> (status: Int, line: String) {
+        let client = try RawClient(port: port)
+        try await client.send(
+            "POST /-/api/\(path) HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                + "Content-Length: \(body.utf8.count)\r\n\r\n" + body)
+        let status = try await client.head().status
+        return (status, String(decoding: try await client.upTo(1 << 16), as: UTF8.self))
+    }
 }

@@ -34,6 +34,8 @@ import Testing
 
     /// Hands on pieces, each of as many bytes as its number says.
     private struct Pieces: ControlOperation {
+        typealias Outcome = NoOutcome
+
         static let name = "pieces"
 
         let count: Int
@@ -53,6 +55,8 @@ import Testing
 
     /// Has no members.
     private struct Rest: ControlOperation {
+        typealias Outcome = NoOutcome
+
         static let name = "rest"
 
         func run(in cache: MediaCache, progress: @escaping @Sendable (NoProgress) -> Void) async throws -> NoOutcome {

@@ -223,27 +223,71 @@ extension Index {
     /// that belong to no other title, and are not retained by themselves.
     func removeTitles(_ keys: [CacheKey]) async throws(RepriseError) -> [CacheKey] {
         let names = keys.map(name(of:))
-        return try await write { database in
-            var files: [CacheKey] = []
-            for name in names {
-                let id = try Int64.fetchOne(database, sql: "SELECT id FROM title WHERE keyHash = ?", arguments: [name])
-                try database.execute(sql: "DELETE FROM retention WHERE keyHash = ?", arguments: [name])
-                guard let id else { continue }
-                files += try ownFiles(ofTitle: id, in: database).filter { key in
-                    let name = self.name(of: key)
-                    let isRetained = try Bool.fetchOne(
-                        database,
-                        sql: """
-                            SELECT EXISTS (SELECT 1 FROM retention WHERE keyHash = ?1
-                                OR keyHash IN (SELECT signpost FROM selection WHERE selection.keyHash = ?1))
-                            """, arguments: [name])
-                    return isRetained != true
-                }
-                try database.execute(sql: "DELETE FROM member WHERE title = ?", arguments: [id])
-                try database.execute(sql: "DELETE FROM title WHERE id = ?", arguments: [id])
+        return try await write { database in try removeTitles(names, in: database) }
+    }
+
+    private func removeTitles(_ names: [String], in database: Database) throws -> [CacheKey] {
+        var files: [CacheKey] = []
+        for name in names {
+            let id = try Int64.fetchOne(database, sql: "SELECT id FROM title WHERE keyHash = ?", arguments: [name])
+            try database.execute(sql: "DELETE FROM retention WHERE keyHash = ?", arguments: [name])
+            guard let id else { continue }
+            files += try ownFiles(ofTitle: id, in: database).filter { key in
+                let name = self.name(of: key)
+                let isRetained = try Bool.fetchOne(
+                    database,
+                    sql: """
+                        SELECT EXISTS (SELECT 1 FROM retention WHERE keyHash = ?1
+                            OR keyHash IN (SELECT signpost FROM selection WHERE selection.keyHash = ?1))
+                        """, arguments: [name])
+                return isRetained != true
             }
-            try Self.releaseUnheld(in: database)
-            return files
+            try database.execute(sql: "DELETE FROM member WHERE title = ?", arguments: [id])
+            try database.execute(sql: "DELETE FROM title WHERE id = ?", arguments: [id])
+        }
+        try Self.releaseUnheld(in: database)
+        return files
+    }
+
+    /// What ``removeTitles(_:)`` and the removal of these titles' files would free; nothing is removed.
+    ///
+    /// The records are removed and rolled back, so that the forecast follows the same rules as the removal.
+    func forecast(ofRemoving keys: [CacheKey]) async throws(RepriseError) -> RemovalForecast {
+        let titles = keys.map(name(of:))
+        return try await write { database in
+            var forecast = RemovalForecast()
+            try database.inSavepoint {
+                var names = Set(titles)
+                forecast.files = Set(try removeTitles(titles, in: database))
+                names.formUnion(forecast.files.map(name(of:)))
+                for name in names {
+                    for variant in try variants(of: name, in: database) {
+                        names.insert(self.name(of: CacheKey(variant.key)))
+                    }
+                }
+                for name in names {
+                    let isStored = try Bool.fetchOne(
+                        database, sql: "SELECT EXISTS (SELECT 1 FROM entry WHERE keyHash = ?)", arguments: [name])
+                    if isStored == true { forecast.entries += 1 }
+                    forecast.freedBytes += try usage(ofEntry: name, in: database).stored
+                }
+                return .rollback
+            }
+            return forecast
+        }
+    }
+
+    /// What all generations of the entry `name` occupy.
+    private func usage(ofEntry name: String, in database: Database) throws -> Usage {
+        try GenerationRow.all(
+            database, sql: "SELECT id, keyHash, allocated, stored FROM generation WHERE keyHash = ?", arguments: [name]
+        ).reduce(Usage()) { $0 + $1.usage }
+    }
+
+    /// Bytes on disk of the entries under `keys`.
+    func allocatedBytes(of keys: [CacheKey]) throws(RepriseError) -> Int64 {
+        try read { database in
+            try keys.reduce(0) { $0 + (try usage(ofEntry: name(of: $1), in: database).allocated) }
         }
     }
 

@@ -21,7 +21,7 @@ extension Index {
         return try read { try variants(of: primary, in: $0) }
     }
 
-    private func variants(of primary: String, in database: Database) throws -> [RecordCodec.VariantFields] {
+    func variants(of primary: String, in database: Database) throws -> [RecordCodec.VariantFields] {
         try VariantRow.compactMap(
             database, sql: "SELECT keyHash, record FROM selection WHERE signpost = ?", arguments: [primary]
         ) { codec.decodeVariant($0.record, name: $0.name) }

@@ -7,6 +7,8 @@ import RepriseStreams
 ///
 /// One that is ended early is paused, unless it was under way before: then it goes on.
 struct DownloadOperation: ControlOperation {
+    typealias Progress = TransferReport
+
     static let name = "download"
 
     let url: String

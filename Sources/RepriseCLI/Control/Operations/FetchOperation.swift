@@ -4,6 +4,8 @@ import RepriseProxy
 
 /// Fetches what is missing of one URL.
 struct FetchOperation: ControlOperation {
+    typealias Progress = TransferReport
+
     static let name = "fetch"
 
     let url: String

@@ -3,6 +3,8 @@ import RepriseProxy
 
 /// Limits how much the titles with a tag occupy.
 struct LimitOperation: ControlOperation {
+    typealias Outcome = NoOutcome
+
     static let name = "limit"
 
     let tag: String

@@ -5,6 +5,8 @@ import RepriseStreams
 
 /// Keeps the stored bytes of a URL, and those that are stored later.
 struct PinOperation: ControlOperation {
+    typealias Progress = TransferReport
+
     static let name = "pin"
 
     /// A URL or an identifier.

@@ -11,6 +11,8 @@ struct PruneOperation: ControlOperation {
     let olderThan: Int64?
     /// Only titles with this tag.
     let tag: String?
+    /// Whether it only says what would go.
+    var dry: Bool?
 
     struct Outcome: Codable, Sendable {
         let freedBytes: Int64
@@ -18,13 +20,17 @@ struct PruneOperation: ControlOperation {
         let leftBytes: Int64
         /// Why files are left.
         let problem: Problem?
+        /// What would go, if that was asked.
+        var dry: DryRun?
     }
 
     func run(in cache: MediaCache, progress: @escaping @Sendable (NoProgress) -> Void) async throws -> Outcome {
-        guard size != nil || olderThan != nil, size ?? 0 >= 0, 1...Self.longest ~= olderThan ?? 1, tag != "" else {
+        guard size != nil || olderThan != nil, size ?? 0 >= 0, 1...TitleFilter.longestAge ~= olderThan ?? 1, tag != ""
+        else {
             throw RepriseError(
                 .invalidArgument, "prune takes a size of at least 0 bytes, an age of at least one second, or both.")
         }
+        if dry == true { return try await forecast(cache) }
         let (freed, problem) = try await prune(cache)
         return Outcome(
             freedBytes: freed, leftBytes: try await occupied(in: cache), problem: problem.map(Problem.init))
@@ -36,11 +42,21 @@ struct PruneOperation: ControlOperation {
         return try await cache.prunedTitles(tagged: tag, toSize: size, olderThan: age)
     }
 
+    private func forecast(_ cache: MediaCache) async throws -> Outcome {
+        let age = olderThan.map { Duration.seconds($0) }
+        let forecast =
+            if let tag {
+                try await cache.forecast(ofPruningTitlesTagged: tag, toSize: size, olderThan: age)
+            } else {
+                try await cache.forecast(ofPruningToSize: size, olderThan: age)
+            }
+        return Outcome(
+            freedBytes: forecast.freedBytes, leftBytes: max(0, try await occupied(in: cache) - forecast.freedBytes),
+            problem: nil, dry: DryRun(forecast.urls.map { DryRun.Item(url: $0.redacted) }))
+    }
+
     private func occupied(in cache: MediaCache) async throws -> Int64 {
         guard let tag else { return cache.allocatedBytes.media }
         return try await cache.titles().reduce(0) { $0 + ($1.tag == tag ? $1.allocatedBytes : 0) }
     }
-
-    /// The longest time that an option takes, in seconds: so many weeks.
-    private static let longest = Int64(Int32.max) * 604_800
 }
