@@ -132,12 +132,15 @@ let package = Package(
         .target(name: "TestLimits", path: "Tests/Limits", swiftSettings: strict),
         // Functions for starting programs in tests that are missing from Swift's overlays.
         .target(name: "CSpawn", path: "Tests/CSpawn"),
+        // The clock of tests in which hours pass, on Apple's systems, too.
+        .target(
+            name: "TestClock", dependencies: ["Reprise", "RepriseTesting"], path: "Tests/Clock", swiftSettings: strict),
         // Code shared by several test targets.
         .target(
             name: "TestSupport",
             dependencies: [
-                "CSpawn", "Primitives", "Reprise", "RepriseHTTPClient", "RepriseTesting", "HTTPSemantics", "TestLimits",
-                httpTypes,
+                "CSpawn", "Primitives", "Reprise", "RepriseHTTPClient", "RepriseTesting", "HTTPSemantics", "TestClock",
+                "TestLimits", httpTypes,
             ],
             path: "Tests/Support",
             swiftSettings: strict),
@@ -201,7 +204,7 @@ let package = Package(
             name: "RepriseAVPlayerTests",
             dependencies: [
                 "ByteRanges", "HTTPSemantics", "Playlists", "Primitives", "Reprise", "RepriseAVPlayer",
-                "RepriseHTTPClient", "RepriseProxy", "RepriseTesting", "TestLimits", httpTypes,
+                "RepriseHTTPClient", "RepriseProxy", "RepriseTesting", "TestClock", "TestLimits", httpTypes,
             ] + avFoundation + demo,
             resources: [.copy("Fixtures")],
             swiftSettings: strict + standInFlag),

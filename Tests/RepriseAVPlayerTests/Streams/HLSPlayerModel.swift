@@ -1,10 +1,8 @@
 #if REPRISE_AVFOUNDATION_STAND_IN
     import AVFoundation
     import Foundation
-    import HTTPTypes
     import Reprise
     import RepriseHTTPClient
-    import TestLimits
 
     @testable import RepriseAVPlayer
 
@@ -22,8 +20,7 @@
         let asset: AVURLAsset
         /// Number of requests that found no connection or a broken one.
         private(set) var brokenRequests = 0
-        private let client: NIOOrigin
-        private let session = UUID().uuidString
+        private let exchange: HLSExchange
         private var rules = HLSPlayerRules()
         private(set) var variants: [URL] = []
         private var lists: [URL: [Segment]] = [:]
@@ -31,7 +28,7 @@
 
         init(_ asset: AVURLAsset, client: NIOOrigin) {
             self.asset = asset
-            self.client = client
+            exchange = HLSExchange(client: client)
         }
 
         /// Returns after a broken connection, when the next request may be sent.
@@ -74,7 +71,7 @@
 
         private func load(_ url: URL) async throws -> [UInt8] {
             while true {
-                let (outcome, body) = try await exchange(url)
+                let (outcome, body) = try await exchange.run(url)
                 switch rules.react(to: outcome) {
                 case .use: return body
                 case .again:
@@ -83,26 +80,6 @@
                         await pause()
                     }
                 case .fail(let code): throw ItemFailed(code: code)
-                }
-            }
-        }
-
-        private func exchange(_ url: URL) async throws -> (HLSPlayerRules.Outcome, [UInt8]) {
-            var fields = HTTPFields()
-            fields[.userAgent] = "AppleCoreMedia/1.0.0.22A3354 (iPhone; U; CPU OS 18_0 like Mac OS X; en_us)"
-            if let name = HTTPField.Name("X-Playback-Session-Id") { fields[name] = session }
-            let request = OriginRequest(url: try ResourceURL(url.absoluteString), fields: fields)
-            do {
-                let response = try await client.send(request)
-                var body: [UInt8] = []
-                while let piece = try await response.body.next() { piece.withUnsafeBytes { body += $0 } }
-                let seconds = response.head.headerFields[.retryAfter].flatMap { Int($0) }
-                return (.complete(status: response.head.status.code, retryAfter: seconds), body)
-            } catch let error as RepriseError {
-                switch error.code {
-                case .originUnreachable, .originBodyTruncated, .networkUnavailable: return (.broken, [])
-                case .originTimedOut: return (.noHead, [])
-                default: throw error
                 }
             }
         }

@@ -40,11 +40,12 @@
         /// The player's own network.
         let network: NIOOrigin
 
-        static func run(_ body: (HLSWorld) async throws -> Void) async throws {
+        static func run(clock: CacheClock? = nil, _ body: (HLSWorld) async throws -> Void) async throws {
             let directory = try TemporaryDirectory()
-            let origin = try await TestOrigin.start()
+            let origin = try await TestOrigin.start(wallClock: clock?.wallClock)
             let (client, network) = (NIOOrigin(), NIOOrigin())
             var configuration = MediaCache.Configuration()
+            if let clock { configuration.clock = clock }
             configuration.retry.firstDelay = .milliseconds(1)
             configuration.retry.maximumDelay = .milliseconds(2)
             let cache = try await MediaCache.open(
