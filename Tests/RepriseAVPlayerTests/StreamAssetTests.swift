@@ -71,6 +71,23 @@
             }
         }
 
+        @Test func aFileHasAnAddressForPlayersThatTakeOnlyAURL() async throws {
+            try await Site.run { site in
+                var options = PlaybackOptions()
+                options.fileType = "m3u8"
+                for _ in 0..<2 {
+                    let asset = site.cache.asset(for: try site.url("/s/a.ts"), options: options)
+                    #expect(asset.url.host() == "127.0.0.1")
+                    let file = try await Self.load(asset.url)
+                    #expect(file == TestPattern.bytes(in: 0..<5000, seed: 1))
+                }
+                #expect(site.origin.snapshot["/s/a.ts"].requestCount == 1)
+                let local = URL(fileURLWithPath: "/tmp/a.mp3")
+                let direct = site.cache.asset(for: local, options: options)
+                #expect(direct.url == local)
+            }
+        }
+
         @Test func itemsWithTheSameOptionsShareAProxyAndOthersDoNot() async throws {
             try await Site.run { site in
                 let first = site.cache.asset(for: try site.url())
