@@ -49,6 +49,7 @@ let package = Package(
         .library(name: "Reprise", targets: ["Reprise"]),
         .library(name: "RepriseAVPlayer", targets: ["RepriseAVPlayer"]),
         .library(name: "RepriseStreams", targets: ["RepriseStreams"]),
+        .library(name: "RepriseUI", targets: ["RepriseUI"]),
         .library(name: "RepriseURLSession", targets: ["RepriseURLSession"]),
         .library(name: "RepriseHTTPClient", targets: ["RepriseHTTPClient"]),
         .library(name: "RepriseProxy", targets: ["RepriseProxy"]),
@@ -101,6 +102,8 @@ let package = Package(
         .target(
             name: "RepriseURLSession", dependencies: ["Reprise", "HTTPSemantics", "Primitives", httpTypes],
             swiftSettings: strict),
+        // Its views need SwiftUI; what they show does not.
+        .target(name: "RepriseUI", dependencies: ["Reprise"], swiftSettings: strict),
         // These two say what is missing where the traits are off.
         .target(name: "DefaultTraits", swiftSettings: strict),
         .target(name: "StreamsTrait", swiftSettings: strict),
@@ -209,6 +212,10 @@ let package = Package(
             resources: [.copy("Fixtures")],
             swiftSettings: strict + standInFlag),
         .testTarget(
+            name: "RepriseUITests",
+            dependencies: ["ByteRanges", "Reprise", "RepriseHTTPClient", "RepriseTesting", "RepriseUI", "TestLimits"],
+            swiftSettings: strict),
+        .testTarget(
             name: "RepriseURLSessionTests",
             dependencies: ["HTTPSemantics", "Reprise", "RepriseURLSession", "RepriseTesting", "TestLimits", httpTypes],
             swiftSettings: strict),
@@ -267,7 +274,7 @@ if Context.environment["REPRISE_FUZZ"] == "1" {
 // commands are removed together with the tests that need them. The product `reprise` would also share Xcode's scheme
 // and intermediate folder with `Reprise` on a case-insensitive disk.
 if Context.environment["REPRISE_XCODE"] == "1" {
-    let tests: Set = ["RepriseAVPlayerTests", "RepriseURLSessionTests"]
+    let tests: Set = ["RepriseAVPlayerTests", "RepriseUITests", "RepriseURLSessionTests"]
     package.products.removeAll { $0.name == "reprise" }
     package.targets.removeAll { target in
         target.type == .executable || target.name == "TestSupport"

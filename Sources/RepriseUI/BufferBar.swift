@@ -1,0 +1,86 @@
+#if canImport(SwiftUI)
+    public import SwiftUI
+
+    /// A bar with the stored parts of a file over its length, and the player's position.
+    ///
+    /// ```swift
+    /// BufferBar(timeline) { seconds in player.seek(to: CMTime(seconds: seconds, preferredTimescale: 600)) }
+    /// ```
+    /// It is as wide as there is room, and as high as the person's text size suggests. Stored parts have the tint
+    /// color. It runs from left to right in all languages, as the controls of players do.
+    ///
+    /// With an action, a tap or a drag seeks, except on tvOS, where the player's own controls do, and VoiceOver moves
+    /// it in steps of a twentieth.
+    public struct BufferBar: View {
+        private let timeline: BufferedTimeline
+        private let seek: (@MainActor (Double) -> Void)?
+        @ScaledMetric(relativeTo: .body) private var height = 12.0
+
+        /// The part of the whole by which VoiceOver moves the position.
+        private static let step = 0.05
+
+        /// Creates a bar; `seek` is called with a time in seconds.
+        public init(_ timeline: BufferedTimeline, seek: (@MainActor (Double) -> Void)? = nil) {
+            self.timeline = timeline
+            self.seek = seek
+        }
+
+        /// The bar.
+        public var body: some View {
+            if seek == nil {
+                bar
+            } else {
+                bar.accessibilityAdjustableAction { direction in
+                    switch direction {
+                    case .increment: move(by: Self.step)
+                    case .decrement: move(by: -Self.step)
+                    @unknown default: break
+                    }
+                }
+            }
+        }
+
+        private var bar: some View {
+            GeometryReader { geometry in
+                #if os(tvOS)
+                    parts(width: geometry.size.width)
+                #else
+                    parts(width: geometry.size.width)
+                        .gesture(drag(width: geometry.size.width), isEnabled: seek != nil)
+                #endif
+            }
+            .frame(height: height)
+            .environment(\.layoutDirection, .leftToRight)
+            .accessibilityElement(children: .ignore)
+            .accessibilityLabel(Text(verbatim: "Stored parts"))
+            .accessibilityValue(Text(verbatim: timeline.words))
+        }
+
+        private func parts(width: Double) -> some View {
+            ZStack(alignment: .leading) {
+                Rectangle().fill(.quaternary)
+                ForEach(timeline.spans(width: width), id: \.lowerBound) { span in
+                    Rectangle().fill(.tint)
+                        .frame(width: span.upperBound - span.lowerBound)
+                        .offset(x: span.lowerBound)
+                }
+                Rectangle().fill(.primary)
+                    .frame(width: 2)
+                    .offset(x: max(0, width * timeline.playhead - 1))
+            }
+            .contentShape(Rectangle())
+        }
+
+        #if !os(tvOS)
+            private func drag(width: Double) -> some Gesture {
+                DragGesture(minimumDistance: 0).onEnded { value in
+                    seek?(timeline.time(at: value.location.x, width: width))
+                }
+            }
+        #endif
+
+        private func move(by step: Double) {
+            seek?(timeline.time(at: timeline.playhead + step, width: 1))
+        }
+    }
+#endif
