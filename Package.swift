@@ -30,7 +30,7 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
     let hasStandIn = false
 #endif
 let avFoundation: [Target.Dependency] = hasStandIn ? ["AVFoundation"] : []
-let demo: [Target.Dependency] = hasStandIn ? ["RepriseDemo"] : []
+let demo: [Target.Dependency] = hasStandIn ? ["RepriseDemo", "RepriseUI"] : []
 let standInFlag: [SwiftSetting] = hasStandIn ? [.define("REPRISE_AVFOUNDATION_STAND_IN")] : []
 
 // Apple requires libraries to declare why they call certain functions. On Linux the file is not part of the target.
@@ -290,7 +290,7 @@ if hasStandIn {
     // The part of the example app that needs no SwiftUI.
     package.targets.append(
         .target(
-            name: "RepriseDemo", dependencies: ["RepriseAVPlayer", "AVFoundation"],
-            path: "Examples/RepriseDemo/Sources/RepriseDemo", exclude: ["PlayerView.swift", "RepriseDemoApp.swift"],
+            name: "RepriseDemo", dependencies: ["RepriseAVPlayer", "RepriseUI", "AVFoundation"],
+            path: "Examples/RepriseDemo/Sources/RepriseDemo", exclude: ["Views", "RepriseDemoApp.swift"],
             swiftSettings: strict))
 }

@@ -5,9 +5,7 @@
     import Observation
     import RepriseAVPlayer
 
-    /// The state of the view: a queue player, and the stored parts of the file that it plays.
-    ///
-    /// Needs no SwiftUI, so that a machine without it can compile this, too.
+    /// A queue player, and the stored parts of the file that it plays.
     @MainActor @Observable final class PlayerModel {
         let player = AVQueuePlayer()
         private(set) var progress = StoredProgress()
@@ -28,6 +26,14 @@
             }
         }
 
+        /// Whether items use stored bytes only; also changes those that play.
+        var isOffline = false {
+            didSet {
+                let policy: NetworkPolicy = isOffline ? .never : .any
+                for item in player.items() { cache.setNetworkPolicy(policy, for: item) }
+            }
+        }
+
         /// Ends playback; a player must not be released while its time is observed.
         func close() {
             if let ticker { player.removeTimeObserver(ticker) }
@@ -43,7 +49,8 @@
             }
             message = ""
             player.removeAllItems()
-            for url in urls { player.insert(cache.playerItem(for: url), after: nil) }
+            let options = PlaybackOptions.demo(isOffline: isOffline)
+            for url in urls { player.insert(cache.playerItem(for: url, options: options), after: nil) }
             watch()
             player.play()
         }
@@ -54,9 +61,9 @@
             watch()
         }
 
-        func seek(to fraction: Double) {
+        func seek(to seconds: Double) {
             guard duration > 0 else { return }
-            player.seek(to: CMTime(seconds: fraction * duration, preferredTimescale: 600))
+            player.seek(to: CMTime(seconds: seconds, preferredTimescale: 600))
         }
 
         func clear() {
@@ -75,7 +82,9 @@
 
         private func watch() {
             watcher?.cancel()
+            progress = StoredProgress()
             guard let url = urls.first else { return }
+            // Of an HLS stream there is no such progress: its segments are files of their own.
             watcher = Task { [cache, weak self] in
                 for await progress in cache.progress(of: url) { self?.progress = progress }
             }

@@ -1,6 +1,5 @@
 #if canImport(SwiftUI)
     import AVFoundation
-    import RepriseAVPlayer
     import SwiftUI
 
     #if canImport(AppKit)
@@ -8,7 +7,7 @@
     #endif
 
     @main struct RepriseDemoApp: App {
-        @State private var model: PlayerModel?
+        @State private var model: DemoModel?
 
         init() {
             #if os(macOS)
@@ -25,12 +24,12 @@
         var body: some Scene {
             WindowGroup {
                 if let model {
-                    PlayerView(model: model).onDisappear {
-                        model.close()
+                    DemoView(model: model).onDisappear {
                         self.model = nil
+                        Task { await model.close() }
                     }
                 } else {
-                    ProgressView().task { model = PlayerModel(cache: await MediaCache.forPlayback()) }
+                    ProgressView().task { model = await DemoModel.open() }
                 }
             }
         }
