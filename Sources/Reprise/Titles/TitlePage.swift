@@ -1,4 +1,5 @@
 package import ByteRanges
+import Primitives
 
 /// Some titles in their order, the most recently used first, and where the next ones begin.
 package struct TitlePage: Sendable {
@@ -56,16 +57,22 @@ extension TitlePage.Place {
 extension MediaCache {
     /// Up to `limit` titles of which something is stored, the most recently used first, from `place` on.
     ///
-    /// Its time grows with the page, not with the cache; a search ends early. Waits for the disk. Throws
-    /// ``RepriseError`` with code `storageUnavailable`.
+    /// Its time grows with the page, not with the cache; a search ends early, and waits until no other one runs. Waits
+    /// for the disk. Throws ``RepriseError`` with code `storageUnavailable`, and `CancellationError` soon after the task
+    /// is canceled.
     package func titlePage(
         after place: TitlePage.Place? = nil, limit: Int, matching search: TitleSearch? = nil
     ) async throws -> TitlePage {
         guard let store = engine.store else { return TitlePage(items: [], next: nil) }
         await store.recorder.flush()
-        return try await withTaskExecutorPreference(DiskExecutor.shared) {
+        if search != nil { try await store.titleSearches.take() }
+        defer { if search != nil { store.titleSearches.leave() } }
+        let executor = search == nil ? DiskExecutor.shared : DiskExecutor.searches
+        let page = try await withTaskExecutorPreference(executor) {
             try store.index.titlePage(after: place, limit: min(max(1, limit), TitlePage.largest), matching: search)
         }
+        try Task.checkCancellation()
+        return page
     }
 
     /// The first file of the title, file, pin or download with that ``TitlePage/Item/id``; `nil` if there is none.

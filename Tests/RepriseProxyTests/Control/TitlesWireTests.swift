@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Reprise
 import RepriseTesting
@@ -64,6 +65,32 @@ import Testing
             #expect(ids == all.titles.map(\.id))
             let found = try await Self.titles(proxy, "?search=fil%20a.mp4")
             #expect(found.titles.map(\.id) == [named.id])
+        }
+    }
+
+    @Test("a search ends when its client leaves, and files are served beside it") func clientsThatLeave() async throws {
+        try await Self.run { proxy async throws in
+            let semaphore = DispatchSemaphore(value: 0)
+            let hold: @Sendable () -> Void = { semaphore.wait() }
+            let other = Task(executorPreference: DiskExecutor.searches) { hold() }
+            do {
+                defer { semaphore.signal() }
+                var clients: [RawClient] = []
+                for _ in 0..<4 {
+                    let client = try RawClient(port: proxy.server.port)
+                    try await client.get("/-/titles.json?search=mp4")
+                    clients.append(client)
+                }
+                await eventually { proxy.server.answersUnderWay == 4 }
+                #expect(try await proxy.get("/a.mp4").body.count == 1000)
+                #expect(try await Self.titles(proxy).titles.count == 3)
+                clients = []
+                // One is at the head of the queue, and ends with what it waits for.
+                await eventually { proxy.server.answersUnderWay == 1 }
+            }
+            await other.value
+            await eventually { proxy.server.answersUnderWay == 0 }
+            #expect(try await Self.titles(proxy, "?search=mp4").titles.count == 3)
         }
     }
 

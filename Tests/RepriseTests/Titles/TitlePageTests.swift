@@ -1,3 +1,5 @@
+import Dispatch
+import Primitives
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -130,6 +132,58 @@ import Testing
             } while place != nil && pages < 100
             #expect(found == ["a.mp4"])
             #expect(pages > 3)
+        }
+    }
+
+    /// Holds a search at its first comparison, and counts comparisons.
+    private final class SearchGate: Sendable {
+        private let count = Mutex(0)
+        let isReached = Promise<Void>()
+        private let isOpen = DispatchSemaphore(value: 0)
+
+        var comparisons: Int { count.withLock { $0 } }
+
+        func open() { isOpen.signal() }
+
+        func search(_ text: String, isHeld: Bool) throws -> TitleSearch {
+            var search = try #require(TitleSearch(text))
+            search.isComparing = { [self] in
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                guard isHeld, number == 1 else { return }
+                isReached.fulfill()
+                isOpen.wait()
+            }
+            return search
+        }
+    }
+
+    @Test("one search runs at a time, files are read beside it, and a canceled one looks at no more titles")
+    func searchesBesideReads() async throws {
+        try await Self.run { bench, _ async throws in
+            let (held, waiting) = (SearchGate(), SearchGate())
+            let (first, second) = (try held.search("mp4", isHeld: true), try waiting.search("mp4", isHeld: false))
+            defer { held.open() }
+            let canceled = Task { try await bench.cache.titlePage(limit: 10, matching: first) }
+            try await held.isReached.wait()
+            let later = Task { try await bench.cache.titlePage(limit: 10, matching: second) }
+            let left = Task { try await bench.cache.titlePage(limit: 10, matching: second) }
+            left.cancel()
+            await #expect(throws: CancellationError.self) { try await left.value }
+            #expect(try await bench.bytes("/a.mp4").count == 1000)
+            bench.publish("/new", length: 1000)
+            #expect(try await bench.bytes("/new").count == 1000)
+            await bench.cache.flush()
+            #expect(try await bench.cache.titlePage(limit: 10).items.count == 6)
+            #expect(waiting.comparisons == 0)
+            canceled.cancel()
+            held.open()
+            await #expect(throws: CancellationError.self) { try await canceled.value }
+            #expect(held.comparisons == 1)
+            #expect(try await later.value.items.count == 3)
+            #expect(waiting.comparisons == 6)
         }
     }
 

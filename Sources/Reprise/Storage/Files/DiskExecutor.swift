@@ -4,7 +4,10 @@ import Primitives
 /// Runs tasks that may block on a disk, so that the cooperative pool never blocks.
 package final class DiskExecutor: TaskExecutor {
     /// The executor of this process.
-    package static let shared = DiskExecutor()
+    package static let shared = DiskExecutor(
+        DispatchQueue(label: "reprise.disk", qos: .userInitiated, attributes: .concurrent))
+    /// Runs searches, one at a time, so that they take no threads from reads and fetches.
+    package static let searches = DiskExecutor(DispatchQueue(label: "reprise.search", qos: .utility))
 
     /// The number of jobs submitted and finished.
     package struct Load: Sendable, Equatable {
@@ -16,8 +19,10 @@ package final class DiskExecutor: TaskExecutor {
         package var isIdle: Bool { submitted == finished }
     }
 
-    private let queue = DispatchQueue(label: "reprise.disk", qos: .userInitiated, attributes: .concurrent)
+    private let queue: DispatchQueue
     private let counts = Mutex(Load())
+
+    private init(_ queue: DispatchQueue) { self.queue = queue }
 
     /// Lets tests that drive the clock wait until everything that can happen at one moment has happened.
     package var load: Load { counts.withLock { $0 } }

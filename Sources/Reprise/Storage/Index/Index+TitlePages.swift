@@ -14,7 +14,7 @@ extension Index {
         var titles = 2000
     }
 
-    /// A page of titles.
+    /// A page of titles; ends early when the task is canceled.
     func titlePage(
         after place: TitlePage.Place?, limit: Int, matching search: TitleSearch? = nil,
         within limits: PageLimits = .init()
@@ -26,7 +26,7 @@ extension Index {
             var last: TitlePage.Place?
             let rows = try Row.fetchCursor(
                 database, sql: Self.filesByUse, arguments: [place?.lastUsed ?? .infinity])
-            while let row = try rows.next() {
+            while !Task.isCancelled, let row = try rows.next() {
                 guard let row = UsedFileRow(row) else { continue }
                 if let place, place.isPassed(by: row.lastUsed, row.name) { continue }
                 // Something follows: the next page begins with it.
@@ -46,7 +46,7 @@ extension Index {
                 }
                 items += found
             }
-            return TitlePage(items: items, next: nil)
+            return TitlePage(items: items, next: Task.isCancelled ? last : nil)
         }
     }
 
