@@ -124,7 +124,8 @@ struct FetchRun: Sendable {
         _ action: ResponseAction, response: OriginResponse, to sent: FetchRequest
     ) async throws -> Outcome {
         if case .refusal = action {
-            let refusal = try await OriginRefusal.collect(response)
+            let refusal = try await OriginRefusal.collect(
+                response, of: generation.url.authority, engine.reporter)
             throw RepriseError(
                 .originRefused, "The origin answered \(response.head.status.code) for \(generation.url.redacted).",
                 refusal: refusal)

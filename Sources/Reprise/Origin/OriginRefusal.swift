@@ -24,10 +24,13 @@ public struct OriginRefusal: Sendable {
         return .seconds(min(seconds, 86_400))
     }
 
-    /// Reads the body of `response` to its end or to the limit.
-    static func collect(_ response: OriginResponse) async throws -> OriginRefusal {
+    /// Reads the body of `response` to its end or to the limit; what comes is counted to `host`.
+    static func collect(
+        _ response: OriginResponse, of host: String, _ reporter: Reporter
+    ) async throws -> OriginRefusal {
         var body: [UInt8] = []
         while body.count < maximumBody, let chunk = try await response.body.next() {
+            reporter.countFetched(chunk.count, from: host)
             chunk.withUnsafeBytes { body.append(contentsOf: $0.prefix(maximumBody - body.count)) }
         }
         response.body.cancel()

@@ -30,7 +30,8 @@ extension LiveResource {
             throw RepriseError(
                 .notStored, "The origin must not be asked, so \(request.method.rawValue) cannot be sent.")
         }
-        let (response, _) = try await engine.send(request, range: nil)
+        var (response, _) = try await engine.send(request, range: nil)
+        response.body = CountedBody(response.body, host: request.url.authority, reporter: engine.reporter)
         let isSafe = [HTTPRequest.Method.get, .head, .options, .trace].contains(request.method)
         if !isSafe, 200..<400 ~= response.head.status.code {
             engine.invalidate(key)
@@ -79,7 +80,9 @@ extension LiveResource {
         let placement: BodyPlacement
         switch answer.action {
         case .fill(let found): placement = found
-        case .refusal: throw OriginQuestion.refused(try await OriginRefusal.collect(response), from: request.url)
+        case .refusal:
+            let refusal = try await OriginRefusal.collect(response, of: request.url.authority, engine.reporter)
+            throw OriginQuestion.refused(refusal, from: request.url)
         case .newGeneration(let other, let reason):
             generation.note(SplicingEvidence.Sighting(response, other))
             throw changed(generation, reason, by: response, at: from)

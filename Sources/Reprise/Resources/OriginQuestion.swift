@@ -103,7 +103,8 @@ struct OriginQuestion: Sendable {
     ) async throws -> RepriseError {
         switch action {
         case .refusal:
-            let refusal = try await OriginRefusal.collect(response)
+            let refusal = try await OriginRefusal.collect(
+                response, of: wanted.origin.url.authority, engine.reporter)
             let storage = engine.storage(for: wanted.origin, directives: wanted.directives)
             resource.refused { previous, moment in
                 CachedRefusal(
@@ -112,7 +113,8 @@ struct OriginQuestion: Sendable {
             }
             return Self.refused(refusal, from: wanted.origin.url)
         case .unsatisfiable(let length):
-            let refusal = try await OriginRefusal.collect(response)
+            let refusal = try await OriginRefusal.collect(
+                response, of: wanted.origin.url.authority, engine.reporter)
             return RepriseError(
                 .rangeNotSatisfiable, "The range lies outside the representation.", range: length.map { 0..<$0 },
                 refusal: refusal)

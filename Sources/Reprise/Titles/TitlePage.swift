@@ -58,8 +58,8 @@ extension MediaCache {
     /// Up to `limit` titles of which something is stored, the most recently used first, from `place` on.
     ///
     /// Its time grows with the page, not with the cache; a search ends early, and waits until no other one runs. Waits
-    /// for the disk. Throws ``RepriseError`` with code `storageUnavailable`, and `CancellationError` soon after the task
-    /// is canceled.
+    /// for the disk. Throws ``RepriseError`` with code `storageUnavailable`, and `CancellationError` soon after the
+    /// task is canceled.
     package func titlePage(
         after place: TitlePage.Place? = nil, limit: Int, matching search: TitleSearch? = nil
     ) async throws -> TitlePage {

@@ -48,6 +48,32 @@ import Testing
         return (lines, try #require(metrics), prefix)
     }
 
+    @Test("bodies of refusals and of other methods are in all three counts") func answersWithoutMedia() async throws {
+        var (received, sent): (Int, Int64) = (0, 0)
+        let (lines, metrics, _) = try await Self.lines { proxy async throws in
+            proxy.bench.publish("/gone", length: 1000) {
+                $0.status = 410
+                $0.statusBody = Array(repeating: 65, count: 5000)
+            }
+            proxy.bench.publish("/busy", length: 1000) {
+                $0.status = 503
+                $0.statusBody = Array(repeating: 66, count: 70_000)
+                $0.fields = [.retryAfter: "100"]
+            }
+            proxy.bench.publish("/a", length: 1000)
+            for path in ["/nothing", "/gone", "/busy"] { received += try await proxy.get(path).body.count }
+            for method in ["POST", "DELETE"] { received += try await proxy.get("/a", method: method).body.count }
+            await proxy.becomeIdle()
+            sent = await proxy.bench.origin.settledSnapshot().bodyBytesSent
+        }
+        #expect(lines.map(\.status) == [404, 410, 503, 405, 405])
+        #expect(sent > 75_000)
+        #expect(Int64(received) == sent)
+        #expect(lines.reduce(0) { $0 + $1.bytes } == sent)
+        #expect(metrics.sum("reprise_origin_bytes_total") == Double(sent))
+        #expect(metrics.sum("reprise_origin_host_bytes_total") == Double(sent))
+    }
+
     @Test(arguments: [true, false]) func sumsAreThoseOfMetricsClientsAndOrigin(_ usesSendfile: Bool) async throws {
         var received = 0
         var originBytes: Int64 = 0
