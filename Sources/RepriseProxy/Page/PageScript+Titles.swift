@@ -2,7 +2,7 @@ extension PageScript {
     /// The titles, searched page by page.
     static let titles: StaticString = #"""
         // Titles.
-        let titles = [], after, search = "", asked = null, isDue = false, loaded = 0;
+        let titles = [], after, search = "", asked = null, isDue = false, loaded = 0, trouble = "";
         const describe = (node, item) => {
           node.item = item;
           showName(node, item);
@@ -46,10 +46,13 @@ extension PageScript {
           const hadFocus = byId("titles").contains(document.activeElement);
           fill(byId("titles"), titles, item => item.id, item => itemOf(item, true), describe);
           if (hadFocus && !byId("titles").contains(document.activeElement)) byId("search").focus();
-          byId("no-titles").hidden = !!titles.length || !!after;
-          put(byId("no-titles"), search ? "No title has these words." : "Nothing is stored yet.");
+          const isSearching = !!asked && !!search;
+          byId("titles").ariaBusy = isSearching;
+          byId("no-titles").hidden = !!titles.length || !!after && !isSearching;
+          put(byId("no-titles"), isSearching ? "Searching…"
+            : trouble || (search ? "No title has these words." : "Nothing is stored yet."));
           byId("more").hidden = !after;
-          put(byId("more"), search ? "Search further" : "More titles");
+          put(byId("more"), isSearching ? "Searching…" : search ? "Search further" : "More titles");
         };
         // What an action has done to a title; without `members`, it is gone.
         const change = (id, members) => {
@@ -66,6 +69,7 @@ extension PageScript {
             const known = new Set(found.map(item => item.id));
             found = found.concat(items.filter(item => !known.has(item.id)));
           };
+          if (search) showTitles();
           try {
             do {
               const query = new URLSearchParams({ limit: Math.min(wanted - found.length, 200), search });
@@ -80,12 +84,13 @@ extension PageScript {
             const endedEarly = place && found.length < wanted;
             if (!goesOn && endedEarly && (titles.length || after)) add(titles); else after = place;
             titles = found;
-            showTitles();
+            trouble = "";
           } catch (error) {
-            if (error.name !== "AbortError") say("The titles cannot be listed: " + error.message, true);
+            if (error.name !== "AbortError") say(trouble = "The titles cannot be listed: " + error.message);
           }
           if (asked !== request) return;
           asked = null;
+          showTitles();
           if (isDue) refreshTitles();
         };
         // Looks again, but never in the middle of another look.

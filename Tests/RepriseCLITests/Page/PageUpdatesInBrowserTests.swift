@@ -167,4 +167,48 @@ struct PageUpdatesInBrowserTests {
             #expect(try await scene.page.run("driven.count('search=mp4')") == "1")
         }
     }
+    @Test("a search shows that it is under way, and what it found") func searching() async throws {
+        try await Self.run { scene async throws in
+            scene.site.publish("/film.mp4", length: 100)
+            #expect(try await scene.serving.get(scene.site.target("/film.mp4")).head.status == 200)
+            try await scene.open()
+            let words = "document.querySelector('#no-titles:not([hidden])')?.textContent"
+            for (text, outcome) in [("film", "undefined"), ("nothing", "No title has these words.")] {
+                try await scene.page.run(
+                    """
+                    driven.holds = "search=\(text)";
+                    driven.held = [];
+                    document.querySelector("#search").value = "\(text)";
+                    document.querySelector("#search").dispatchEvent(new Event("input"))
+                    """)
+                try await scene.page.wait(for: "driven.held.length === 1")
+                #expect(try await scene.page.run(words) == "Searching…")
+                #expect(try await scene.page.run("document.querySelector('#titles').ariaBusy") == "true")
+                try await scene.page.run("driven.holds = ''; driven.held[0]()")
+                try await scene.page.wait(for: "document.querySelector('#titles').ariaBusy === 'false'")
+                #expect(try await scene.page.run("String(\(words))") == outcome)
+            }
+        }
+    }
+
+    @Test("the outcome of an action is told although the list fails after it") func outcomes() async throws {
+        try await Self.run { scene async throws in
+            scene.site.publish("/film.mp4", length: 100)
+            #expect(try await scene.serving.get(scene.site.target("/film.mp4")).head.status == 200)
+            try await scene.open()
+            try await scene.page.run(
+                """
+                const follow = window.fetch;
+                window.fetch = (url, options) => String(url).includes("titles.json")
+                    ? Promise.reject(new Error("no list")) : follow(url, options);
+                window.told = [];
+                new MutationObserver(() => told.push(document.querySelector("#status").textContent))
+                    .observe(document.querySelector("#status"), { childList: true });
+                [...document.querySelectorAll("#titles button")]
+                    .find(button => button.textContent.startsWith("Pin")).click()
+                """)
+            try await scene.page.wait(for: "told.length > 0")
+            #expect(try await scene.page.run("told[0]").contains("film.mp4"))
+        }
+    }
 }
