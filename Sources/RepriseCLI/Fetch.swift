@@ -83,7 +83,7 @@ struct Fetch: AsyncParsableCommand {
                 throw ValidationError("Standard output takes either the media or --json.")
             }
         }
-        _ = try HeaderFields.parse(headers)
+        _ = try HeaderFields.options(headers)
     }
 
     func run() async throws {

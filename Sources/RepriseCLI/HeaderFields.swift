@@ -13,6 +13,17 @@ enum HeaderFields {
     /// Whether a field must not come from a file or a program.
     static func isOwn(_ name: HTTPField.Name) -> Bool { own.contains(name.canonicalName) }
 
+    /// The fields of options `--header`.
+    ///
+    /// Throws also for those that the command decides on itself.
+    static func options(_ lines: [String]) throws(ValidationError) -> HTTPFields {
+        let fields = try parse(lines)
+        if let own = fields.first(where: { isOwn($0.name) }) {
+            throw ValidationError("--header cannot give \(own.name): Reprise sends that field itself.")
+        }
+        return fields
+    }
+
     /// The fields in `lines`, each `Name: value`.
     static func parse(_ lines: [String]) throws(ValidationError) -> HTTPFields {
         var fields = HTTPFields()

@@ -59,9 +59,14 @@ struct FetchOperation: ControlOperation {
     }
 
     private func requestFields() throws -> HTTPFields {
-        do { return try HeaderFields.parse(fields ?? []) } catch {
+        let parsed: HTTPFields
+        do { parsed = try HeaderFields.parse(fields ?? []) } catch {
             throw RepriseError(.invalidArgument, "A field is \"Name: value\" without line breaks.")
         }
+        if let own = parsed.first(where: { HeaderFields.isOwn($0.name) }) {
+            throw RepriseError(.invalidArgument, "\(own.name) cannot be given: Reprise sends that field itself.")
+        }
+        return parsed
     }
 }
 
