@@ -188,9 +188,6 @@ public struct ProxyConfiguration: Sendable {
 
     /// Whether the origin host `origin`, in lower case, is allowed.
     public func allows(_ origin: String) -> Bool {
-        allowedHosts.isEmpty
-            || allowedHosts.contains { entry in
-                entry.hasPrefix(".") ? origin.hasSuffix(entry) || origin == entry.dropFirst() : origin == entry
-            }
+        allowedHosts.isEmpty || allowedHosts.contains { HostPattern.covers($0, origin) }
     }
 }

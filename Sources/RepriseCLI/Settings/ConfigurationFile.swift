@@ -86,9 +86,10 @@ struct ConfigurationFile: Sendable, Equatable {
         if let advice = ProxyConfiguration.objection(toHost: host) {
             throw problem("[host \(String(host.prefix(80)).printable)]: \(advice)", at: number)
         }
-        if let earlier = sections.first(where: { $0.host == host }) {
+        if let earlier = sections.first(where: { HostPattern.isSame($0.host, host) }) {
             throw problem(
-                "[host \(host)] stands in line \(earlier.line) already; write all settings of a host there.", at: number
+                "[host \(earlier.host)] stands in line \(earlier.line) already; write all settings of a host there.",
+                at: number
             )
         }
         sections.append(Section(host: host, line: number))

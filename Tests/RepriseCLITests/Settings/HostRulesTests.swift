@@ -39,6 +39,20 @@ import Testing
         #expect(rules.forcesCache("other") == nil)
     }
 
+    @Test("IPv6 addresses are compared as addresses (RFC 4291 §2.2)") func addresses() throws {
+        let rules = try Self.rules("[host 2001:DB8::7]\nconnections = 3")
+        for (host, count) in [
+            ("2001:db8::7", 3), ("2001:db8:0:0:0:0:0:7", 3), ("2001:0db8::0007", 3), ("2001:db8::0.0.0.7", 3),
+            ("2001:db8::8", nil), ("2001:db8::7:", nil), ("192.0.2.7", nil),
+        ] as [(String, Int?)] {
+            #expect(rules.value(.hostConnections, for: host) == count, "\(host)")
+        }
+        let error = #expect(throws: (any Error).self) {
+            try Self.rules("[host 2001:db8::7]\nforce-cache\n[host 2001:db8:0::7]\nforce-cache")
+        }
+        #expect(error.map { "\($0)" }?.contains("stands in line 1 already") == true)
+    }
+
     @Test("A host's own query items are dropped in place of the others'") func keys() throws {
         let settings = Settings(
             environment: [:],
