@@ -201,7 +201,7 @@ struct Serve: AsyncParsableCommand {
             await origin.shutdown()
             throw error
         }
-        announce(server, with: values, at: configuration.host, directory: try self.cache.directory, of: cache)
+        announce(server, with: values, directory: try self.cache.directory, of: cache)
         let manager = ServiceManager(CacheOptions.environment, logger: logger)
         let watch = manager.watch(server, of: cache)
         defer { watch.cancel() }
@@ -226,15 +226,16 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func announce(
-        _ server: ProxyServer, with values: ServerSettings, at host: String, directory: String, of cache: MediaCache
+        _ server: ProxyServer, with values: ServerSettings, directory: String, of cache: MediaCache
     ) {
-        let address = host == "0.0.0.0" || host == "::" ? "this machine's address, port \(server.port)" : server.address
+        let others =
+            server.isOnAllAddresses ? "\nOther machines reach it under the name or an address of this one." : ""
         let stored = "\(directory), \(ByteCount(cache.storedBytes)) stored"
         let place = cache.isStoring ? stored : cache.isReadOnly ? "\(stored), read-only" : "no store"
         let hours = cache.downloads.window.map { "\nDownloads run \($0) only, in local time." } ?? ""
         let page = server.hasPage ? "\nPage for a browser: \(server.address)/" : ""
         let lines = """
-            Reprise is listening on \(address)
+            Reprise is listening on \(server.address)\(others)
             Cache: \(place)\(hours)\(page)
             Put this before a media URL, scheme as the first segment, for example:
               mpv \(server.address)/https/example.com/film.mp4

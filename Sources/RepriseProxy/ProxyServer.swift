@@ -17,11 +17,15 @@ public final class ProxyServer: Sendable {
     /// The port that the proxy listens on.
     public let port: Int
     /// The prefix for `/https/host/path`, for example `http://127.0.0.1:8080`.
+    ///
+    /// This machine can open it: a proxy that listens on all addresses (`0.0.0.0`, `::`) has a loopback address here.
     public let address: String
+    /// Whether it listens on all addresses of the machine.
+    package let isOnAllAddresses: Bool
 
     private init(
         service: ProxyService, group: MultiThreadedEventLoopGroup, channel: any Channel, port: Int, address: String,
-        controlSocket: ControlSocket?
+        isOnAllAddresses: Bool, controlSocket: ControlSocket?
     ) {
         self.service = service
         self.group = group
@@ -29,6 +33,7 @@ public final class ProxyServer: Sendable {
         self.controlSocket = controlSocket
         self.port = port
         self.address = address
+        self.isOnAllAddresses = isOnAllAddresses
     }
 
     /// Starts serving `cache`.
@@ -45,15 +50,26 @@ public final class ProxyServer: Sendable {
         do {
             let channel = try await listen(bootstrap(service, on: group), configuration)
             let port = channel.localAddress?.port ?? configuration.port
-            let name = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+            let loopback = Self.loopback(insteadOf: channel.localAddress)
+            let host = loopback ?? configuration.host
+            let name = host.contains(":") ? "[\(host)]" : host
             service.control.start(cache, clock: configuration.clock)
             return ProxyServer(
                 service: service, group: group, channel: channel, port: port,
-                address: "http://\(name):\(port)" + configuration.pathPrefix,
+                address: "http://\(name):\(port)" + configuration.pathPrefix, isOnAllAddresses: loopback != nil,
                 controlSocket: await ControlSocket.open(for: service, on: group))
         } catch {
             try? await group.shutdownGracefully()
             throw cannotListen(configuration, error: error)
+        }
+    }
+
+    /// The address at which this machine reaches what listens on all addresses; `nil` if `address` is a single one.
+    static func loopback(insteadOf address: SocketAddress?) -> String? {
+        switch address?.ipAddress {
+        case "0.0.0.0": "127.0.0.1"
+        case "::": "::1"
+        default: nil
         }
     }
 

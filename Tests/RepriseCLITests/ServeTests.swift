@@ -30,6 +30,21 @@ import Testing
         }
     }
 
+    @Test("a server on all addresses names one that can be opened") func allAddresses() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let child = try ChildProcess(
+            try Command.path,
+            ["serve", "--port", "0", "--cache-dir", directory.path, "--host", "0.0.0.0", "--allow-host", "a.example"],
+            environment: Command.environment([:]), limit: .seconds(500))
+        let text = await child.output.wait { $0.contains("/film.mp4\n") }
+        child.send(SIGTERM)
+        #expect(await child.outcome().exit == .status(0))
+        #expect(text.contains("Reprise is listening on http://127.0.0.1:"), "\(text)")
+        #expect(text.contains("  mpv http://127.0.0.1:"))
+        #expect(!text.contains("0.0.0.0"))
+    }
+
     @Test(arguments: [SIGTERM, SIGINT]) func itStopsInTheMiddleOfAResponseAndKeepsWhatCame(signal: Int32) async throws {
         try await Site.run { site async throws in
             let held: Int64 = 2 << 20

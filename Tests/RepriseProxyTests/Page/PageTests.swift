@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import NIOCore
 import Reprise
 import RepriseTesting
 import TestLimits
@@ -169,6 +170,10 @@ import Testing
             configuration.allowedHosts = ["127.0.0.1"]
         }) { proxy async throws in
             #expect(!proxy.server.hasPage)
+            for (address, loopback) in [("::", "::1"), ("::1", nil), ("192.0.2.7", nil)] as [(String, String?)] {
+                #expect(ProxyServer.loopback(insteadOf: try SocketAddress(ipAddress: address, port: 1)) == loopback)
+            }
+            #expect(proxy.server.address == "http://127.0.0.1:\(proxy.server.port)" && proxy.server.isOnAllAddresses)
             let (head, text) = try await Self.page(proxy)
             #expect(head.status == 200 && text.hasPrefix("Reprise media cache\n"))
         }
