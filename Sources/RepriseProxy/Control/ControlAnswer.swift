@@ -72,7 +72,9 @@ struct ControlAnswer: Sendable {
     /// What the body says; throws a failure if it is no JSON of `type`.
     private func command<Command: ControlCommand>(_ type: Command.Type) throws -> Command {
         // Forms of web pages cannot send it; browsers ask before scripts of other sites do.
-        guard head.value("content-type")?.prefix(while: { $0 != ";" }).lowercased() == "application/json" else {
+        // Spaces may stand before the semicolon (RFC 9110 §5.6.6).
+        let mediaType = head.value("content-type")?.prefix { !"; \t".contains($0) }
+        guard mediaType?.lowercased() == "application/json" else {
             throw ControlFailure(415, "\(type.name) takes JSON: Content-Type: application/json.")
         }
         return try type.parse(head.body)

@@ -87,9 +87,5 @@ struct EventReport: Encodable, Sendable {
 }
 
 extension CacheKey {
-    /// The key without a query, and not longer than a line.
-    fileprivate var shown: String {
-        let text = redacted
-        return text.count > 512 ? text.prefix(511) + "…" : text
-    }
+    fileprivate var shown: String { ShownURL.text(redacted) }
 }

@@ -3,7 +3,7 @@ import Reprise
 
 /// What a server does and has done, as `status.json` says it.
 ///
-/// Bytes; times in seconds since 1970; URLs without their query.
+/// Bytes; times in seconds since 1970; URLs as ``ShownURL`` writes them.
 struct StatusReport: Encodable, Sendable {
     /// Sums, of this process or of the directory's whole life.
     struct Counts: Encodable, Sendable {
@@ -105,7 +105,7 @@ struct StatusReport: Encodable, Sendable {
 
 extension StatusReport.Activity {
     init(_ activity: MediaCache.Activity, in cache: MediaCache) {
-        (url, id) = (activity.url.redacted, cache.id(of: activity.key))
+        (url, id) = (ShownURL.text(activity.url.redacted), cache.id(of: activity.key))
         (readers, fetches) = (activity.readers, activity.fetches)
         (storedBytes, completeLength) = (activity.stored.byteCount, activity.completeLength)
         spans = activity.stored.shownSpans(atMost: StatusReport.mostSpans)
@@ -114,7 +114,7 @@ extension StatusReport.Activity {
 
 extension StatusReport.Download {
     init(_ download: Reprise.Download, in cache: MediaCache) {
-        (url, id) = (download.url.redacted, cache.id(of: download.key))
+        (url, id) = (ShownURL.text(download.url.redacted), cache.id(of: download.key))
         state = download.state.word
         (storedBytes, completeLength) = (download.storedBytes, download.completeLength)
         (bytesPerSecond, fraction) = (download.bytesPerSecond, download.fraction)

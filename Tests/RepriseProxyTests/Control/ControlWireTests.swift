@@ -137,6 +137,25 @@ import Testing
         #expect(feed.recent.last?.url == "http://a.example/999")
     }
 
+    @Test("a long URL is told by its beginning") func longURLs() async throws {
+        try await ProxyBench.run { proxy async throws in
+            let name = "/" + String(repeating: "x", count: 2000)
+            proxy.bench.publish(name, length: 200_000)
+            proxy.bench.origin.hold(name, at: 100_000)
+            let client = try RawClient(port: proxy.server.port)
+            try await client.get(proxy.target(name))
+            #expect(try await client.head().status == 200)
+            let answer = try await RawClient.exchange(port: proxy.server.port, "/-/status.json")
+            proxy.bench.origin.release(name)
+            struct Status: Decodable {
+                struct Activity: Decodable { let url: String }
+                let playing: [Activity]
+            }
+            let url = try #require(JSONDecoder().decode(Status.self, from: Data(answer.body)).playing.first?.url)
+            #expect(url.count == 512 && url.hasSuffix("x…") && url.hasPrefix("http://127.0.0.1:"))
+        }
+    }
+
     @Test func wrongRequestsAreToldInJSON() async throws {
         try await ProxyBench.run { proxy async throws in
             for (method, target, status, allow) in [

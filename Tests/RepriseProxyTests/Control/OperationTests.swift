@@ -190,6 +190,11 @@ import Testing
                 #expect(try await Self.post(#"{"steps":0}"#, ["Content-Type: \(type)"], at: proxy).status == 415)
             }
             #expect(try await Self.post(#"{"steps":0}"#, [], at: proxy).status == 415)
+            for type in [
+                "application/json;charset=utf-8", "Application/JSON ;charset=utf-8", "application/json\t; a=b",
+            ] {
+                #expect(try await Self.post(#"{"steps":0}"#, ["Content-Type: \(type)"], at: proxy).status == 200)
+            }
             let large = #"{"steps":0,"error":"\#(String(repeating: "x", count: 64 << 10))"}"#
             #expect(try await Self.post(large, at: proxy).status == 413)
             let other = try await Self.post("{}", to: "/-/api/other", at: proxy)
