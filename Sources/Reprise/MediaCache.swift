@@ -235,12 +235,12 @@ public final class MediaCache: Sendable {
     /// Records a use of the resource under `key`, which is being served from ``HitFinder/hit(_:atMost:for:)``.
     package func noteUse(of key: CacheKey) { engine.store?.recorder.noteUse(key) }
 
-    /// Counts responses served without a read: those that ended, complete or not, and bytes sent.
-    package func noteServed(reads: Int64, bytes: Int64, from source: PieceSource = .store) {
+    /// Counts responses with media of `host` served without a read: those that ended, complete or not, and bytes sent.
+    package func noteServed(reads: Int64, bytes: Int64, from source: PieceSource = .store, of host: String) {
         engine.reporter.count { tally in
             // What another source has goes around the store.
             tally.noteReads(reads, source == .store ? .hit : .bypass, isCollapsed: source == .joined)
-            tally.noteServed(bytes, from: source)
+            tally.noteServed(bytes, from: source, of: host)
         }
     }
 

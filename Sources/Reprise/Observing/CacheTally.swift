@@ -11,7 +11,7 @@ package struct CacheTally: Sendable {
     package private(set) var reads = ReadTally()
     /// Reads that have begun and not ended; those that memory answers are not among them.
     package internal(set) var openReads = 0
-    /// What was asked of origins, by host.
+    /// What was asked of origins and what readers got of them, by host.
     package internal(set) var origins = BusiestHosts()
     /// Evicted bytes of media, by reason.
     package private(set) var evicted: [EvictionReason: Int64] = [:]
@@ -28,8 +28,8 @@ package struct CacheTally: Sendable {
 
     package init() {}
 
-    /// Counts bytes that readers got; below zero for bytes that they will get again.
-    mutating func noteServed(_ bytes: Int64, from source: PieceSource) {
+    /// Counts bytes of media of `host` that readers got; below zero for bytes that they will get again.
+    mutating func noteServed(_ bytes: Int64, from source: PieceSource, of host: String) {
         switch source {
         case .store: statistics.bytesFromStore += bytes
         case .joined: statistics.bytesFromJoinedFetch += bytes
@@ -38,6 +38,7 @@ package struct CacheTally: Sendable {
         served.store = max(served.store, statistics.bytesFromStore)
         served.joined = max(served.joined, statistics.bytesFromJoinedFetch)
         served.origin = max(served.origin, statistics.bytesFromOrigin)
+        origins.count(host) { $0.noteServed(bytes) }
     }
 
     /// Counts reads that began.

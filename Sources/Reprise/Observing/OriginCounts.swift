@@ -26,6 +26,9 @@ package struct OriginCounts: Sendable, Equatable {
     /// a second time.
     package private(set) var bytes: Int64 = 0
     private var received: Int64 = 0
+    /// Bytes of its media that readers got, from whatever source; never falls either.
+    package private(set) var servedBytes: Int64 = 0
+    private var given: Int64 = 0
     /// Requests by outcome; those without an outcome yet are not counted.
     package private(set) var requests: [Outcome: Int64] = [:]
     /// Times from request to response head.
@@ -33,13 +36,19 @@ package struct OriginCounts: Sendable, Equatable {
 
     package init() {}
 
-    /// How busy the origin is: bytes, and one for each request.
-    package var weight: Int64 { bytes + requests.values.reduce(0, +) }
+    /// How busy the origin is: bytes that it sent and that readers got of it, and one for each request.
+    package var weight: Int64 { bytes + servedBytes + requests.values.reduce(0, +) }
 
     /// Counts `count` bytes of a body; below zero for bytes that will be counted again.
     package mutating func noteBytes(_ count: Int64) {
         received += count
         bytes = max(bytes, received)
+    }
+
+    /// Counts bytes that readers got; below zero for bytes that they will get again.
+    package mutating func noteServed(_ count: Int64) {
+        given += count
+        servedBytes = max(servedBytes, given)
     }
 
     /// Counts a request that ended so; `delay` is the time until the head came.
@@ -52,6 +61,8 @@ package struct OriginCounts: Sendable, Equatable {
     package static func += (left: inout OriginCounts, right: OriginCounts) {
         left.bytes += right.bytes
         left.received += right.received
+        left.servedBytes += right.servedBytes
+        left.given += right.given
         left.requests.merge(right.requests, uniquingKeysWith: +)
         left.firstByte += right.firstByte
     }

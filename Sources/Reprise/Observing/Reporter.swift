@@ -35,7 +35,10 @@ final class Reporter: Sendable {
 
     func count(_ change: (inout CacheTally) -> Void) { counts.withLock { change(&$0) } }
 
-    func countPiece(_ source: PieceSource, bytes: Int) { counts.withLock { $0.noteServed(Int64(bytes), from: source) } }
+    /// Counts bytes of media of `host` that a reader got.
+    func countPiece(_ source: PieceSource, bytes: Int, of host: String) {
+        counts.withLock { $0.noteServed(Int64(bytes), from: source, of: host) }
+    }
 
     /// Counts body bytes that `host` sent.
     func countFetched(_ bytes: Int, from host: String) { counts.withLock { $0.noteFetched(Int64(bytes), from: host) } }

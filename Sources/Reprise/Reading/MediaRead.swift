@@ -265,7 +265,7 @@ public final class MediaRead: AsyncSequence, Sendable {
             state.served[from] -= Int64(region.count)
             return (state.source, from)
         }
-        resource.engine.reporter.countPiece(from, bytes: -region.count)
+        resource.engine.reporter.countPiece(from, bytes: -region.count, of: request.url.authority)
         guard case .generation(let generation, let reader) = source else { return false }
         generation.rewind(reader, to: region.range.lowerBound)
         return true
@@ -281,7 +281,8 @@ public final class MediaRead: AsyncSequence, Sendable {
                 try Task.checkCancellation()
                 do {
                     if let chunk = try await next(of: stream) {
-                        resource.engine.reporter.countPiece(.origin, bytes: chunk.count)
+                        resource.engine.reporter.countPiece(
+                            .origin, bytes: chunk.count, of: request.url.authority)
                         note(.origin, count: chunk.count)
                         return .memory(chunk)
                     }

@@ -180,7 +180,8 @@ struct LiveEdgeAnswer {
 
     private func noteServed(_ count: Int64, as part: SharedExchanges.Part) {
         let source: PieceSource = part == .leads ? .origin : .joined
-        context.service.cache.noteServed(reads: 1, bytes: count, from: source)
+        context.service.cache.noteServed(
+            reads: 1, bytes: count, from: source, of: context.resource.url.authority)
         var served = SourceBytes()
         served[source] = count
         context.writer.meter.note(served, first: count > 0 ? source : nil)

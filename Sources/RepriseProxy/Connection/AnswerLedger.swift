@@ -10,6 +10,8 @@ struct AnswerLedger {
     /// The client's address, for the access log.
     private var client: String?
     private var delivery = DeliveryCount()
+    /// The host of the file of the last hit.
+    private var host = ""
     /// The answer that is being made or sent; `nil` also for one that is not counted.
     private var current: AnswerRecord?
     /// Whether ``current`` is a hit that is sent region by region.
@@ -58,7 +60,8 @@ struct AnswerLedger {
 
     /// The head of a hit was written, and its body, unless that follows region by region.
     mutating func wrote(_ hit: HitAnswer) {
-        delivery.began()
+        host = hit.known.host
+        delivery.began(of: host)
         current?.status = hit.status
         current?.source = .store
         if log != nil { current?.cacheStatus = SentHead.cacheStatus(hit.beginning) }
@@ -67,7 +70,7 @@ struct AnswerLedger {
             counts.tally.hitsUnderWay += 1
             return
         }
-        delivery.wrote(hit.range.byteCount)
+        delivery.wrote(hit.range.byteCount, of: host)
         note(hit.range.byteCount)
         awaitSystem()
     }
@@ -78,7 +81,7 @@ struct AnswerLedger {
     mutating func handedOver(_ count: Int64) {
         // A flush may report this before it returns.
         if current?.firstByte == nil { current?.noteFirstByte(at: counts.elapsed()) }
-        delivery.wrote(count)
+        delivery.wrote(count, of: host)
         note(count)
         delivered()
     }

@@ -2,22 +2,32 @@ import Reprise
 
 /// Responses and bytes sent as hits until the kernel has accepted them; only then do they count as served.
 struct DeliveryCount {
-    private var reads: Int64 = 0
-    private var bytes: Int64 = 0
+    /// Hits one after the other of files of the same host.
+    private struct Sent {
+        let host: String
+        var reads: Int64 = 0
+        var bytes: Int64 = 0
+    }
 
-    mutating func began() { reads += 1 }
-    mutating func wrote(_ count: Int64) { bytes += count }
+    private var sent: [Sent] = []
+
+    mutating func began(of host: String) { change(host) { $0.reads += 1 } }
+    mutating func wrote(_ count: Int64, of host: String) { change(host) { $0.bytes += count } }
+
+    private mutating func change(_ host: String, _ change: (inout Sent) -> Void) {
+        if sent.last?.host != host { sent.append(Sent(host: host)) }
+        change(&sent[sent.count - 1])
+    }
 
     /// Notes that the kernel has accepted everything.
     mutating func delivered(to cache: MediaCache) {
-        guard reads > 0 || bytes > 0 else { return }
-        cache.noteServed(reads: reads, bytes: bytes)
-        self = DeliveryCount()
+        for part in sent { cache.noteServed(reads: part.reads, bytes: part.bytes, of: part.host) }
+        sent.removeAll(keepingCapacity: true)
     }
 
     /// Notes that the connection is closed; bytes that the kernel never accepted were not delivered.
     mutating func brokenOff(_ cache: MediaCache) {
-        bytes = 0
+        for index in sent.indices { sent[index].bytes = 0 }
         delivered(to: cache)
     }
 }

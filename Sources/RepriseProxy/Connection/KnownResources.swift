@@ -9,6 +9,8 @@ final class KnownResource {
     let resource: MediaResource
     /// The key of the resource.
     let key: CacheKey
+    /// The host to which its bytes are counted.
+    let host: String
     /// Finds the stored bytes of the resource.
     let hits: HitFinder
     /// How it is treated because a playlist lists it.
@@ -37,7 +39,7 @@ final class KnownResource {
         resource.titles = files.titles(at: resource.url, named: list.text)
         resource.patience = listed == nil ? nil : Self.patience
         self.resource = resource
-        (key, hits) = (resource.key, resource.hits)
+        (key, host, hits) = (resource.key, resource.url.authority, resource.hits)
     }
 
     /// Whether the stored response has the role that a playlist gives it; one without goes through a read.

@@ -32,6 +32,13 @@ struct StatusReport: Encodable, Sendable {
         let problem: String?
     }
 
+    /// What was fetched from a host, and what readers got of its media, since the start.
+    struct Host: Encodable, Sendable {
+        /// With its port, unless that is the usual one; `other` for all hosts that are not among the busiest.
+        let host: String
+        let servedBytes, fetchedBytes: Int64
+    }
+
     /// A file that is being read or fetched.
     struct Activity: Encodable, Sendable {
         let url: String
@@ -66,6 +73,8 @@ struct StatusReport: Encodable, Sendable {
     /// Missing while the index cannot be read.
     let overall: Counts?
     let store: Store
+    /// The busiest first, `other` last.
+    let hosts: [Host]
     let connections, answers, listeners: Int
     let playing: [Activity]
     let downloads: [Download]
@@ -92,6 +101,7 @@ struct StatusReport: Encodable, Sendable {
         store = Store(
             storedBytes: cache.storedBytes, mediaBytes: allocated.media, indexBytes: allocated.index,
             limitBytes: cache.limit, freeBytes: cache.freeBytes, isStoring: cache.isStoring, problem: problem)
+        hosts = Host.all(in: cache.tally.origins)
         (connections, answers) = (service.connections, service.answersUnderWay)
         listeners = service.control.events.listeners
         playing = cache.activities(atMost: Self.mostListed).map { Activity($0, in: cache) }
@@ -100,6 +110,19 @@ struct StatusReport: Encodable, Sendable {
         (isOffline, isShared) = (cache.isOffline, cache.isShared)
         logLevel = service.configuration.logger.logLevel.rawValue
         events = service.control.events.recent
+    }
+}
+
+extension StatusReport.Host {
+    private init(_ host: String, _ counts: OriginCounts) {
+        (self.host, servedBytes, fetchedBytes) = (host, counts.servedBytes, counts.bytes)
+    }
+
+    /// Those of which bytes came or were served.
+    static func all(in hosts: BusiestHosts) -> [StatusReport.Host] {
+        let named = hosts.named.sorted { ($1.value.weight, $0.key) < ($0.value.weight, $1.key) }
+        return (named.map { Self($0.key, $0.value) } + [Self(MetricFigures.others, hosts.others)])
+            .filter { $0.servedBytes + $0.fetchedBytes > 0 }
     }
 }
 

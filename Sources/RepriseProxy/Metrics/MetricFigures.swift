@@ -100,7 +100,7 @@ struct MetricFigures: Sendable {
     }
 
     /// The label of all hosts without one of their own.
-    private static let others = "other"
+    static let others = "other"
 
     /// What is counted of origins.
     ///
@@ -110,7 +110,7 @@ struct MetricFigures: Sendable {
         let (all, hosts) = ([Host([], cache.origins.all)], hosts)
         return [
             MetricFamily(
-                "reprise_origin_bytes_total", .counter, "Body bytes received from origins.", Self.bytes(all)),
+                "reprise_origin_bytes_total", .counter, "Body bytes received from origins.", Self.bytes(all, \.bytes)),
             MetricFamily(
                 "reprise_origin_requests_total", .counter, "Requests to origins, by how they ended.",
                 Self.requests(all)),
@@ -119,7 +119,10 @@ struct MetricFigures: Sendable {
                 "Time from a request to an origin to the head of its response.", Self.firstByte(all)),
             MetricFamily(
                 "reprise_origin_host_bytes_total", .counter, "Body bytes received from origins, by host.",
-                Self.bytes(hosts)),
+                Self.bytes(hosts, \.bytes)),
+            MetricFamily(
+                "reprise_origin_host_served_bytes_total", .counter,
+                "Bytes of media given to readers, by host of the origin.", Self.bytes(hosts, \.servedBytes)),
             MetricFamily(
                 "reprise_origin_host_requests_total", .counter, "Requests to origins, by host and how they ended.",
                 Self.requests(hosts)),
@@ -133,8 +136,8 @@ struct MetricFigures: Sendable {
         ]
     }
 
-    private static func bytes(_ hosts: [Host]) -> [Sample] {
-        hosts.map { Sample(.integer($0.counts.bytes), $0.labels) }
+    private static func bytes(_ hosts: [Host], _ count: KeyPath<OriginCounts, Int64>) -> [Sample] {
+        hosts.map { Sample(.integer($0.counts[keyPath: count]), $0.labels) }
     }
 
     private static func requests(_ hosts: [Host]) -> [Sample] {

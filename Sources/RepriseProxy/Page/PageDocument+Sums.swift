@@ -15,6 +15,23 @@ extension PageDocument {
         page.element("<p class=\"facts\" id=\"disk-words\">", words, "</p></div></section>")
     }
 
+    func writeHosts(to page: inout Markup) {
+        page.tags("<section aria-labelledby=\"hosts-title\"><h2 id=\"hosts-title\">Hosts</h2><div>")
+        writeNone("<p class=\"none\" id=\"no-hosts\"", if: status.hosts.isEmpty, "No media yet.", to: &page)
+        page.tags(
+            """
+            <div class="scroll"><table><caption>Origins since the start</caption><thead><tr><th scope="col">Host</th><th
+            scope="col" class="number">Served</th><th scope="col" class="number">Fetched</th></tr></thead><tbody
+            id="hosts">
+            """)
+        for host in status.hosts {
+            page.element("<tr><th scope=\"row\"><bdi>", host.host, "</bdi></th>")
+            page.element("<td>", ByteText.decimal(host.servedBytes), "</td>")
+            page.element("<td>", ByteText.decimal(host.fetchedBytes), "</td></tr>")
+        }
+        page.tags("</tbody></table></div></div></section>")
+    }
+
     func writeHealth(to page: inout Markup) {
         page.tags(
             "<section aria-labelledby=\"health-title\"><h2 id=\"health-title\">Health</h2><div><ul id=\"health\">")

@@ -24,6 +24,7 @@ struct PageDocument: Sendable {
         writePlaying(to: &page)
         writeTitles(to: &page)
         writeDisk(to: &page)
+        writeHosts(to: &page)
         writeDownloads(to: &page)
         writeEvents(to: &page)
         writeHealth(to: &page)

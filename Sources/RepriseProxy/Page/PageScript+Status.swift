@@ -58,6 +58,17 @@ extension PageScript {
           put(byId("disk-words"), bytes(used) + " of " + bytes(limit) + " used: " + bytes(store.mediaBytes)
             + " of media, " + bytes(store.indexBytes) + " of index" + free);
         };
+        const showHosts = ({ hosts }) => {
+          byId("no-hosts").hidden = !!hosts.length;
+          fill(byId("hosts"), hosts, item => item.host, item => {
+            const name = make("th", "", make("bdi", "", item.host));
+            name.scope = "row";
+            return make("tr", "", name, make("td"), make("td"));
+          }, (node, item) => {
+            put(node.cells[1], bytes(item.servedBytes));
+            put(node.cells[2], bytes(item.fetchedBytes));
+          });
+        };
         const showHealth = status => {
           const { problem: reason, isStoring } = status.store;
           const problem = reason ?? (isStoring ? "" : "Nothing is stored: everything streams.");
@@ -130,7 +141,7 @@ extension PageScript {
           }, () => {});
         };
         const show = status => {
-          for (const part of [showSums, drawChart, showPlaying, showDisk, showDownloads, showEvents, showHealth])
+          for (const part of [showSums, drawChart, showPlaying, showDisk, showHosts, showDownloads, showEvents, showHealth])
             part(status);
         };
         """#

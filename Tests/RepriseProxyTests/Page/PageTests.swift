@@ -92,6 +92,8 @@ import Testing
             #expect(html.contains("<bdi>one two.mp4</bdi>"))
             #expect(html.contains("100 kB, all stored · played 1 time"))
             #expect(html.contains("of 50.0 MB used"))
+            let host = "<bdi>127.0.0.1:\(proxy.bench.origin.port)</bdi></th><td>400 kB</td><td>100 kB</td>"
+            #expect(html.contains(host))
         }
     }
 

@@ -30,6 +30,7 @@ import Testing
             #expect(tally.openReads == 0)
             #expect(tally.served.store == 15_000)
             #expect(tally.served.total == 46_000)
+            #expect(tally.origins.all.servedBytes == 46_000)
             let snapshot = await bench.origin.settledSnapshot()
             #expect(tally.origins.all.bytes == snapshot.bodyBytesSent)
             #expect(tally.origins.all.requests == [.successful: Int64(snapshot.requestCount)])
@@ -136,11 +137,12 @@ import Testing
 
     @Test func bytesThatReadersWillGetAgainAreNotTakenFromACounter() {
         var tally = CacheTally()
-        tally.noteServed(100, from: .store)
-        tally.noteServed(-60, from: .store)
+        tally.noteServed(100, from: .store, of: "a.example")
+        tally.noteServed(-60, from: .store, of: "a.example")
         #expect(tally.served.store == 100)
         #expect(tally.statistics.bytesFromStore == 40)
-        tally.noteServed(70, from: .store)
+        tally.noteServed(70, from: .store, of: "a.example")
         #expect(tally.served.store == 110)
+        #expect(tally.origins.named["a.example"]?.servedBytes == 110)
     }
 }
