@@ -37,6 +37,9 @@ struct Serve: AsyncParsableCommand {
     @Option(help: Setting.host.help("Address to listen on. Anything but loopback needs --token or --allow-host."))
     var host: String?
 
+    @Option(help: Setting.serverName.help("What this server is called in Via, Cache-Status, metrics and on its page."))
+    var name: String?
+
     @Option(help: Setting.token.help("First segment that every path must have."))
     var token: String?
 
@@ -112,6 +115,7 @@ struct Serve: AsyncParsableCommand {
     func validate() throws {
         try Setting.port.check(option: port)
         try Setting.host.check(option: host)
+        try Setting.serverName.check(option: name)
         try Setting.token.check(option: token)
         try Setting.allowHost.check(option: allowHost)
         try Setting.allowPrivate.check(option: allowPrivate)

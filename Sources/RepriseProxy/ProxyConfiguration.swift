@@ -1,3 +1,4 @@
+import HTTPSemantics
 public import Logging
 import NIOCore
 public import Reprise
@@ -79,6 +80,9 @@ public struct ProxyConfiguration: Sendable {
     ///
     /// Without names, the counts of all hosts are summed.
     public var namesHostsInMetrics = true
+
+    /// What the proxy is called in `Via`, `Cache-Status`, metrics and the status; must be a token (RFC 9110 §5.6.2).
+    package var name = CacheStatus.cacheName
 
     /// Where each answer gets a line; `nil`, the default, for none.
     ///

@@ -35,6 +35,7 @@ import Testing
             ["serve", "--port", "65536"], ["serve", "--port", "-1"], ["serve", "--port", "http"],
             ["serve", "--connections-per-host", "0"], ["serve", "--connections-per-host", "257"],
             ["serve", "--queue-timeout", "0s"], ["serve", "--queue-timeout", "30"],
+            ["serve", "--name", "a b"], ["serve", "--name", ""], ["serve", "--name", "a/b"],
             ["serve", "--token", "a/b"], ["serve", "--log-level", "loud"], ["serve", "--allow-page", "*"],
             ["serve", "--allow-page", "null"], ["serve", "--allow-page", "localhost:8000"],
             ["fetch"], ["fetch", "http://127.0.0.1/a", "http://127.0.0.1/b", "-o", "x"],

@@ -30,7 +30,7 @@ public struct CacheStatus: Sendable, Hashable {
         case forwarded(ForwardReason, status: Int? = nil)
     }
 
-    /// The name of this cache in the list.
+    /// The name of a cache in the list, if it was given no other one.
     public static let cacheName = "reprise"
     /// Maximum length of ``detail`` when printed, in characters.
     static let longestDetail = 256
@@ -45,6 +45,8 @@ public struct CacheStatus: Sendable, Hashable {
     public var timeToLive: Int64?
     /// Details for people; anything but visible ASCII and spaces is printed as `?`.
     public var detail: String?
+    /// The name of the cache in the list.
+    package var name = cacheName
 
     /// Creates a member of the list.
     public init(
@@ -62,7 +64,7 @@ public struct CacheStatus: Sendable, Hashable {
 extension CacheStatus: CustomStringConvertible {
     /// The member with its parameters: `reprise; fwd=partial; fwd-status=206; stored; collapsed`.
     public var description: String {
-        var parts = [Self.cacheName]
+        var parts = [Self.structured(name)]
         switch handling {
         case .hit: parts.append("hit")
         case .unanswered: break

@@ -7,6 +7,8 @@ import RepriseProxy
 struct ServerSettings: Sendable {
     let host: String
     let port: Int
+    /// What the server is called.
+    let name: String
     let token: String?
     let allowedHosts, allowedPages, forcedHosts: [String]
     let privateOrigins: PrivateOrigins
@@ -28,6 +30,7 @@ struct ServerSettings: Sendable {
     init(_ server: Serve, from settings: Settings) throws {
         host = try settings.value(.host, given: server.host)
         port = try settings.value(.port, given: server.port)
+        name = try settings.value(.serverName, given: server.name)
         token = try settings.value(.token, given: server.token)
         allowedHosts = try settings.value(.allowHost, given: server.allowHost).map { $0.lowercased() }
         privateOrigins = PrivateOrigins(try settings.value(.allowPrivate, given: server.allowPrivate))
@@ -54,6 +57,7 @@ struct ServerSettings: Sendable {
     func apply(to configuration: inout ProxyConfiguration) {
         configuration.host = host
         configuration.port = port
+        configuration.name = name
         configuration.token = token
         configuration.allowedHosts = allowedHosts
         configuration.allowedPages = allowedPages

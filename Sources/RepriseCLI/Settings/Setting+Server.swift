@@ -30,6 +30,12 @@ extension Setting where Given == String, Value == String {
     static var host: Self {
         Self("host", rule: "takes an address, such as 127.0.0.1.", default: "127.0.0.1") { !$0.isEmpty }
     }
+
+    static var serverName: Self {
+        Self("name", rule: "takes up to 64 letters, digits and - . _ ~ only.", default: ProxyConfiguration().name) {
+            ServerOptions.goesThroughURLs($0) && $0.utf8.count <= 64
+        }
+    }
 }
 
 extension Setting where Given == String, Value == String? {

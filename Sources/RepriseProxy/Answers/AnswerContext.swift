@@ -106,8 +106,16 @@ struct AnswerContext: Sendable {
         _ content: MediaResponse.Content, of information: ContentInformation, status: CacheStatus,
         cookies: [HTTPField] = []
     ) -> MediaResponse {
-        let lines = RepresentationFields.lines(of: information, for: head.audience, status: status, cookies: cookies)
+        let lines = RepresentationFields.lines(
+            of: information, for: head.audience, by: head.serverName, status: status, cookies: cookies)
         return MediaResponse(content, to: head, information: information, lines: lines, now: service.wallClock())
+    }
+
+    /// `Cache-Status` of an answer without a stored response.
+    func cacheStatus(_ handling: CacheStatus.Handling, detail: String? = nil) -> (String, String) {
+        var status = CacheStatus(handling, detail: detail)
+        status.name = head.serverName
+        return ("Cache-Status", "\(status)")
     }
 
     /// How `read` was answered, as the client is told.

@@ -57,9 +57,9 @@ struct ErrorAnswer {
     private func text(_ status: Int, retryAfter seconds: Int? = nil) -> ByteBuffer {
         let isLocal = [.notStored, .closed, .invalidArgument].contains(error.code)
         let origin = CacheStatus.Handling.forwarded(missReason, status: error.refusal?.head.status.code)
-        let cache = CacheStatus(isLocal ? .unanswered : origin, detail: "\(error.code)")
+        let cache = context.cacheStatus(isLocal ? .unanswered : origin, detail: "\(error.code)")
         let retry = seconds.map { [("Retry-After", "\($0)")] } ?? []
-        return text(status, fields: [("Cache-Status", "\(cache)")] + retry)
+        return text(status, fields: [cache] + retry)
     }
 
     private func text(_ status: Int, fields: [(String, String)]) -> ByteBuffer {
@@ -77,7 +77,7 @@ struct ErrorAnswer {
         let length = completeLength ?? stored?.information.completeLength ?? error.range?.upperBound
         var fields = length.map { [("Content-Range", "bytes */\($0)")] } ?? []
         let isKnown = stored?.isUsable(for: context.request.directives) ?? false
-        fields.append(("Cache-Status", "\(CacheStatus(isKnown ? .hit : .forwarded(missReason)))"))
+        fields.append(context.cacheStatus(isKnown ? .hit : .forwarded(missReason)))
         return text(416, fields: fields)
     }
 

@@ -196,9 +196,9 @@ struct LiveEdgeAnswer {
         switch error.code {
         case .originUnreachable, .originNotFound, .originTimedOut, .originBodyTruncated, .originMisbehaved,
             .networkUnavailable:
-            let cache = CacheStatus(.forwarded(.uriMiss), detail: "\(error.code)")
+            let cache = context.cacheStatus(.forwarded(.uriMiss), detail: "\(error.code)")
             let answer = OwnAnswer(
-                status: 503, fields: [("Retry-After", "1"), ("Cache-Status", "\(cache)")], text: "\(error.message)\n")
+                status: 503, fields: [("Retry-After", "1"), cache], text: "\(error.message)\n")
             context.service.log(
                 .notice, "request failed",
                 ["url": "\(context.resource.url.redacted)", "code": "\(error.code)", "error": "\(error.explanation)"])

@@ -51,8 +51,11 @@ final class KnownResource {
         }
     }
 
-    /// The header lines of a hit for `audience`; `nil` if `filter` replaces the body.
-    func lines(of information: ContentInformation, for audience: Audience, filter: any BodyFilter) -> ByteBuffer? {
+    /// The header lines of a hit that answers `head`; `nil` if `filter` replaces the body.
+    func lines(
+        of information: ContentInformation, to head: borrowing ClientHead, filter: any BodyFilter
+    ) -> ByteBuffer? {
+        let audience = head.audience
         let isKnown =
             responseTime == information.responseTime && generation == information.generation
             && self.audience == audience
@@ -60,7 +63,9 @@ final class KnownResource {
             let isEdited = filter.editorOfText(information, at: resource.url) != nil
             lines =
                 isEdited
-                ? nil : RepresentationFields.lines(of: information, for: audience, status: CacheStatus(.hit))
+                ? nil
+                : RepresentationFields.lines(
+                    of: information, for: audience, by: head.serverName, status: CacheStatus(.hit))
             responseTime = information.responseTime
             generation = information.generation
             self.audience = audience

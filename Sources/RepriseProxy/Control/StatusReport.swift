@@ -66,6 +66,8 @@ struct StatusReport: Encodable, Sendable {
         let error: String?
     }
 
+    /// What the server is called.
+    let name: String
     let time: Double
     /// When the server began.
     let started: Double
@@ -93,6 +95,7 @@ struct StatusReport: Encodable, Sendable {
     init(of service: ProxyService) async {
         let cache = service.cache
         let (allocated, problem) = (cache.allocatedBytes, cache.storeProblem?.message)
+        name = service.configuration.name
         time = service.wallClock()
         started = service.control.started
         sinceStart = Counts(cache.statistics)

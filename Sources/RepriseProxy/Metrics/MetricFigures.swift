@@ -15,6 +15,8 @@ struct MetricFigures: Sendable {
     /// Lines of the access log that were never written.
     var droppedLines: Int64 = 0
     var isReady = true
+    /// What the server is called.
+    var name = ""
     /// Whether hosts of origins have series of their own.
     var namesHosts = true
 
@@ -32,6 +34,7 @@ struct MetricFigures: Sendable {
         fetches = Int64(cache.fetchesUnderWay)
         droppedLines = service.accessLog?.droppedLines ?? 0
         isReady = [.ready, .degraded].contains(service.readiness)
+        name = service.configuration.name
         namesHosts = service.configuration.namesHostsInMetrics
     }
 
@@ -195,8 +198,8 @@ struct MetricFigures: Sendable {
             MetricFamily(
                 "reprise_access_log_dropped_total", .counter, "Lines of the access log that were lost.", droppedLines),
             MetricFamily(
-                "reprise_build_info", .gauge, "Always 1; the labels name the program.",
-                [Sample(.integer(1), ["version": Build.version, "swift": Build.compiler])]),
+                "reprise_build_info", .gauge, "Always 1; the labels name the program and the server.",
+                [Sample(.integer(1), ["version": Build.version, "swift": Build.compiler, "name": name])]),
         ]
     }
 

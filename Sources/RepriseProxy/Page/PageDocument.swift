@@ -1,3 +1,4 @@
+import HTTPSemantics
 import Reprise
 
 /// The page as HTML: complete without its script, which keeps it up to date.
@@ -81,8 +82,10 @@ struct PageDocument: Sendable {
             """
             <a class="skip" href="#titles-title">Skip to the titles</a><div class="page"><header class="top"><h1>
             <svg viewBox="0 0 24 24" aria-hidden="true"><path class="track" d="M0 8h24v8H0z"/><path
-            d="M0 8h10v8H0zM14 8h6v8h-6z"/></svg>Reprise</h1><p id="state" class="state
+            d="M0 8h10v8H0zM14 8h6v8h-6z"/></svg>Reprise
             """)
+        if status.name != CacheStatus.cacheName { page.element(" <small>", status.name, "</small>") }
+        page.tags("</h1><p id=\"state\" class=\"state")
         if problem != nil { page.tags(" bad") }
         page.element("\">", mood, "</p></header>")
     }

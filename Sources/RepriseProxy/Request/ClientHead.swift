@@ -22,6 +22,8 @@ package struct ClientHead: Sendable {
     var body: [UInt8] = []
     /// The recipient of the answer.
     var audience = Audience.player
+    /// What the server that got the request is called in `Via` and `Cache-Status`.
+    var serverName = CacheStatus.cacheName
     /// Whether the origin may know to which playback the request belongs.
     var tellsPlayback = true
     /// Whether the connection ends with the answer, whatever the client wants.

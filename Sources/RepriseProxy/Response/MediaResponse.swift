@@ -19,7 +19,7 @@ struct MediaResponse {
     }
 
     let content: Content
-    /// The result of ``RepresentationFields/lines(of:for:status:cookies:)``.
+    /// The result of ``RepresentationFields/lines(of:for:by:status:cookies:)``.
     let lines: ByteBuffer
     let information: ContentInformation
     /// Whether a body without a length is sent in chunks.

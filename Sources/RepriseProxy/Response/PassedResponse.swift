@@ -28,10 +28,14 @@ struct PassedResponse {
         case 205: fields[.contentLength] = "0"
         default: break
         }
+        var cacheStatus = cacheStatus
+        cacheStatus.name = head.serverName
         fields.append(cacheStatus)
         // The time at which the response arrived, if the origin sent no Date (RFC 9110 §6.6.1).
         if fields[.date] == nil { fields[.date] = HTTPDate(secondsSince1970: time).description }
-        if let via = HTTPField.Name("Via") { fields.append(HTTPField(name: via, value: Via.response)) }
+        if let via = HTTPField.Name("Via") {
+            fields.append(HTTPField(name: via, value: Via.response(by: head.serverName)))
+        }
         self.fields = fields
     }
 

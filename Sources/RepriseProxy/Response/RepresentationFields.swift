@@ -26,12 +26,15 @@ enum RepresentationFields {
             ?? EntityTag("\"reprise-\(information.generation)\"")
     }
 
-    /// The lines for responses to `audience`, including `Cache-Status`.
+    /// The lines for responses to `audience` by the server called `name`, including `Cache-Status`.
     ///
     /// A stored `Set-Cookie` was meant for the client whose request received it; only `cookies` are sent.
     static func lines(
-        of information: ContentInformation, for audience: Audience, status: CacheStatus, cookies: [HTTPField] = []
+        of information: ContentInformation, for audience: Audience, by name: String, status: CacheStatus,
+        cookies: [HTTPField] = []
     ) -> ByteBuffer {
+        var status = status
+        status.name = name
         var buffer = ByteBuffer()
         let fields = information.fields.handedOn(to: audience)
         for field in fields where !own.contains(field.name) { buffer.writeField(field) }
@@ -41,7 +44,7 @@ enum RepresentationFields {
             buffer.writeString("Date: \(HTTPDate(secondsSince1970: Int64(time.timeIntervalSince1970)))\r\n")
         }
         if let tag = entityTag(of: information) { buffer.writeString("ETag: \(tag)\r\n") }
-        buffer.writeString("Via: \(Via.response)\r\n")
+        buffer.writeString("Via: \(Via.response(by: name))\r\n")
         buffer.writeStaticString("Accept-Ranges: bytes\r\n")
         buffer.writeString("Cache-Status: \(status.appended(to: information.fields[cacheStatus]))\r\n")
         for cookie in cookies { buffer.writeField(cookie) }

@@ -16,6 +16,7 @@ import Testing
         "maximum-age": ["12h", "30d", "90s"], "drop-query-item": ["a", "b", "c"], "authorize-command": ["a", "b", "c"],
         "rate": ["20Mbit", "2MB", "9B"], "while": ["02:00-06:00", "22:30-06:00", "01:00-02:00"],
         "host": ["0.0.0.0", "::1", "localhost"], "port": ["0", "1", "65535"],
+        "name": ["n1", "living-room", "a.b_c~d"],
         "token": ["t0ken-a", "t0ken-b", "t0ken-c"],
         "allow-host": ["a.example", ".b.example", "192.0.2.7"],
         "allow-private": ["nas.lan", "192.168.1.0/24", "fd00::1"],

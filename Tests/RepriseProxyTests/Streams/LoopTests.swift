@@ -65,4 +65,29 @@ import Testing
             #expect(origin.requests.count == 1)
         }
     }
+
+    @Test("a server is called by its name in all answers, requests, metrics and its status") func ownName() async throws
+    {
+        try await ProxyBench.run(configureProxy: { $0.name = "2-living.room" }) { proxy async throws in
+            proxy.bench.publish("/a", length: 100)
+            let member = "\"2-living.room\"; "
+            for status in ["fwd=uri-miss", "hit"] {
+                let (head, _) = try await proxy.get("/a")
+                #expect(head.fields["via"] == "1.1 2-living.room")
+                #expect(head.fields["cache-status"]?.hasPrefix(member + status) == true)
+            }
+            for (path, method) in [("/a", "HEAD"), ("/nothing", "GET"), ("/a", "POST")] {
+                let (head, _) = try await proxy.get(path, method: method)
+                #expect(head.fields["cache-status"]?.hasPrefix(member) == true, "\(method) \(path)")
+            }
+            let unreachable = try await RawClient.exchange(port: proxy.server.port, "/http/127.0.0.1:1/")
+            #expect(unreachable.head.fields["cache-status"]?.hasPrefix(member) == true)
+            let metrics = try await proxy.server.metrics()
+            #expect(metrics.sum("reprise_build_info", ["name": "2-living.room"]) == 1)
+            let status = try await RawClient.exchange(port: proxy.server.port, "/-/status.json")
+            #expect(String(decoding: status.body, as: UTF8.self).contains(#""name":"2-living.room""#))
+            let page = try await RawClient.exchange(port: proxy.server.port, "/", ["Accept: text/html"])
+            #expect(String(decoding: page.body, as: UTF8.self).contains("<small>2-living.room</small></h1>"))
+        }
+    }
 }
