@@ -10,6 +10,8 @@ struct MetricFigures: Sendable {
     var limit: Int64 = 0
     /// `nil` if it is unknown.
     var diskFree: Int64?
+    /// `nil` without a store, and while the index cannot be read.
+    var entries: EntryCounts?
     var connections: Int64 = 0, connectionsRefused: Int64 = 0
     var fetches: Int64 = 0
     /// Lines of the access log that were never written.
@@ -22,13 +24,15 @@ struct MetricFigures: Sendable {
 
     /// The figures of `service` now.
     ///
-    /// Neither waits for the disk nor asks the index. Each event loop adds up its own counts when its turn comes.
+    /// Waits for the disk only the first time, for the number of entries. Each event loop adds up its own counts when
+    /// its turn comes.
     init(of service: ProxyService) async throws {
         answers = try await service.answerTally()
         let cache = service.cache
         self.cache = cache.tally
         (media, index) = (cache.allocatedBytes.media, cache.allocatedBytes.index)
         (limit, diskFree) = (cache.limit, cache.freeBytes)
+        entries = try? await cache.entryCounts()
         connections = Int64(service.connections)
         connectionsRefused = service.connectionsRefused
         fetches = Int64(cache.fetchesUnderWay)
@@ -163,6 +167,13 @@ struct MetricFigures: Sendable {
         [
             MetricFamily("reprise_store_bytes", .gauge, "Bytes that media occupy on disk.", media),
             MetricFamily("reprise_store_limit_bytes", .gauge, "Most bytes that media and index may occupy.", limit),
+            MetricFamily(
+                "reprise_store_entries", .gauge, "Files with stored bytes, by whether all of theirs are.",
+                entries.map { entries in
+                    [true, false].map {
+                        Sample(.integer($0 ? entries.complete : entries.partial), ["complete": "\($0)"])
+                    }
+                } ?? []),
             MetricFamily("reprise_index_bytes", .gauge, "Bytes that the index occupies on disk.", index),
             MetricFamily(
                 "reprise_disk_free_bytes", .gauge, "Free bytes of the disk.",

@@ -16,6 +16,7 @@ import Testing
     private static var families: [MetricFamily] {
         var figures = MetricFigures()
         figures.diskFree = 1
+        figures.entries = EntryCounts()
         figures.cache.note(
             .fetchRetried(CacheKey("http://a.example/"), after: .zero, error: RepriseError(.originTimedOut, "")),
             because: .disk)

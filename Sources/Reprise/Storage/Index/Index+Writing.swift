@@ -36,7 +36,7 @@ extension Index {
     @discardableResult
     func write(_ batch: Batch, atEnd: @escaping @Sendable () -> Void = {}) async throws(RepriseError) -> [String: Int64]
     {
-        try await write { database in
+        let grown = try await write { database in
             let isLimited = try hasLimitedTags(in: database)
             var grown: [CacheKey: Int64] = [:]
             // Before the generations: those stored after an invalidation are not affected by it.
@@ -65,6 +65,9 @@ extension Index {
             atEnd()
             return tags
         }
+        census.note(
+            batch.generations.map { EntryCensus.Change($0.record, $0.usage, name: name(of: $0.record.key)) })
+        return grown
     }
 
     /// A generation whose record was removed.
@@ -84,7 +87,7 @@ extension Index {
     /// Removes the entries with these names and all their generations, in one transaction; retained ones only if
     /// `force` is true.
     func remove(_ names: [String], force: Bool) async throws(RepriseError) -> Removal {
-        try await write { database in
+        let removal = try await write { database in
             var removal = Removal()
             for name in names {
                 // It may have been retained after it was chosen for eviction.
@@ -105,6 +108,9 @@ extension Index {
             }
             return removal
         }
+        census.note(
+            names.filter { !removal.kept.contains($0) }.map { EntryCensus.Change(name: $0, isComplete: nil) })
+        return removal
     }
 
     /// Ends the retention of a URL when its last variant is removed explicitly.
@@ -133,13 +139,17 @@ extension Index {
 
     /// Removes one generation that another has replaced; returns its usage.
     func remove(generation: Int64) async throws(RepriseError) -> Usage {
-        try await write { database in
+        let (usage, names) = try await write { database in
             let row = try Row.fetchOne(
                 database, sql: "SELECT allocated, stored FROM generation WHERE id = ?", arguments: [generation])
+            let names = try String.fetchAll(
+                database, sql: "SELECT keyHash FROM entry WHERE generation = ?", arguments: [generation])
             try delete(generation: generation, from: database)
             try database.execute(sql: "DELETE FROM entry WHERE generation = ?", arguments: [generation])
-            return row.map { Usage($0) } ?? Usage()
+            return (row.map { Usage($0) } ?? Usage(), names)
         }
+        census.note(names.map { EntryCensus.Change(name: $0, isComplete: nil) })
+        return usage
     }
 
     /// Seconds without use after which the next use counts as another play.

@@ -12,6 +12,7 @@ struct Index: Sendable {
     let codec: RecordCodec
     /// Number of write transactions since the index was opened.
     let transactions = Mutex(0)
+    let census = EntryCensus()
     /// Called when a query finds the file damaged.
     let onDamage: @Sendable () -> Void
 
