@@ -60,7 +60,7 @@ public struct BufferedTimeline: Sendable, Equatable {
 
     /// What the bar shows, in words for people who do not see it, such as `62 % stored, at 1:05 of 1:32:07`.
     public var words: String {
-        let stored = "\(Int((fraction * 100).rounded(.down))) % stored"
+        let stored = "\(Int(fraction * 100 + 1e-9)) % stored"
         guard duration > 0 else { return stored }
         return "\(stored), at \(Self.words(position)) of \(Self.words(duration))"
     }
