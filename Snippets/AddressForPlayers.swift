@@ -9,8 +9,8 @@
     // snippet.show
     /// Gives the players of this app that take only a URL addresses that lead through the cache.
     actor CachedAddresses {
-        /// Holds the proxy: addresses are valid as long as an asset that was made with the same options lives.
-        private var newest: AVURLAsset?
+        /// Hold the proxies: addresses are valid as long as an asset that was made with the same options lives.
+        private var assets: [PlaybackOptions: AVURLAsset] = [:]
 
         func address(of url: URL, headers: [String: String] = [:]) async -> URL {
             let cache = await MediaCache.forPlayback()
@@ -18,7 +18,7 @@
             options.headers = headers
             options.fileType = "m3u8"  // through the proxy, whatever it is
             let asset = cache.asset(for: url, options: options)
-            if asset.url != url { newest = asset }
+            if asset.url != url { assets[options] = asset }
             return asset.url
         }
     }
