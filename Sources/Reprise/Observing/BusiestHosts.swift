@@ -28,6 +28,8 @@ package struct BusiestHosts: Sendable {
     private static let mostCandidates = 64
 
     private var hosts: [String: Named] = [:]
+    /// What each host with a name has at least, once there are ``mostNamed``.
+    private var leastStanding: Int64 = 0
     /// Hosts without a name that may get one.
     private var candidates: [String: Candidate] = [:]
     /// The counts of all hosts without a name.
@@ -43,8 +45,9 @@ package struct BusiestHosts: Sendable {
 
     /// Changes the counts of `host`.
     package mutating func count(_ host: String, _ change: (inout OriginCounts) -> Void) {
-        if hosts[host] == nil, hosts.count < Self.mostNamed { hosts[host] = Named() }
-        guard hosts[host] == nil else { return change(&hosts[host, default: Named()].counts) }
+        // Each hit comes here: one look-up for a host that has a name.
+        if let index = hosts.index(forKey: host) { return change(&hosts.values[index].counts) }
+        guard hosts.count >= Self.mostNamed else { return change(&hosts[host, default: Named()].counts) }
         let before = others.weight
         change(&others)
         consider(host, others.weight - before)
@@ -52,10 +55,9 @@ package struct BusiestHosts: Sendable {
 
     /// Adds `traffic` to that of a host without a name, and gives it one if it is busy enough.
     private mutating func consider(_ host: String, _ traffic: Int64) {
-        guard let least = hosts.min(by: { ($0.value.standing, $1.key) < ($1.value.standing, $0.key) }) else { return }
         var candidate = candidates[host] ?? newcomer()
         candidate.traffic += traffic
-        guard candidate.traffic > 2 * least.value.standing else {
+        guard let least = leastNamed(below: candidate.traffic) else {
             candidates[host] = candidate
             return
         }
@@ -63,6 +65,16 @@ package struct BusiestHosts: Sendable {
         hosts[least.key] = nil
         candidates[host] = nil
         hosts[host] = Named(headStart: candidate.traffic)
+    }
+
+    /// The quietest host with a name, if `traffic` is more than twice of what it has.
+    private mutating func leastNamed(below traffic: Int64) -> (key: String, value: Named)? {
+        // Standings only grow, so that most traffic is not worth a look at them all.
+        guard traffic > 2 * leastStanding,
+            let least = hosts.min(by: { ($0.value.standing, $1.key) < ($1.value.standing, $0.key) })
+        else { return nil }
+        leastStanding = least.value.standing
+        return traffic > 2 * leastStanding ? least : nil
     }
 
     /// A candidate without traffic, which takes the place of the quietest one if there is no other.

@@ -31,13 +31,14 @@ package struct OriginCounts: Sendable, Equatable {
     private var given: Int64 = 0
     /// Requests by outcome; those without an outcome yet are not counted.
     package private(set) var requests: [Outcome: Int64] = [:]
+    private var requestCount: Int64 = 0
     /// Times from request to response head.
     package private(set) var firstByte = LatencyHistogram()
 
     package init() {}
 
     /// How busy the origin is: bytes that it sent and that readers got of it, and one for each request.
-    package var weight: Int64 { bytes + servedBytes + requests.values.reduce(0, +) }
+    package var weight: Int64 { bytes + servedBytes + requestCount }
 
     /// Counts `count` bytes of a body; below zero for bytes that will be counted again.
     package mutating func noteBytes(_ count: Int64) {
@@ -54,6 +55,7 @@ package struct OriginCounts: Sendable, Equatable {
     /// Counts a request that ended so; `delay` is the time until the head came.
     package mutating func noteRequest(_ outcome: Outcome, after delay: Duration? = nil) {
         requests[outcome, default: 0] += 1
+        requestCount += 1
         if let delay { firstByte.note(delay) }
     }
 
@@ -64,6 +66,7 @@ package struct OriginCounts: Sendable, Equatable {
         left.servedBytes += right.servedBytes
         left.given += right.given
         left.requests.merge(right.requests, uniquingKeysWith: +)
+        left.requestCount += right.requestCount
         left.firstByte += right.firstByte
     }
 }

@@ -176,7 +176,7 @@
         /// Releases all requests.
         func end() { for name in held { origin.release("\(folder)/\(name)") } }
 
-        /// Each file was sent once, whoever played it, unless its first request was given up.
+        /// Each file was sent once to both players, unless its first request was given up.
         func checkOrigin() async {
             let snapshot = await origin.settledSnapshot()
             for variant in 0..<Self.variants {
