@@ -48,7 +48,7 @@ import Testing
             let options = ["--connections-per-host", "1", "--queue-timeout", "1s"]
             try await Serving.run(site.directory, options) { serving async throws in
                 async let held = serving.get(site.target("/held.mp4"))
-                await site.origin.waitUntil { $0.requestCount == 1 }
+                await site.origin.waitUntil { $0.requestCount >= 1 }
                 #expect(try await serving.get(site.target("/a.mp4")).head.status == 504)
                 site.origin.release("/held.mp4")
                 #expect(try await held.head.status == 200)

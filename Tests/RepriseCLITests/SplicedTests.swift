@@ -43,7 +43,7 @@ import Testing
                 // The next file: its response ends the read of the first one, and tells that the host splices.
                 let client = try RawClient(port: serving.port)
                 try await client.get(site.target("/first.mp3"), ["Range: bytes=200000-200999"])
-                await site.origin.waitUntil { $0["/first.mp3"].requestCount == 2 }
+                await site.origin.waitUntil { $0["/first.mp3"].requestCount >= 2 }
                 _ = try? await client.head()
                 _ = try await serving.get(site.target("/first.mp3"), ["Range: bytes=200000-200999"])
             }

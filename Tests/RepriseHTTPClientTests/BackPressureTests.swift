@@ -191,7 +191,7 @@ struct BackPressureTests {
         origin.holdHeads("/a")
         try await withClient { client in
             let sending = Task { try await client.get(origin.url("/a")) }
-            await origin.waitUntil { $0.requestCount == 1 }
+            await origin.waitUntil { $0.requestCount >= 1 }
             sending.cancel()
             await #expect(throws: CancellationError.self) { _ = try await sending.value }
             await origin.waitUntil { $0.openConnections == 0 }
@@ -203,7 +203,7 @@ struct BackPressureTests {
         let origin = try await started()
         try await withClient { client in
             _ = try await client.get(origin.url("/a"))
-            await origin.waitUntil { $0.openConnections == 0 && $0.requestCount == 1 }
+            await origin.waitUntil { $0.openConnections == 0 && $0.requestCount >= 1 }
         }
         await origin.stop()
     }

@@ -98,7 +98,7 @@ import Testing
                 let other = "http://localhost:\(origin.port)/d"
                 group.addTask { try await client.get(other).body.bytes().count }
                 // Two of one host, and one of the other; the third waits.
-                await origin.waitUntil { $0.requestCount == 3 }
+                await origin.waitUntil { $0.requestCount >= 3 }
                 await eventually { client.queuedRequests == 1 }
                 for path in ["/a", "/b", "/c", "/d"] { origin.release(path) }
                 for try await count in group { #expect(count == 10) }

@@ -172,7 +172,7 @@ struct NIOOriginTests {
                 for _ in 0..<8 {
                     group.addTask { try await client.get(origin.url("/a")).body.bytes().count }
                 }
-                await origin.waitUntil { $0.requestCount == 2 }
+                await origin.waitUntil { $0.requestCount >= 2 }
                 #expect(origin.snapshot.connectionsAccepted == 2)
                 origin.release("/a")
                 var total = 0
@@ -192,7 +192,7 @@ struct NIOOriginTests {
             $0.maximumConnectionsPerHost = 1
         } _: { client in
             async let first = client.get(origin.url("/a")).body.bytes()
-            await origin.waitUntil { $0.requestCount == 1 }
+            await origin.waitUntil { $0.requestCount >= 1 }
             let queued = Task { try await client.get(origin.url("/a")) }
             queued.cancel()
             await #expect(throws: CancellationError.self) { _ = try await queued.value }

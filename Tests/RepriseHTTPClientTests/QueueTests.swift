@@ -44,7 +44,7 @@ struct QueueTests {
     @Test func theHighestClassGetsTheNextConnection() async throws {
         try await run { origin, client in
             async let held = client.get(origin.url("/held")).body.bytes()
-            await origin.waitUntil { $0.requestCount == 1 }
+            await origin.waitUntil { $0.requestCount >= 1 }
             let requests = try [("/a", Demand.download), ("/b", .playing), ("/c", .preload)].map {
                 try request(origin.url($0.0), $0.1)
             }
@@ -64,7 +64,7 @@ struct QueueTests {
     @Test func aQueuedRequestIsWithdrawnWhenNothingWantsIt() async throws {
         try await run { origin, client in
             async let held = client.get(origin.url("/held")).body.bytes()
-            await origin.waitUntil { $0.requestCount == 1 }
+            await origin.waitUntil { $0.requestCount >= 1 }
             let interest = RequestInterest(.playing)
             let request = try request(origin.url("/a"), .playing, interest)
             let dead = Task { try await client.send(request) }
@@ -83,7 +83,7 @@ struct QueueTests {
             let interest = RequestInterest(.playing)
             let request = try request(origin.url("/held"), .playing, interest)
             let dead = Task { try await client.send(request) }
-            await origin.waitUntil { $0.requestCount == 1 }
+            await origin.waitUntil { $0.requestCount >= 1 }
             if !waitsFirst { interest.change(to: nil) }
             let live = Task { try await client.get(origin.url("/a")).body.bytes().count }
             if waitsFirst {
@@ -100,7 +100,7 @@ struct QueueTests {
             let interest = RequestInterest(.playing)
             let request = try request(origin.url("/held"), .playing, interest)
             let running = Task { try await client.send(request) }
-            await origin.waitUntil { $0.requestCount == 1 }
+            await origin.waitUntil { $0.requestCount >= 1 }
             interest.change(to: nil)
             #expect(try await client.get(origin.url("/a")).body.bytes().count == 10)
             origin.release("/held")
@@ -113,7 +113,7 @@ struct QueueTests {
             $0.queueTimeout = .milliseconds(20)
         } _: { origin, client in
             async let held = client.get(origin.url("/held")).body.bytes()
-            await origin.waitUntil { $0.requestCount == 1 }
+            await origin.waitUntil { $0.requestCount >= 1 }
             let error = await #expect(throws: RepriseError.self) { try await client.get(origin.url("/a")) }
             #expect(error?.code == .originTimedOut)
             #expect(error?.message.contains("connections") == true)

@@ -292,7 +292,7 @@ import Testing
             let stale = try await site.get()
             #expect(stale.isPattern())
             #expect(stale.status == "reprise; hit; ttl=-30")
-            await site.origin.waitUntil { $0.requestCount == 2 && $0.responsesUnderWay == 0 }
+            await site.origin.waitUntil { $0.requestCount >= 2 && $0.responsesUnderWay == 0 }
             try await eventually { try await site.get(["Cache-Control: only-if-cached"]).isPattern(2) }
             site.clock.shift(by: .seconds(121))
             site.publish("max-age=60", seed: 3, etag: "\"v3\"")

@@ -113,7 +113,7 @@ struct CounterTests {
     @Test("A wait ends when its task is canceled")
     func canceledWait() async throws {
         try await withOrigin { origin in
-            let wait = Task { await origin.waitUntil { $0.requestCount == 1000 } }
+            let wait = Task { await origin.waitUntil { $0.requestCount >= 1000 } }
             wait.cancel()
             #expect(await wait.value.requestCount == 0)
         }

@@ -24,7 +24,7 @@ struct GateTests {
             #expect(try await client.fetch("/a", ["Range: bytes=501-600"]).body == expected(501..<601))
             #expect(try await client.fetch("/a", ["Range: bytes=400-499"]).body == expected(400..<500))
             try await client.request("/a", ["Range: bytes=500-509"])
-            await origin.waitUntil { $0.requests.last?.status == 206 && $0.requestCount == 3 }
+            await origin.waitUntil { $0.requests.last?.status == 206 && $0.requestCount >= 3 }
             #expect(await origin.settledSnapshot()["/a"].requests[2].bodyBytesSent == 0)
             origin.release("/a")
             #expect(try await client.response().body == expected(500..<510))
@@ -66,7 +66,7 @@ struct GateTests {
             origin.holdHeads("/a")
             let clients = [try await TestClient.connect(to: origin), try await TestClient.connect(to: origin)]
             for client in clients { try await client.request("/a") }
-            await origin.waitUntil { $0.requestCount == 2 }
+            await origin.waitUntil { $0.requestCount >= 2 }
             #expect(await origin.settledSnapshot().requests.allSatisfy { $0.status == nil })
             origin.release("/a")
             for client in clients { #expect(try await client.response().body == expected(0..<1000)) }

@@ -19,7 +19,7 @@ struct TimingTests {
     func abortDuringLatency() async throws {
         try await withClient(.init { $0.latency = .seconds(3600) }) { origin, client in
             try await client.request("/a")
-            await origin.waitUntil { $0.requestCount == 1 }
+            await origin.waitUntil { $0.requestCount >= 1 }
             await client.close()
             let request = await origin.waitUntil { $0.openConnections == 0 }.requests.first
             #expect(request?.outcome == .aborted)

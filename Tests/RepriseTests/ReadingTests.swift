@@ -69,7 +69,7 @@ import Testing
                 for _ in 0..<readers {
                     group.addTask { try await bench.cache.resource(for: bench.origin.url("/film")).read().drain() }
                 }
-                await bench.origin.waitUntil { $0.requestCount == 1 }
+                await bench.origin.waitUntil { $0.requestCount >= 1 }
                 bench.origin.release("/film")
                 for try await count in group { #expect(count == length) }
             }

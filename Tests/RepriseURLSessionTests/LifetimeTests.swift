@@ -60,7 +60,7 @@ struct LifetimeTests {
             origin.set(resource(1_000), at: "/a")
             origin.holdHeads("/a")
             let task = Task { try await client.get(origin.url("/a")) }
-            await origin.waitUntil { $0.requestCount == 1 }
+            await origin.waitUntil { $0.requestCount >= 1 }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
             await origin.waitUntil { $0.openConnections == 0 }
@@ -115,7 +115,7 @@ struct LifetimeTests {
             let body = try await client.get(origin.url("/a")).body
             try await body.waitUntilBuffered(100_000)
             async let sending = failureCode { try await client.get(origin.url("/b")) }
-            await origin.waitUntil { $0["/b"].requestCount == 1 }
+            await origin.waitUntil { $0["/b"].requestCount >= 1 }
             await client.shutdown()
             await client.shutdown()
             #expect(await sending == .closed)

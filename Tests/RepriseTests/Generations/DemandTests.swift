@@ -65,7 +65,7 @@ import Testing
             for path in ["/show", "/film"] { bench.publish(path, length: 100_000) }
             bench.origin.holdHeads("/show")
             async let show = bench.bytes("/show")
-            await bench.origin.waitUntil { $0.requestCount == 1 }
+            await bench.origin.waitUntil { $0.requestCount >= 1 }
             let film = try bench.cache.resource(for: bench.origin.url("/film"))
             async let preload: Void = film.preload(.all)
             await Self.yielding(bench)
@@ -89,7 +89,7 @@ import Testing
             await eventually { await film.storedProgress().ranges.byteCount >= 100_000 }
             bench.origin.holdHeads("/show")
             async let show = bench.bytes("/show")
-            await bench.origin.waitUntil { $0["/show"].requestCount == 1 }
+            await bench.origin.waitUntil { $0["/show"].requestCount >= 1 }
             bench.origin.release("/film")
             await Self.yielding(bench)
             #expect(await film.storedProgress().ranges.byteCount < length)
@@ -113,7 +113,7 @@ import Testing
             for path in ["/busy", "/a"] { bench.publish(path, length: 1000) }
             bench.origin.holdHeads("/busy")
             async let busy = bench.bytes("/busy")
-            await bench.origin.waitUntil { $0.requestCount == 1 }
+            await bench.origin.waitUntil { $0.requestCount >= 1 }
             let resource = try bench.cache.resource(for: bench.origin.url("/a"))
             let leader = Task { try await resource.read() }
             await Self.queued(1, bench)
@@ -139,7 +139,7 @@ import Testing
             _ = try await bench.bytes("/a", .bounded(0..<1000))
             bench.origin.holdHeads("/busy")
             async let busy = bench.bytes("/busy")
-            await bench.origin.waitUntil { $0["/busy"].requestCount == 1 }
+            await bench.origin.waitUntil { $0["/busy"].requestCount >= 1 }
             // Far from the end, and so near that a running fetch would finish by itself.
             let starts: [Int64] = [1 << 20, (10 << 20) - 1000]
             for start in starts {
@@ -179,7 +179,7 @@ import Testing
                 let reader = Task { try await read.next() }
                 let isSent = number <= Precedence.unwantedLimit
                 _ = await log.first { if case .fetchStarted = $0 { true } else { false } }
-                if isSent { await bench.origin.waitUntil { $0["/film"].requestCount == number + 1 } }
+                if isSent { await bench.origin.waitUntil { $0["/film"].requestCount >= number + 1 } }
                 reader.cancel()
                 await #expect(throws: CancellationError.self) { try await reader.value }
                 await eventually { !isSent || precedence.unwantedRequests(at: film.url.authority) >= number }
@@ -208,7 +208,7 @@ import Testing
             let film = try bench.cache.resource(for: bench.origin.url("/film"))
             for number in 0..<100 {
                 let reader = Task { try await film.read(.from(Int64(number) << 20)) }
-                await bench.origin.waitUntil { $0.requestCount == 1 }
+                await bench.origin.waitUntil { $0.requestCount >= 1 }
                 reader.cancel()
                 await #expect(throws: CancellationError.self) { try await reader.value }
             }

@@ -62,7 +62,7 @@ import Testing
                         return nil
                     }
                 }
-                await bench.origin.waitUntil { $0.requestCount == 3 }
+                await bench.origin.waitUntil { $0.requestCount >= 3 }
                 bench.origin.release("/a")
                 for try await code in group { #expect(code == .rangeNotSatisfiable) }
             }

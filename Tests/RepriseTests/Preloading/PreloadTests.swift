@@ -147,7 +147,7 @@ import Testing
 
             bench.origin.holdHeads("/4")
             bench.cache.preload([songs[4]])
-            await bench.origin.waitUntil { $0["/4"].requestCount == 1 }
+            await bench.origin.waitUntil { $0["/4"].requestCount >= 1 }
             #expect(Self.states(bench.cache) == ["running"])
             bench.cache.preload([songs[3]])
             await Self.settled(bench.cache)
