@@ -97,12 +97,7 @@ extension MediaCache {
 
     /// Pins and downloads of which nothing is stored yet.
     package func awaitedEntries() async throws -> [CacheInspector.AwaitedEntry] {
-        guard let store = engine.store else { return [] }
-        return try await withTaskExecutorPreference(DiskExecutor.shared) {
-            try store.index.awaitedRetentions().map {
-                CacheInspector.AwaitedEntry(key: $0.key, url: $0.url, retention: $0.retention)
-            }
-        }
+        try await inspecting { try $0.awaitedEntries() } ?? []
     }
 
     /// Records the limit again that was chosen before this cache was opened, for a command that failed; not where more
@@ -183,27 +178,31 @@ extension MediaCache {
     /// not be removed from the disk; the entries are gone then, and such files count until they are.
     @discardableResult
     public func remove(_ keys: [CacheKey]) async throws -> Int64 {
-        let (freed, _, problem) = try await removed(keys)
-        if let problem { throw problem }
-        return freed
+        let outcome = try await removed(keys)
+        if let problem = outcome.problem { throw problem }
+        return outcome.freed
     }
 
-    /// As ``remove(_:)``, with the number of files that could not be removed, and the error that reports them.
-    package func removed(_ keys: [CacheKey]) async throws -> (freed: Int64, left: Int, problem: RepriseError?) {
-        guard let store = engine.store else { return (0, 0, nil) }
+    /// As ``remove(_:)``, with the number of entries that are gone, that of files that could not be removed, and the
+    /// error that reports them.
+    package func removed(
+        _ keys: [CacheKey]
+    ) async throws -> (freed: Int64, entries: Int, left: Int, problem: RepriseError?) {
+        guard let store = engine.store else { return (0, 0, 0, nil) }
         for key in keys { downloads.cancel(key) }
         await store.recorder.flush()
-        var freed: Int64 = 0
+        var (freed, entries) = (Int64(0), 0)
         var left: [LeftFile] = []
         var rest = keys[...]
         while !rest.isEmpty {
             let outcome = try await engine.remove(Array(rest.prefix(Self.removalBatch)), in: store)
             freed += outcome.freed
+            entries += outcome.entries
             left += outcome.left
             rest = rest.dropFirst(Self.removalBatch)
         }
         downloads.roomWasMade()
-        return (freed, left.count, LeftFile.error(left))
+        return (freed, entries, left.count, LeftFile.error(left))
     }
 
     /// Entries that one transaction removes: few enough not to delay a batch of records for long.

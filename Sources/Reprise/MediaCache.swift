@@ -205,6 +205,9 @@ public final class MediaCache: Sendable {
     /// Transactions that wrote to the index since the cache was opened.
     package var transactionCount: Int { engine.store?.index.transactions.withLock { $0 } ?? 0 }
 
+    /// Records of entries, titles and pins that were read from the index since the cache was opened.
+    package var readRecordCount: Int { engine.store?.index.codec.decoded.withLock { $0 } ?? 0 }
+
     /// Whether nothing is being read, fetched or opened.
     package var isIdle: Bool { engine.isIdle }
 

@@ -41,6 +41,10 @@ extension Names {
 extension Names {
     /// The entry called `name` that was used last.
     func entry(_ name: String, in inspector: CacheInspector) throws(RepriseError) -> CacheEntry {
+        var found: [CacheEntry] = []
+        for key in keys(of: name, or: .url) { found += try inspector.entries(of: key) }
+        if let entry = found.max(by: { $0.lastUsed < $1.lastUsed }) { return entry }
+        // Under another key, such as that of a partition.
         guard let entry = try inspector.entries().first(where: { matches(name, entry: $0) }) else {
             throw NameOptions.nothingStored(name)
         }

@@ -7,8 +7,13 @@ struct StoredShare: CustomStringConvertible {
 
     /// Looks into the index of the cache in `options`, which is closed: what is recorded there the next run finds.
     init(of transfer: StopSignals.StoppedTransfer, in options: CacheOptions) async {
+        await self.init(of: transfer, in: try? options.recordedInspector())
+    }
+
+    /// What `inspector` sees; nothing if there is none.
+    init(of transfer: StopSignals.StoppedTransfer, in inspector: CacheInspector?) async {
         let name = transfer.name
-        guard let inspector = try? options.recordedInspector() else {
+        guard let inspector else {
             description = Self.nothing(of: name)
             return
         }
@@ -17,10 +22,7 @@ struct StoredShare: CustomStringConvertible {
             description = stream
             return
         }
-        let entries = try? inspector.entries()
-        let key = transfer.key
-        // Behind a line feed stands what tells the variants of one URL apart.
-        let entry = entries?.first { $0.key == key || $0.key.text.prefix { $0 != "\n" } == key.text }
+        let entry = try? inspector.entries(of: transfer.key).first
         guard let entry, entry.storedBytes > 0 else {
             description = Self.nothing(of: name)
             return
@@ -45,9 +47,7 @@ struct StoredShare: CustomStringConvertible {
             let share = files.stored == files.all ? "All \(files.all)" : "\(files.stored) of \(files.all)"
             return "\(share) files of \(transfer.name) are stored (\(ByteCount(download.storedBytes)))."
         }
-        guard let title = try? inspector.titles().first(where: { $0.key == transfer.key }), title.isStream else {
-            return nil
-        }
+        guard let title = try? inspector.title(of: transfer.key), title.isStream else { return nil }
         return "\(ByteCount(title.storedBytes)) of \(transfer.name) and its files are stored."
     }
 }

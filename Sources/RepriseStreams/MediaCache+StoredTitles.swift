@@ -18,12 +18,12 @@ extension MediaCache {
     ///
     /// The proxy does it while it serves a playlist; before there were titles, it did not.
     package func learnFiles(of keys: [CacheKey], policy: CacheKeyPolicy) async throws {
-        let keys = Set(keys)
         try await inspecting { inspector in
-            let files = try StoredFiles(inspector, policy: policy)
-            for entry in files.entries where keys.contains(entry.key) {
+            for key in Set(keys) {
+                guard let entry = try inspector.entries(of: key).first(where: { $0.key == key }) else { continue }
+                let files = try StoredFiles(inspector, policy: policy, title: key)
                 guard let outline = StreamOutline(entry, in: files) else { continue }
-                note(Array(outline.members.keys), in: TitleReference(key: entry.key, url: entry.url))
+                note(Array(outline.members.keys), in: TitleReference(key: key, url: entry.url))
             }
         }
     }

@@ -9,9 +9,14 @@ extension Download {
     package static func all(
         _ inspector: CacheInspector, policy: CacheKeyPolicy, of key: CacheKey? = nil
     ) async throws -> [Download] {
-        let downloads = try inspector.downloads().filter { key == nil || $0.key == key }
+        let downloads = try inspector.downloads(of: key)
         guard downloads.contains(where: { !$0.isDone }) else { return downloads }
-        let files = try StoredFiles(inspector, policy: policy)
+        let files =
+            if let key {
+                try StoredFiles(inspector, policy: policy, title: key)
+            } else {
+                try StoredFiles(inspector, policy: policy)
+            }
         var all: [Download] = []
         for download in downloads { all.append(try await download.counted(in: files) ?? download) }
         return all

@@ -18,6 +18,11 @@ package struct StoredFiles {
         self.init(inspector, policy: policy, loaded: try inspector.entries(), looksUp: false)
     }
 
+    /// The same, of which only the files of the title of `key` are in memory.
+    init(_ inspector: CacheInspector, policy: CacheKeyPolicy, title key: CacheKey) throws(RepriseError) {
+        self.init(inspector, policy: policy, loaded: try inspector.entries(ofTitle: key))
+    }
+
     /// The same, of which only `loaded` is in memory; other files are looked up when a playlist names them.
     init(_ inspector: CacheInspector, policy: CacheKeyPolicy, loaded: [CacheEntry], looksUp: Bool = true) {
         self.inspector = inspector

@@ -54,14 +54,17 @@ public struct CacheInspector: Sendable {
     /// The titles of which something is stored or that were named, the most recently used first.
     public func titles() throws(RepriseError) -> [Title] { try index?.titles() ?? [] }
 
+    /// The title that begins with `key`, as in ``titles()``; `nil` if there is none.
+    package func title(of key: CacheKey) throws(RepriseError) -> Title? { try index?.title(of: key) }
+
     /// The tags of titles, and those that have a limit, in alphabetical order.
     public func tags() throws(RepriseError) -> [TitleTag] { try index?.tags() ?? [] }
 
     /// The downloads, in their order: queued, paused or done.
     ///
-    /// Streams are not known to be done here, because only their playlists tell.
-    package func downloads() throws(RepriseError) -> [Download] {
-        try (index?.downloads() ?? []).map { Download($0, stream: nil, bytesPerSecond: nil) }
+    /// Streams are not known to be done here, because only their playlists tell. With `key`, only that download.
+    package func downloads(of key: CacheKey? = nil) throws(RepriseError) -> [Download] {
+        try (index?.downloads(of: key) ?? []).map { Download($0, stream: nil, bytesPerSecond: nil) }
     }
 
     /// The recorded rule by which the download of `key` derives the keys of a stream's files; `nil` if there is none.
@@ -74,13 +77,21 @@ public struct CacheInspector: Sendable {
         package let key: CacheKey
         package let url: ResourceURL
         package let retention: Retention
+
+        fileprivate init(_ retained: Index.Retained) {
+            (key, url, retention) = (retained.key, retained.url, retained.retention)
+        }
     }
 
     /// Pinned and downloading entries of which nothing is stored yet, by URL.
     package func awaitedEntries() throws(RepriseError) -> [AwaitedEntry] {
-        try (index?.awaitedRetentions() ?? [])
-            .map { AwaitedEntry(key: $0.key, url: $0.url, retention: $0.retention) }
+        try (index?.awaitedRetentions() ?? []).map { AwaitedEntry($0) }
             .sorted { $0.url.description < $1.url.description }
+    }
+
+    /// The pinned or downloading entry under `key` if nothing of it is stored yet.
+    package func awaitedEntry(of key: CacheKey) throws(RepriseError) -> AwaitedEntry? {
+        try index?.awaitedRetention(of: key).map { AwaitedEntry($0) }
     }
 
     /// The recorded ranges of `entry`.

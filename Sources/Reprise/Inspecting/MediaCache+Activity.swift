@@ -34,14 +34,10 @@ extension MediaCache {
     /// Records everything that is noted, so that those who read the directory find it.
     package func flush() async { await engine.store?.recorder.flush() }
 
-    /// Calls `body` with a look at the directory in which everything noted so far is recorded.
-    package func inspecting<T: Sendable>(_ body: @Sendable (CacheInspector) throws -> T) async throws -> T {
-        let store = try writableStore()
-        await store.recorder.flush()
-        let encryption = engine.configuration.encryption
-        return try await withTaskExecutorPreference(DiskExecutor.shared) {
-            try body(CacheInspector(directory: store.directory, encryption: encryption))
-        }
+    /// Calls `body` with a look at the index, in which everything noted so far is recorded; `nil` without a store.
+    package func inspecting<T: Sendable>(_ body: @Sendable (CacheInspector) throws -> T) async throws -> T? {
+        guard let inspector = await inspector() else { return nil }
+        return try await withTaskExecutorPreference(DiskExecutor.shared) { try body(inspector) }
     }
 
     /// Whether downloads run while this cache is open.

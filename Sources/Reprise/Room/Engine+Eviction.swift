@@ -73,25 +73,29 @@ extension Engine {
 
     /// Removes the entries stored under `keys` and their variants, in use or not.
     ///
-    /// Returns the bytes of media that were freed, and the files that could not be removed.
-    func remove(_ keys: [CacheKey], in store: Store) async throws(RepriseError) -> (freed: Int64, left: [LeftFile]) {
+    /// Returns the bytes of media that were freed, the number of entries that are gone, and the files that could not be
+    /// removed.
+    func remove(
+        _ keys: [CacheKey], in store: Store
+    ) async throws(RepriseError) -> (freed: Int64, entries: Int, left: [LeftFile]) {
         if let problem = store.problem { throw problem }
         // Each key only once, or its usage would be released twice: a variant may be named beside the key it belongs
         // to.
         let all = Set(keys + (try await store.recorder.release(keys)))
         let candidates = all.map { Index.Candidate(name: store.index.name(of: $0), key: $0) }
         let outcome = try await remove(candidates, force: true, in: store)
-        return (outcome.removed.reduce(0) { $0 + $1.usage.stored }, outcome.left)
+        return (outcome.removed.reduce(0) { $0 + $1.usage.stored }, outcome.entries, outcome.left)
     }
 
     /// Removes entries in one transaction; those in use and those pinned or downloading only if `force` is true.
     func remove(
         _ candidates: [Index.Candidate], force: Bool, in store: Store
     ) async throws(RepriseError) -> (
-        removed: [(candidate: Index.Candidate, usage: Usage)], inUse: [Index.Candidate], left: [LeftFile]
+        removed: [(candidate: Index.Candidate, usage: Usage)], entries: Int, inUse: [Index.Candidate],
+        left: [LeftFile]
     ) {
         if let problem = store.problem { throw problem }
-        guard !candidates.isEmpty else { return ([], [], []) }
+        guard !candidates.isEmpty else { return ([], 0, [], []) }
         // Before they leave the table: a new live resource would load entries that are about to be removed.
         let keys = candidates.compactMap(\.key)
         for key in keys { removals.close(key) }
@@ -106,7 +110,7 @@ extension Engine {
             let generations = removal.generations.filter { $0.name == candidate.name && $0.id != live?.id }
             removed.append((candidate, release(generations, and: live, of: candidate, in: store, left: &left)))
         }
-        return (removed, inUse, left)
+        return (removed, removal.entries, inUse, left)
     }
 
     /// Takes `candidates` out of the table, each with what is live of it; those that stay are in use.

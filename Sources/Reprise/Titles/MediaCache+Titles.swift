@@ -51,9 +51,9 @@ extension MediaCache {
     /// not be removed from the disk.
     @discardableResult
     public func removeTitle(_ key: CacheKey) async throws -> Int64 {
-        let (freed, problem) = try await removedTitles([key])
-        if let problem { throw problem }
-        return freed
+        let outcome = try await removedTitles([key])
+        if let problem = outcome.problem { throw problem }
+        return outcome.freed
     }
 
     /// Removes the titles tagged `tag`, as ``removeTitle(_:)`` does, including pinned ones and downloads.
@@ -61,19 +61,22 @@ extension MediaCache {
     /// Returns the bytes of media freed; 0 if no title has the tag. Throws as ``removeTitle(_:)``.
     @discardableResult
     public func remove(tag: String) async throws -> Int64 {
-        let (freed, problem) = try await removedTitles(try await titles().filter { $0.tag == tag }.map(\.key))
-        if let problem { throw problem }
-        return freed
+        let outcome = try await removedTitles(try await titles().filter { $0.tag == tag }.map(\.key))
+        if let problem = outcome.problem { throw problem }
+        return outcome.freed
     }
 
-    /// As ``removeTitle(_:)`` for several, with the error that reports files which could not be removed.
-    package func removedTitles(_ keys: [CacheKey]) async throws -> (freed: Int64, problem: RepriseError?) {
-        guard let store = engine.store else { return (0, nil) }
+    /// As ``removeTitle(_:)`` for several, with the number of entries that are gone, and the error that reports files
+    /// which could not be removed.
+    package func removedTitles(
+        _ keys: [CacheKey]
+    ) async throws -> (freed: Int64, entries: Int, problem: RepriseError?) {
+        guard let store = engine.store else { return (0, 0, nil) }
         await store.recorder.flush()
         for key in keys { downloads.cancel(key) }
         let files = try await store.recorder.removeTitles(keys)
         let outcome = try await removed(Array(Set(keys + files)))
-        return (outcome.freed, outcome.problem)
+        return (outcome.freed, outcome.entries, outcome.problem)
     }
 
     /// What ``removedTitles(_:)`` would free, without its ``RemovalForecast/urls``.

@@ -26,6 +26,12 @@ struct Names: Codable, Sendable, Equatable {
         return entryKey.primary == key
     }
 
+    /// The keys that `name`, a URL or a key, may stand for; by `policy` if these names say nothing.
+    func keys(of name: String, or policy: CacheKeyPolicy) -> [CacheKey] {
+        let url = try? ResourceURL(name)
+        return [CacheKey(name)] + (url.map { [(isEmpty ? policy : self.policy).key(for: $0)] } ?? [])
+    }
+
     /// How the keys of entries are derived from URLs.
     var policy: CacheKeyPolicy { KeyRule(dropping: Set(dropQueryItem), hosts: hosts ?? [:]).policy }
 

@@ -3,15 +3,16 @@ import GRDB
 
 /// Downloads: retentions with an order, a network policy, and a mark for those that are paused.
 extension Index {
-    /// The downloads in their order, with what they are to do.
-    func downloads() throws(RepriseError) -> [DownloadQueue.Item] {
-        try read { database in
+    /// The downloads in their order, with what they are to do; with `key`, only that one.
+    func downloads(of key: CacheKey? = nil) throws(RepriseError) -> [DownloadQueue.Item] {
+        let name = key.map { self.name(of: $0) }
+        return try read { database in
             try DownloadRow.compactMap(
                 database,
                 sql: """
                     SELECT keyHash, kind, until, target, paused, policy FROM retention WHERE kind = 2
-                    ORDER BY position, keyHash
-                    """
+                    AND (?1 IS NULL OR keyHash = ?1) ORDER BY position, keyHash
+                    """, arguments: [name]
             ) { row in
                 guard let target = codec.decodeTarget(row.retention.target, name: row.retention.name),
                     let url = try? ResourceURL(target.url)

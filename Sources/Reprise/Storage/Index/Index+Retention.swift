@@ -68,13 +68,31 @@ extension Index {
         }
     }
 
-    /// Marks entries as evictable that are no longer retained.
-    static func releaseUnheld(in database: Database) throws {
-        try database.execute(
+    /// SQL for whether `entry` is marked as retained, and is no longer.
+    private static let isReleased = """
+        (retained = 1 AND NOT \(isHeld)
+         OR retained = 2 AND NOT EXISTS (SELECT 1 FROM part WHERE part.keyHash = entry.keyHash))
+        """
+
+    /// Ends the retention of a name, and marks the entries as evictable that are no longer retained.
+    ///
+    /// Looks at the entries of that name alone, however many others are retained.
+    static func endRetention(of name: String, in database: Database) throws {
+        // Before the row goes, and its parts with it.
+        let retained = try String.fetchAll(
+            database,
             sql: """
-                UPDATE entry SET retained = 0 WHERE retained = 1 AND NOT \(isHeld)
-                OR retained = 2 AND NOT EXISTS (SELECT 1 FROM part WHERE part.keyHash = entry.keyHash)
-                """)
+                SELECT ?1 UNION SELECT keyHash FROM selection WHERE signpost = ?1
+                UNION SELECT keyHash FROM part WHERE holder = ?1
+                UNION SELECT member.keyHash FROM member JOIN title ON title.id = member.title WHERE title.keyHash = ?1
+                """, arguments: [name])
+        try database.execute(sql: "DELETE FROM retention WHERE keyHash = ?", arguments: [name])
+        guard database.changesCount > 0 else { return }
+        for entry in retained {
+            try database.cachedStatement(
+                sql: "UPDATE entry SET retained = 0 WHERE keyHash = ? AND \(isReleased)"
+            ).execute(arguments: [entry])
+        }
     }
 
     /// Records that of an entry nothing is left but the parts that stay, so that eviction passes over it until more is
@@ -105,7 +123,7 @@ extension Index {
         guard isDue == true else { return false }
         try await write { database in
             try database.execute(sql: "DELETE FROM retention WHERE until <= ?", arguments: [date])
-            try Self.releaseUnheld(in: database)
+            try database.execute(sql: "UPDATE entry SET retained = 0 WHERE \(Self.isReleased)")
         }
         return true
     }
@@ -130,9 +148,12 @@ extension Index {
         try read { try holds(in: $0) }
     }
 
-    private func holds(in database: Database) throws -> [Retained] {
+    private func holds(
+        _ condition: String = "", _ arguments: StatementArguments = StatementArguments(), in database: Database
+    ) throws -> [Retained] {
         try RetentionRow.compactMap(
-            database, sql: "SELECT keyHash, kind, until, target, amount FROM retention"
+            database, sql: "SELECT keyHash, kind, until, target, amount FROM retention \(condition)",
+            arguments: arguments
         ) { row in
             guard let target = codec.decodeTarget(row.target, name: row.name), let url = try? ResourceURL(target.url)
             else { return nil }
@@ -150,6 +171,18 @@ extension Index {
                     UNION SELECT signpost FROM selection JOIN entry ON entry.keyHash = selection.keyHash
                     """)
             return try holds(in: database).filter { !present.contains(name(of: $0.key)) }
+        }
+    }
+
+    /// What is retained under `key` if nothing of it is stored; `nil` otherwise.
+    func awaitedRetention(of key: CacheKey) throws(RepriseError) -> Retained? {
+        let name = name(of: key)
+        return try read { database in
+            let condition = """
+                WHERE keyHash = ?1 AND NOT EXISTS (SELECT 1 FROM entry WHERE keyHash = ?1
+                    OR keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1))
+                """
+            return try holds(condition, [name], in: database).first
         }
     }
 

@@ -166,6 +166,18 @@ extension Index {
         return titles.sorted { ($0.lastUsed ?? .distantPast) > ($1.lastUsed ?? .distantPast) }
     }
 
+    /// The title that begins with `key`: one with a row, or a file that belongs to none; `nil` if there is none.
+    func title(of key: CacheKey) throws(RepriseError) -> Title? {
+        let name = name(of: key)
+        return try read { database in
+            if let title = try recordedTitles("WHERE title.keyHash = ?1", [name], in: database).first { return title }
+            let file = try entries(
+                "WHERE entry.keyHash = ?1 AND NOT EXISTS (SELECT 1 FROM member WHERE keyHash = ?1)", [name],
+                in: database)
+            return file.first.map { Title($0) }
+        }
+    }
+
     private func recordedTitles() throws(RepriseError) -> [Title] {
         try read { try recordedTitles("", StatementArguments(), in: $0) }
     }
@@ -230,7 +242,7 @@ extension Index {
         var files: [CacheKey] = []
         for name in names {
             let id = try Int64.fetchOne(database, sql: "SELECT id FROM title WHERE keyHash = ?", arguments: [name])
-            try database.execute(sql: "DELETE FROM retention WHERE keyHash = ?", arguments: [name])
+            try Self.endRetention(of: name, in: database)
             guard let id else { continue }
             files += try ownFiles(ofTitle: id, in: database).filter { key in
                 let name = self.name(of: key)
@@ -245,7 +257,6 @@ extension Index {
             try database.execute(sql: "DELETE FROM member WHERE title = ?", arguments: [id])
             try database.execute(sql: "DELETE FROM title WHERE id = ?", arguments: [id])
         }
-        try Self.releaseUnheld(in: database)
         return files
     }
 

@@ -57,12 +57,10 @@ extension Index {
         return try await write { database in
             var found: [CacheKey] = []
             for name in names {
-                try database.execute(sql: "DELETE FROM retention WHERE keyHash = ?", arguments: [name])
+                try Self.endRetention(of: name, in: database)
                 found += try variants(of: name, in: database).map { CacheKey($0.key) }
                 try database.execute(sql: "DELETE FROM selection WHERE signpost = ?", arguments: [name])
             }
-            // Other files of a title that was retained by one of the names.
-            try Self.releaseUnheld(in: database)
             return found
         }
     }

@@ -80,6 +80,8 @@ extension Index {
     /// The result of a removal.
     struct Removal: Sendable {
         var generations: [Removed] = []
+        /// Number of entries.
+        var entries = 0
         /// Names that stay because they are retained.
         var kept: Set<String> = []
     }
@@ -103,6 +105,7 @@ extension Index {
                     removal.generations.append(Removed(name: name, id: row.id, usage: row.usage))
                 }
                 try database.execute(sql: "DELETE FROM entry WHERE keyHash = ?", arguments: [name])
+                removal.entries += database.changesCount
                 if force { try releasePrimary(of: name, in: database) }
                 try database.execute(sql: "DELETE FROM selection WHERE keyHash = ?", arguments: [name])
             }

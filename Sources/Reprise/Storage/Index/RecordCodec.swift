@@ -1,6 +1,7 @@
 import Foundation
 import HTTPSemantics
 import HTTPTypes
+import Primitives
 
 /// Encodes a generation's metadata as the `record` column of the index, and decodes it.
 ///
@@ -8,6 +9,10 @@ import HTTPTypes
 /// sealed. Both are bound to the row they belong to. A record that fails this check counts as missing.
 struct RecordCodec: Sendable {
     let vault: Vault?
+    /// Number of records that were decoded.
+    let decoded = Mutex(0)
+
+    init(vault: Vault?) { self.vault = vault }
 
     /// The JSON; names are short, because there is one record per segment of a stream.
     private struct Fields: Codable {
@@ -127,6 +132,7 @@ struct RecordCodec: Sendable {
     }
 
     private func open<T: Decodable>(_ data: Data, salt: [UInt8], context: String) -> T? {
+        decoded.withLock { $0 += 1 }
         let json: Data
         if let vault {
             guard let plain = vault.open(data, salt: salt, context: context) else { return nil }

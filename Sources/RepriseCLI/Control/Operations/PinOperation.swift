@@ -94,7 +94,7 @@ struct PinOperation: ControlOperation {
 extension MediaCache {
     /// Bytes that are stored of the title that begins with `resource`.
     func storedBytes(ofTitle resource: MediaResource) async throws -> Int64 {
-        let title = try await titles().first { $0.key == resource.key }
+        let title = try await inspecting { try $0.title(of: resource.key) } ?? nil
         return max(title?.storedBytes ?? 0, await resource.storedProgress().ranges.byteCount)
     }
 }

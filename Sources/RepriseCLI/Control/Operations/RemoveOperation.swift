@@ -62,22 +62,45 @@ struct RemoveOperation: ControlOperation {
     func check() throws(RepriseError) { _ = try selection() }
 
     func run(in cache: MediaCache, progress: @escaping @Sendable (NoProgress) -> Void) async throws -> Outcome {
-        let content = try await Content(cache)
         switch try selection() {
-        case .everything: return try await remove(content.everything, of: content, in: cache)
+        case .everything:
+            let content = try await Content(cache)
+            return try await remove(content.everything, of: content, in: cache)
         case .matching(let filter):
+            let content = try await Content(cache)
             let wanted = content.references(filter, now: cache.clock.wallClock())
             return try await remove(wanted, of: content, in: cache, learning: true)
         case .named(let urls):
-            let urls = try await rule.keys(for: urls, in: cache)
-            let missing = urls.first { url in
-                !content.everything.contains { rule.matches(url, for: $0.key, url: $0.url) }
-            }
-            let wanted = content.everything.filter { reference in
-                urls.contains { rule.matches($0, for: reference.key, url: reference.url) }
-            }
+            let (content, wanted, missing) = try await named(try await rule.keys(for: urls, in: cache), in: cache)
             return try await remove(wanted, of: content, in: cache, learning: true, missing: missing)
         }
+    }
+
+    /// What `names` stand for, with the first one that stands for nothing.
+    ///
+    /// Looks up their keys. Only where nothing is found under these, all of the cache is searched for the URL: it may
+    /// be stored under another key, such as that of a partition.
+    private func named(
+        _ names: [String], in cache: MediaCache
+    ) async throws -> (content: Content, wanted: [TitleReference], missing: String?) {
+        var (content, wanted, missing) = (Content(), [TitleReference](), nil as String?)
+        var all: Content?
+        for name in names {
+            let found = try await Content(cache, of: rule.keys(of: name, or: cache.keyPolicy))
+            guard found.everything.isEmpty else {
+                wanted += found.everything
+                content.add(found)
+                continue
+            }
+            let searched: Content
+            if let all { searched = all } else { searched = try await Content(cache) }
+            all = searched
+            let matches = searched.everything.filter { rule.matches(name, for: $0.key, url: $0.url) }
+            wanted += matches
+            if matches.isEmpty { missing = missing ?? name }
+        }
+        if let all { content.add(all) }
+        return (content, wanted, missing)
     }
 
     private func remove(
@@ -96,28 +119,54 @@ struct RemoveOperation: ControlOperation {
                 dry: DryRun(content.items(wanted, without: files)))
         }
         let outcome = try await cache.removedTitles(keys)
-        let rest = try await cache.entries().count
         return Outcome(
-            entries: max(0, content.entries.count - rest), pins: pins, freedBytes: outcome.freed, missing: missing,
+            entries: outcome.entries, pins: pins, freedBytes: outcome.freed, missing: missing,
             problem: outcome.problem.map(Problem.init), dry: nil)
     }
 }
 
 /// What a cache has before a removal.
 private struct Content {
-    let entries: [CacheEntry]
+    private(set) var entries: [CacheEntry] = []
     /// Pins of URLs of which nothing is stored yet.
-    let pins: [CacheInspector.AwaitedEntry]
+    private(set) var pins: [CacheInspector.AwaitedEntry] = []
     /// Files that belong to no stream are titles, too.
-    let titles: [Title]
+    private(set) var titles: [Title] = []
     /// Their names, by their keys.
-    private let names: [CacheKey: String?]
+    private var names: [CacheKey: String?] = [:]
 
+    /// Nothing.
+    init() {}
+
+    /// All of it.
     init(_ cache: MediaCache) async throws {
-        entries = try await cache.entries()
-        pins = try await cache.awaitedEntries()
-        titles = try await cache.titles()
+        self.init(
+            entries: try await cache.entries(), pins: try await cache.awaitedEntries(),
+            titles: try await cache.titles())
+    }
+
+    /// What there is under `keys`, variants included.
+    init(_ cache: MediaCache, of keys: [CacheKey]) async throws {
+        let found = try await cache.inspecting { inspector in
+            let entries = try Set(keys).flatMap { try inspector.entries(of: $0) }
+            let titles = try Set(keys + entries.map(\.key)).compactMap { try inspector.title(of: $0) }
+            return Content(
+                entries: entries, pins: try Set(keys).compactMap { try inspector.awaitedEntry(of: $0) },
+                titles: titles)
+        }
+        self = found ?? Content()
+    }
+
+    private init(entries: [CacheEntry], pins: [CacheInspector.AwaitedEntry], titles: [Title]) {
+        (self.entries, self.pins, self.titles) = (entries, pins, titles)
         names = Dictionary(titles.map { ($0.key, $0.name) }) { first, _ in first }
+    }
+
+    mutating func add(_ other: Content) {
+        entries += other.entries
+        pins += other.pins
+        titles += other.titles
+        names.merge(other.names) { first, _ in first }
     }
 
     /// All of it, titles first.

@@ -21,7 +21,7 @@ struct TitleOperation: ControlOperation {
 
     func run(in cache: MediaCache, progress: @escaping @Sendable (NoProgress) -> Void) async throws -> Outcome {
         let resource = try names.resource(for: url, in: cache)
-        let before = try await cache.titles().first { $0.key == resource.key }
+        let before = try await cache.inspecting { try $0.title(of: resource.key) } ?? nil
         let (title, tag) = clear ? (nil, nil) : (title ?? before?.name, tag ?? before?.tag)
         try await cache.nameTitle(of: resource, name: title, tag: tag)
         try await cache.learnFiles(of: [resource.key], policy: names.policy)
