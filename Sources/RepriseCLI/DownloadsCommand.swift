@@ -12,7 +12,7 @@ struct DownloadsCommand: AsyncParsableCommand {
             A download begins with pin --download, and goes on whenever a command that fetches opens the cache: serve,
             fetch, pin, play. Two run at once, in this order. What is paused stays stored. While the server runs, its
             downloads say whether they run, wait or have failed, why, and what helps; they are queued otherwise, also
-            beside another command that fetches them.
+            beside another command that fetches them, and say why they waited or failed last.
 
             Examples:
               reprise downloads
@@ -74,9 +74,10 @@ struct DownloadsCommand: AsyncParsableCommand {
         do { return try await cache.perform(operation) } catch let error as RepriseError {
             // A process that takes no requests uses the cache: what it has recorded can still be listed.
             guard error.code == .storageLocked, operation.onlyLists else { throw error }
+            let downloads = try await Download.all(try cache.recordedInspector(), policy: names.names(cache).policy)
+            let troubles = downloads.compactMap { download in DownloadTrouble(download).map { (download.key, $0) } }
             return DownloadsOperation.Outcome(
-                try await Download.all(try cache.recordedInspector(), policy: names.names(cache).policy),
-                isFetching: false)
+                downloads, isFetching: false, troubles: Dictionary(troubles) { first, _ in first })
         }
     }
 

@@ -100,6 +100,11 @@ import Testing
                     text.output.hasSuffix(
                         "  \(url)\n         The origin answered 404 for \(url). \(report?.help ?? "")\n"), "\(text)")
             }
+            // It is known without the server, too.
+            let report = try await Self.list(site).first
+            #expect(report?.state == "queued" && report?.waitsFor == nil)
+            #expect(report?.error == "originRefused: The origin answered 404 for \(url).", "\(report as Any)")
+            #expect(report?.help == "The file is gone there. To remove the download: reprise remove URL")
         }
     }
 
@@ -116,6 +121,13 @@ import Testing
         let other = RepriseError(.notDownloadable, "No sound in fr.")
         #expect(trouble(.failed(other))?.help.contains("--audio") == true)
         #expect(trouble(.failed(other))?.code == "notDownloadable")
+        let queued = DownloadTrouble(.queued, lastError: refused, reason: "Why.")
+        #expect(queued?.waitsFor == nil && queued?.code == "originRefused" && queued?.reason == "Why.")
+        #expect(queued?.help == "It is tried again by the next command that fetches.")
+        #expect(DownloadTrouble(.queued, lastError: other, reason: "Why.")?.help.contains("--audio") == true)
+        for state in [.paused, .running, .done] as [Download.State] {
+            #expect(DownloadTrouble(state, lastError: refused, reason: "Why.") == nil)
+        }
     }
 
     /// Publishes a stream with sound in English.

@@ -39,6 +39,11 @@ public struct Download: Sendable, Identifiable {
     public let url: ResourceURL
     /// What it does.
     public let state: State
+    /// Why it waited or failed last, also before the cache was opened.
+    ///
+    /// `nil` if that has not happened since it was added or resumed, and when it is done.
+    /// From before the opening, the error has its code and its message, and a refusal its status.
+    public let lastError: RepriseError?
     /// Bytes of it on disk.
     public let storedBytes: Int64
     /// Its length in bytes; `nil` while unknown, of a stream until all is stored.
@@ -82,7 +87,11 @@ extension Download {
         (self.storedBytes, bytesPerSecond) = (storedBytes, nil)
         completeLength = missingFiles == 0 ? storedBytes : nil
         files = FileCount(stored: storedFiles, all: storedFiles + missingFiles)
-        if case .queued = stream.state, missingFiles == 0 { state = .done } else { state = stream.state }
+        if case .queued = stream.state, missingFiles == 0 {
+            (state, lastError) = (.done, nil)
+        } else {
+            (state, lastError) = (stream.state, stream.lastError)
+        }
     }
 
     init(_ item: DownloadQueue.Item, stream: StreamProgress?, bytesPerSecond: Double?) {
@@ -90,7 +99,7 @@ extension Download {
         (storedBytes, completeLength) = (item.storedBytes, item.completeLength)
         self.bytesPerSecond = bytesPerSecond
         files = stream.map { FileCount(stored: $0.storedFiles, all: $0.files) }
-        (selection, keyRule) = (item.selection, item.keyRule)
+        (selection, keyRule, lastError) = (item.selection, item.keyRule, item.lastError)
         state =
             switch item.phase {
             case .queued: .queued

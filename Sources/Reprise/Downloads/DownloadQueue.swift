@@ -35,6 +35,8 @@ struct DownloadQueue: Sendable {
         var isStream = false
         /// Number of waits in a row.
         var waits = 0
+        /// Why it waited or failed last, also in an earlier process; `nil` once it was added, resumed or done.
+        var lastError: RepriseError?
         /// Whether what runs is for an earlier selection.
         var isOutdated = false
     }
@@ -93,7 +95,7 @@ struct DownloadQueue: Sendable {
             return launch()
         }
         let isOther = items[index].selection != selection
-        (items[index].request, items[index].selection) = (request, selection)
+        (items[index].request, items[index].selection, items[index].lastError) = (request, selection, nil)
         items[index].keyRule = items[index].keyRule ?? keyRule
         switch items[index].phase {
         case .queued: return []
@@ -143,6 +145,7 @@ struct DownloadQueue: Sendable {
     mutating func remove(_ key: CacheKey) -> [Effect] {
         guard let index = index(of: key) else { return [] }
         if case .running(let run) = items.remove(at: index).phase { return [.cancel(run)] }
+        items[index].lastError = nil
         return []
     }
 
@@ -178,7 +181,7 @@ struct DownloadQueue: Sendable {
         switch ending {
         case .done:
             items[index].phase = .done
-            items[index].waits = 0
+            (items[index].waits, items[index].lastError) = (0, nil)
         case .canceled: items[index].phase = .queued
         case .failed(let error):
             guard let obstacle = Download.Obstacle(error) else {
@@ -190,6 +193,7 @@ struct DownloadQueue: Sendable {
             guard obstacle != .authorization else { break }
             let waits = items[index].waits
             return [.retry(key, waits: waits, after: Self.pause(beforeRetry: waits))] + launch()
+            items[index].lastError = error
         }
         return launch()
     }

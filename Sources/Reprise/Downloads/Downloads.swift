@@ -219,7 +219,9 @@ public final class Downloads: Sendable {
                 self?.state.withLock { $0.streams[item.key] = stream }
             }
             // What cannot be read is found out by the download.
-            if (try? await run.storedStream()) != nil { items[index].phase = .done }
+            if (try? await run.storedStream()) != nil {
+                (items[index].phase, items[index].lastError) = (.done, nil)
+            }
         }
         return items
     }
@@ -317,7 +319,7 @@ public final class Downloads: Sendable {
         state.rates[run] = TransferRate(at: clock.elapsed())
         state.tasks[run] = Task(executorPreference: DiskExecutor.shared) { [weak self] in
             let ending = await self?.run(run, of: item) ?? .canceled
-            self?.end(run, of: item.key, with: ending)
+            await self?.end(run, of: item.key, with: ending)
         }
     }
 
@@ -355,7 +357,7 @@ public final class Downloads: Sendable {
         board.changed(Self.signal)
     }
 
-    private func end(_ run: DownloadQueue.Run, of key: CacheKey, with ending: DownloadQueue.Ending) {
+    private func end(_ run: DownloadQueue.Run, of key: CacheKey, with ending: DownloadQueue.Ending) async {
         let item = state.withLock { $0.queue.items.first { $0.key == key } }
         let stored = item.flatMap { storedBytes(of: $0) }
         let isNews = state.withLock { state in
@@ -391,3 +393,19 @@ public final class Downloads: Sendable {
         try await store.recorder.change(work)
     }
 }
+        await recordFailure(of: key, before: item?.lastError)
+    /// Records why a download waits or has failed, unless that is as it was before.
+    private func recordFailure(of key: CacheKey, before: RepriseError?) async {
+        let item = state.withLock { $0.queue.items.first { $0.key == key } }
+        guard let store = engine?.store, let item,
+            item.lastError.map(RecordCodec.Failure.init) != before.map(RecordCodec.Failure.init)
+        else { return }
+        do throws(RepriseError) {
+            try await store.recorder.change { index async throws(RepriseError) in
+                try await index.setFailure(item.lastError, of: key)
+            }
+        } catch {
+            store.reporter.tell(.storeBypassed(key, reason: error.explanation))
+        }
+    }
+

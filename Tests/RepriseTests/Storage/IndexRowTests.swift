@@ -60,6 +60,7 @@ import Testing
             """)
         #expect(rows.map(\.networkPolicy) == [.inexpensiveAndUnconstrained, .any, .any])
         #expect(rows.map(\.isPaused) == [true, false, false])
+        #expect(rows.allSatisfy { $0.failure == nil })
     }
 
     @Test func savedRowsAreReadAgain() throws {

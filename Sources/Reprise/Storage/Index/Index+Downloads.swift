@@ -10,7 +10,7 @@ extension Index {
             try DownloadRow.compactMap(
                 database,
                 sql: """
-                    SELECT keyHash, kind, until, target, paused, policy FROM retention WHERE kind = 2
+                    SELECT keyHash, kind, until, target, paused, policy, failure FROM retention WHERE kind = 2
                     AND (?1 IS NULL OR keyHash = ?1) ORDER BY position, keyHash
                     """, arguments: [name]
             ) { row in
@@ -24,6 +24,7 @@ extension Index {
                 if let selection = target.selection { item.selection = selection }
                 item.keyRule = target.keyRule
                 let name = row.retention.name
+                item.lastError = row.failure.flatMap { codec.decodeFailure($0, name: name)?.error }
                 if let storedBytes = try storedBytes(ofStream: name, in: database) {
                     // Only its playlists tell whether that is all.
                     (item.storedBytes, item.isStream) = (storedBytes, true)
@@ -33,6 +34,7 @@ extension Index {
                 let extent = try extent(of: name, in: database)
                 (item.storedBytes, item.completeLength) = (extent.storedBytes, extent.completeLength)
                 item.phase = extent.isWhole ? .done : row.isPaused ? .paused : .queued
+                if extent.isWhole { item.lastError = nil }
                 return item
             }
         }
@@ -92,19 +94,32 @@ extension Index {
     func beginDownload(_ name: String, networkPolicy: NetworkPolicy, in database: Database) throws {
         try database.execute(
             sql: """
-                UPDATE retention SET paused = 0, policy = ?2,
+                UPDATE retention SET paused = 0, failure = NULL, policy = ?2,
                     position = IFNULL(position, 1 + IFNULL((SELECT MAX(position) FROM retention), 0))
                 WHERE keyHash = ?1
                 """, arguments: [name, DownloadRow.number(of: networkPolicy)])
     }
 
-    /// Records that a download was paused, or is to go on.
+    /// Records why a download waits or has failed; `nil` removes that.
+    func setFailure(_ error: RepriseError?, of key: CacheKey) async throws(RepriseError) {
+        let name = name(of: key)
+        try await write { database in try setFailure(error, of: name, in: database) }
+    }
+
+    private func setFailure(_ error: RepriseError?, of name: String, in database: Database) throws {
+        let failure = try error.map { try codec.encode(RecordCodec.Failure($0), name: name) }
+        try database.execute(
+            sql: "UPDATE retention SET failure = ? WHERE keyHash = ? AND kind = 2", arguments: [failure, name])
+    }
+
+    /// Records that a download was paused, or is to go on, whatever it failed with before.
     func setPaused(_ isPaused: Bool, for key: CacheKey) async throws(RepriseError) {
         let name = name(of: key)
         try await write { database in
             try database.execute(
-                sql: "UPDATE retention SET paused = ? WHERE keyHash = ? AND kind = 2",
-                arguments: [isPaused ? 1 : 0, name])
+                sql: """
+                    UPDATE retention SET paused = ?1, failure = IIF(?1, failure, NULL) WHERE keyHash = ?2 AND kind = 2
+                    """, arguments: [isPaused ? 1 : 0, name])
         }
     }
 
@@ -120,6 +135,7 @@ extension Index {
                 sql: "UPDATE retention SET paused = ? WHERE keyHash = ? AND kind = 2", arguments: [isPaused, name])
             guard database.changesCount > 0 else { return }
             try RetentionRow(retained, name: name, codec: codec).save(in: database)
+            try setFailure(item.lastError, of: name, in: database)
         }
     }
 

@@ -10,7 +10,7 @@ extension Index {
     /// and not a newer format.
     ///
     /// A newer format is refused; an older one is migrated (``migrator(for:_:)``).
-    static let formatVersion = 8
+    static let formatVersion = 9
 
     /// "RP" and the format version.
     private static func applicationID(of format: Int) -> Int { 0x5250_0000 + format }
@@ -104,6 +104,11 @@ extension Index {
             try setFormat(8, in: database)
             reached(.migrating)
         }
+        migrator.registerMigration("format 9") { database in
+            try database.execute(sql: "ALTER TABLE retention ADD COLUMN failure BLOB")
+            try setFormat(9, in: database)
+            reached(.migrating)
+        }
         return migrator
     }
 
@@ -172,7 +177,7 @@ extension Index {
         "SELECT keyHash, generation, lastUsed, retained, live, plays FROM entry LIMIT 0",
         "SELECT id, keyHash, record, salt, allocated, stored FROM generation LIMIT 0",
         "SELECT generation, block, chunks FROM chunk LIMIT 0",
-        "SELECT keyHash, kind, until, target, position, paused, policy, amount FROM retention LIMIT 0",
+        "SELECT keyHash, kind, until, target, position, paused, policy, amount, failure FROM retention LIMIT 0",
         "SELECT keyHash, holder, bytes, ranges FROM part LIMIT 0",
         "SELECT keyHash, signpost, record FROM selection LIMIT 0", "SELECT name, value FROM total LIMIT 0",
         "SELECT allocated, stored FROM usage LIMIT 0",

@@ -69,6 +69,16 @@ struct RecordCodec: Sendable {
         var limit: Int64
     }
 
+    /// Why a download waits or has failed.
+    struct Failure: Codable, Sendable, Equatable {
+        /// The name of the error's code.
+        var code: String
+        /// For people, without queries and values of fields.
+        var message: String
+        /// The status with which the origin refused; missing for other errors.
+        var status: Int?
+    }
+
     func encode(_ record: GenerationRecord, name: String) throws -> Data {
         let fields = Fields(
             k: record.key.text, u: record.url.description, f: record.fields.map { [$0.name.rawName, $0.value] },
@@ -122,6 +132,14 @@ struct RecordCodec: Sendable {
     }
 
     func decodeTag(_ data: Data, name: String) -> TagFields? { open(data, salt: [], context: "2 tag \(name)") }
+
+    func encode(_ failure: Failure, name: String) throws -> Data {
+        try close(failure, salt: [], context: "2 failure \(name)")
+    }
+
+    func decodeFailure(_ data: Data, name: String) -> Failure? {
+        open(data, salt: [], context: "2 failure \(name)")
+    }
 
     private static func context(_ name: String, id: Int64) -> String { "2 record \(name) \(id)" }
 

@@ -13,20 +13,35 @@ struct DownloadTrouble: Codable, Equatable, Sendable {
 
     /// `nil` if `download`, the one of `resource`, neither waits nor has failed.
     init?(_ download: Download, at resource: MediaResource) async {
-        guard let error = download.state.error else { return nil }
+        guard let error = download.state.error ?? download.lastError else { return nil }
         let told = Failure.reason(await Pin.reason(error, of: resource))
-        self.init(download.state, reason: told?.message ?? error.explanation)
+        self.init(download.state, lastError: download.lastError, reason: told?.message ?? error.explanation)
+    }
+
+    /// `nil` if `download`, as an index has it, neither waited nor failed last.
+    init?(_ download: Download) {
+        self.init(download.state, lastError: download.lastError, reason: download.lastError?.explanation ?? "")
     }
 
     /// `nil` if a download of that state neither waits nor has failed; `reason` says why it does.
-    init?(_ state: Download.State, reason: String) {
-        guard let error = state.error else { return nil }
-        (code, self.reason) = ("\(error.code)", reason)
-        if case .waiting(let obstacle, _) = state {
+    ///
+    /// One that is queued has `lastError`, if it did in an earlier process.
+    init?(_ state: Download.State, lastError: RepriseError? = nil, reason: String) {
+        let error: RepriseError
+        switch state {
+        case .waiting(let obstacle, let reason):
+            error = reason
             (waitsFor, help) = Self.help(obstacle)
-        } else {
-            (waitsFor, help) = (nil, Self.help(error))
+        case .failed(let reason):
+            error = reason
+            (waitsFor, help) = (nil, Self.help(reason) ?? "To try again: reprise downloads --resume URL")
+        case .queued:
+            guard let lastError else { return nil }
+            error = lastError
+            (waitsFor, help) = (nil, Self.help(lastError) ?? "It is tried again by the next command that fetches.")
+        case .running, .paused, .done: return nil
         }
+        (code, self.reason) = ("\(error.code)", reason)
     }
 
     private static func help(_ obstacle: Download.Obstacle) -> (String, String) {
@@ -42,13 +57,14 @@ struct DownloadTrouble: Codable, Equatable, Sendable {
         }
     }
 
-    private static func help(_ error: RepriseError) -> String {
+    /// What helps against `error`, besides another attempt; `nil` if nothing is known.
+    private static func help(_ error: RepriseError) -> String? {
         if let status = error.refusal?.head.status.code, [404, 410].contains(status) {
             return "The file is gone there. To remove the download: reprise remove URL"
         }
         if error.code == .notDownloadable {
             return "To choose otherwise: reprise pin --download URL with --quality, --codec, --audio or --subtitles"
         }
-        return "To try again: reprise downloads --resume URL"
+        return nil
     }
 }

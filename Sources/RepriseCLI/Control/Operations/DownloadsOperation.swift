@@ -22,7 +22,7 @@ struct DownloadsOperation: ControlOperation {
             let completeLength: Int64?
             /// Of a stream.
             let storedFiles, files: Int?
-            /// Why it waits or has failed.
+            /// Why it waits or has failed, or did so last.
             var trouble: DownloadTrouble?
         }
 
@@ -61,13 +61,12 @@ struct DownloadsOperation: ControlOperation {
         for key in resumed { try await cache.downloads.resume(key) }
         if let moved { try await cache.downloads.move(moved, before: await cache.downloads.list().first?.key) }
         let downloads = await cache.downloads.list()
-        guard cache.resumesDownloads else { return Outcome(downloads, isFetching: false) }
         var troubles: [CacheKey: DownloadTrouble] = [:]
         for download in downloads {
             let resource = try cache.resource(for: download.url, key: download.key)
             troubles[download.key] = await DownloadTrouble(download, at: resource)
         }
-        return Outcome(downloads, isFetching: true, troubles: troubles)
+        return Outcome(downloads, isFetching: cache.resumesDownloads, troubles: troubles)
     }
 }
 
