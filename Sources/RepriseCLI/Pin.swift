@@ -159,7 +159,8 @@ struct Pin: AsyncParsableCommand {
         let advice =
             isAlone
             ? "The download goes on whenever the cache is opened; or run the same command again."
-            : "A download that this command began is paused: to go on, run the same command again."
+            : "A download that this command began is paused, unless another one waits for it: to go on, run the same "
+                + "command again."
         let outcome = try await transfer(operation, of: url, names: names, in: access, advice: advice)
         if let failure = outcome.failure { throw failure.reason }
         return "Downloaded: \(URLText.redacted(url)), \(ByteCount(outcome.storedBytes)) stored"

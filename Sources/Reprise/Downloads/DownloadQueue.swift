@@ -121,6 +121,15 @@ struct DownloadQueue: Sendable {
         return true
     }
 
+    /// Whether there is such a download, and it goes on by itself.
+    func isUnderWay(_ key: CacheKey) -> Bool {
+        guard let index = index(of: key) else { return false }
+        return switch items[index].phase {
+        case .queued, .running, .waiting: true
+        case .paused, .done, .failed: false
+        }
+    }
+
     mutating func pause(_ key: CacheKey) -> [Effect] {
         guard let index = index(of: key) else { return [] }
         switch items[index].phase {
@@ -136,6 +145,7 @@ struct DownloadQueue: Sendable {
 
     mutating func resume(_ key: CacheKey) -> [Effect] {
         guard let index = index(of: key) else { return [] }
+        items[index].lastError = nil
         switch items[index].phase {
         case .queued, .running, .done: return []
         case .waiting, .paused, .failed: return enqueue(index)
@@ -145,7 +155,6 @@ struct DownloadQueue: Sendable {
     mutating func remove(_ key: CacheKey) -> [Effect] {
         guard let index = index(of: key) else { return [] }
         if case .running(let run) = items.remove(at: index).phase { return [.cancel(run)] }
-        items[index].lastError = nil
         return []
     }
 
@@ -184,6 +193,7 @@ struct DownloadQueue: Sendable {
             (items[index].waits, items[index].lastError) = (0, nil)
         case .canceled: items[index].phase = .queued
         case .failed(let error):
+            items[index].lastError = error
             guard let obstacle = Download.Obstacle(error) else {
                 items[index].phase = .failed(error)
                 break
@@ -193,7 +203,6 @@ struct DownloadQueue: Sendable {
             guard obstacle != .authorization else { break }
             let waits = items[index].waits
             return [.retry(key, waits: waits, after: Self.pause(beforeRetry: waits))] + launch()
-            items[index].lastError = error
         }
         return launch()
     }

@@ -25,6 +25,7 @@ public final class Downloads: Sendable {
         var waits: [CacheKey: Task<Void, Never>] = [:]
         /// The last error that was told of each download that waits.
         var told: [CacheKey: RepriseError.Code] = [:]
+        var followers: [CacheKey: DownloadFollowers] = [:]
         var resumption: Task<Void, Never>?
         /// Looks at the time of day.
         var watch: Task<Void, Never>?
@@ -155,6 +156,30 @@ public final class Downloads: Sendable {
         try await change { index async throws(RepriseError) in try await index.putBack(item) }
         state.withLock { $0.streams[item.key] = former.stream }
         apply { $0.putBack(item) }
+    }
+
+    /// A command begins to wait for the download of `key`.
+    ///
+    /// With `pausing`, the download is paused when the last command that waits for it is ended early, unless it was
+    /// under way before the first one came.
+    package func join(_ key: CacheKey, pausing: Bool) async {
+        await state.withLock { $0.resumption }?.value
+        state.withLock { state in
+            let isUnderWay = state.queue.isUnderWay(key)
+            state.followers[key, default: DownloadFollowers()].join(isUnderWay: isUnderWay, pausing: pausing)
+        }
+    }
+
+    /// A command that has joined no longer waits; `isCanceled` says whether it was ended early.
+    ///
+    /// Throws as ``pause(_:)``.
+    package func leave(_ key: CacheKey, isCanceled: Bool) async throws {
+        let isToBePaused = state.withLock { state in
+            let isToBePaused = state.followers[key]?.leave(isCanceled: isCanceled) ?? false
+            if state.followers[key]?.isEmpty == true { state.followers[key] = nil }
+            return isToBePaused
+        }
+        if isToBePaused { try await pause(key) }
     }
 
     // MARK: - What they do
@@ -378,6 +403,7 @@ public final class Downloads: Sendable {
             }
         }
         apply { $0.end(run, of: key, with: ending) }
+        await recordFailure(of: key, before: item?.lastError)
         if isNews {
             var error: RepriseError?
             if case .failed(let reason) = ending { error = reason }
@@ -387,13 +413,6 @@ public final class Downloads: Sendable {
         state.withLock { $0.tasks[run] = nil }
     }
 
-    private func change(_ work: @escaping @Sendable (Index) async throws(RepriseError) -> Void) async throws {
-        guard let store = engine?.store else { return }
-        await state.withLock { $0.resumption }?.value
-        try await store.recorder.change(work)
-    }
-}
-        await recordFailure(of: key, before: item?.lastError)
     /// Records why a download waits or has failed, unless that is as it was before.
     private func recordFailure(of key: CacheKey, before: RepriseError?) async {
         let item = state.withLock { $0.queue.items.first { $0.key == key } }
@@ -409,3 +428,9 @@ public final class Downloads: Sendable {
         }
     }
 
+    private func change(_ work: @escaping @Sendable (Index) async throws(RepriseError) -> Void) async throws {
+        guard let store = engine?.store else { return }
+        await state.withLock { $0.resumption }?.value
+        try await store.recorder.change(work)
+    }
+}

@@ -5,7 +5,7 @@ import RepriseStreams
 
 /// Downloads one URL, and keeps it until it is released; ends when all of it is stored.
 ///
-/// One that is ended early is paused, unless it was under way before: then it goes on.
+/// One that is ended early is paused, unless it was under way before, or others wait for it: then it goes on.
 struct DownloadOperation: ControlOperation {
     typealias Progress = TransferReport
 
@@ -14,7 +14,7 @@ struct DownloadOperation: ControlOperation {
     let url: String
     /// What of a stream is downloaded, as the options of the command say it.
     let quality, codec, audio, subtitles: String?
-    /// Whether it is paused when it is ended early, unless it was under way before.
+    /// Whether it is paused when the last operation that waits for it is ended early, unless it was under way before.
     let pause: Bool?
     let names: Names
 
@@ -29,16 +29,31 @@ struct DownloadOperation: ControlOperation {
         let selection = try selection()
         let resource = try names.resource(for: url, in: cache)
         try await cache.learnFiles(of: [resource.key], policy: names.policy)
+        await cache.downloads.join(resource.key, pausing: pause == true)
+        let result: Result<Outcome, any Error>
+        do {
+            result = .success(try await download(resource, selection: selection, in: cache, progress: progress))
+        } catch { result = .failure(error) }
+        var isCanceled = false
+        if case .failure(is CancellationError) = result { isCanceled = true }
+        // In a task of its own, because this one may be canceled.
+        try await Task { [isCanceled] in
+            try await cache.downloads.leave(resource.key, isCanceled: isCanceled)
+        }.value
+        return try result.get()
+    }
+
+    private func download(
+        _ resource: MediaResource, selection: StreamSelection, in cache: MediaCache,
+        progress: @escaping @Sendable (TransferReport) -> Void
+    ) async throws -> Outcome {
         let before = try await cache.retention(of: resource)
         let former = await cache.downloads.former(resource.key)
-        let wasUnderWay = await cache.downloads.list().contains { $0.key == resource.key && $0.state.isUnderWay }
         do {
             try await add(resource, to: cache, selection: selection)
             async let _ = Self.follow(resource.key, in: cache, progress: progress)
             if let failure = try await Self.end(of: resource, in: cache) { return Outcome(failure: failure) }
         } catch is CancellationError {
-            // In a task of its own, because this one is canceled.
-            if pause == true, !wasUnderWay { try await Task { try await cache.downloads.pause(resource.key) }.value }
             throw CancellationError()
         } catch {
             if let former {
@@ -111,15 +126,5 @@ struct DownloadOperation: ControlOperation {
     private static func endedByOthers(_ resource: MediaResource, _ name: String, _ words: String) -> FailedTransfer {
         FailedTransfer(
             Failure.Reason(code: ExitCode(1), name: name, message: "\(resource.url.redacted) \(words)"))
-    }
-}
-
-extension Download.State {
-    /// Whether it goes on by itself.
-    fileprivate var isUnderWay: Bool {
-        switch self {
-        case .queued, .running, .waiting: true
-        case .paused, .done, .failed: false
-        }
     }
 }

@@ -1,0 +1,66 @@
+import Reprise
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@testable import RepriseCLI
+
+/// Several commands that wait for one download of a server, as the server runs them.
+@Suite(.limit(minutes: 2)) struct DownloadOperationTests {
+    /// A command that waits for a download, once it has told of it.
+    private static func begin(_ bench: Bench) async -> Task<DownloadOperation.Outcome, any Error> {
+        let operation = DownloadOperation(
+            url: bench.origin.url("/film"), quality: nil, codec: nil, audio: nil, subtitles: nil, pause: true,
+            names: Names())
+        let (told, teller) = AsyncStream.makeStream(of: Void.self)
+        let task = Task { try await operation.run(in: bench.cache) { _ in teller.yield() } }
+        for await _ in told { break }
+        return task
+    }
+
+    private static func isPaused(_ bench: Bench) async -> Bool {
+        if case .paused = await bench.cache.downloads.list().first?.state { true } else { false }
+    }
+
+    @Test("ending one of two leaves the download to the other, and ending both pauses it", arguments: [true, false])
+    func two(isFirst: Bool) async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/film", length: 300_000)
+            bench.origin.hold("/film", at: 100_000)
+            let (first, second) = (await Self.begin(bench), await Self.begin(bench))
+            let order = isFirst ? [first, second] : [second, first]
+            order[0].cancel()
+            await #expect(throws: CancellationError.self) { try await order[0].value }
+            #expect(await !Self.isPaused(bench))
+            order[1].cancel()
+            await #expect(throws: CancellationError.self) { try await order[1].value }
+            #expect(await Self.isPaused(bench))
+        }
+    }
+
+    @Test("the other one sees the end of the download") func theOtherGoesOn() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/film", length: 300_000)
+            bench.origin.hold("/film", at: 100_000)
+            let (first, second) = (await Self.begin(bench), await Self.begin(bench))
+            first.cancel()
+            await #expect(throws: CancellationError.self) { try await first.value }
+            bench.origin.release("/film")
+            let outcome = try await second.value
+            #expect(outcome.failure == nil && outcome.storedBytes == 300_000)
+        }
+    }
+
+    @Test("what was under way before goes on") func underWay() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/film", length: 300_000)
+            bench.origin.hold("/film", at: 100_000)
+            try await bench.cache.downloads.add(bench.cache.resource(for: bench.origin.url("/film")))
+            let task = await Self.begin(bench)
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(await !Self.isPaused(bench))
+        }
+    }
+}

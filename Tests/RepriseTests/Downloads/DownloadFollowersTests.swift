@@ -1,0 +1,37 @@
+import TestLimits
+import Testing
+
+@testable import Reprise
+
+/// Which of those who wait for a download has it paused when they are ended early.
+@Suite(.limit(minutes: 1)) struct DownloadFollowersTests {
+    @Test func theLastOnePausesWhatTheFirstBegan() {
+        var followers = DownloadFollowers()
+        followers.join(isUnderWay: false, pausing: true)
+        followers.join(isUnderWay: true, pausing: true)
+        let first = followers.leave(isCanceled: true)
+        #expect(!first && !followers.isEmpty)
+        let last = followers.leave(isCanceled: true)
+        #expect(last && followers.isEmpty)
+    }
+
+    @Test("nothing is paused that went on before, that one wants to go on, or whose last follower saw its end")
+    func goesOn() {
+        func pauses(_ joins: [(isUnderWay: Bool, pausing: Bool)], lastIsCanceled: Bool = true) -> Bool {
+            var followers = DownloadFollowers()
+            for join in joins { followers.join(isUnderWay: join.isUnderWay, pausing: join.pausing) }
+            var outcomes: [Bool] = []
+            for number in joins.indices {
+                outcomes.append(followers.leave(isCanceled: number + 1 < joins.count || lastIsCanceled))
+            }
+            return outcomes.contains(true)
+        }
+        #expect(pauses([(false, true)]))
+        #expect(!pauses([(true, true)]))
+        #expect(!pauses([(false, false)]))
+        #expect(!pauses([(true, true), (true, true)]))
+        #expect(!pauses([(false, true), (true, false)]))
+        #expect(!pauses([(false, false), (true, true)]))
+        #expect(!pauses([(false, true), (true, true)], lastIsCanceled: false))
+    }
+}
