@@ -141,7 +141,7 @@ struct Fetch: AsyncParsableCommand {
         // What came has to be in the index, before it is said how much that is. A server that has ended has recorded
         // it.
         if case .failure(is StopSignals.StoppedTransfer) = result {
-            _ = try? await server.perform(FlushOperation()) { _ in }
+            _ = try? await server.perform(FlushOperation(), patience: ControlClient.patience) { _ in }
         }
         if let code = try await signals.get(result, stored: cache).code { throw code }
     }
@@ -221,6 +221,8 @@ struct Fetch: AsyncParsableCommand {
             // What a canceled task fails with is no failure of the origin's.
             guard error is CancellationError || Task.isCancelled else { throw error }
             if json { try Terminal.printJSON(meter.report("interrupted")) }
+            // Of a server that does not answer it is not known how far it is.
+            if error is StopSignals.Interruption { throw error }
             throw StopSignals.StoppedTransfer(
                 key: try meter.key ?? names.policy.key(for: ResourceURL(url)), name: name,
                 policy: names.policy, advice: "Run the same command again to go on.")

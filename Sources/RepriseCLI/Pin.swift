@@ -173,6 +173,7 @@ struct Pin: AsyncParsableCommand {
         let meter = FetchMeter(url: url, isJSON: false)
         do { return try await access.perform(operation, shownBy: meter) } catch {
             guard error is CancellationError || Task.isCancelled else { throw error }
+            if error is StopSignals.Interruption { throw error }
             throw StopSignals.StoppedTransfer(
                 key: try meter.key ?? names.policy.key(for: ResourceURL(url)), name: URLText.name(of: url),
                 policy: names.policy, advice: advice)

@@ -7,9 +7,13 @@ import RepriseProxy
 /// A client of the control socket of a running server.
 struct ControlClient: Sendable {
     private let path: String
+    private let clock: CacheClock
+
+    /// A client of the socket at `path`.
+    init(path: String, clock: CacheClock = .system) { (self.path, self.clock) = (path, clock) }
 
     /// How long a server may take to say who it is.
-    private static let patience = Duration.seconds(5)
+    static let patience = Duration.seconds(5)
 
     /// The server that uses the cache in `options`; `nil` if what uses it has no control socket.
     ///
@@ -30,18 +34,21 @@ struct ControlClient: Sendable {
         return nil
     }
 
-    /// Has the server do `operation`; a task that is canceled has the server end it early.
+    /// Has the server do `operation`; a task that is canceled has the server end it early, and throws
+    /// ``StopSignals/Interruption`` if that does not answer then.
     ///
-    /// `body` takes the bytes that the operation is about, piece by piece; what it throws ends the operation.
+    /// `body` takes the bytes that the operation is about, piece by piece; what it throws ends the operation. With
+    /// `patience`, a server that says nothing for so long counts as one that has ended.
     func perform<Operation: ControlCommand>(
-        _ operation: Operation, progress: @escaping @Sendable (Operation.Progress) -> Void = { _ in },
+        _ operation: Operation, patience: Duration? = nil,
+        progress: @escaping @Sendable (Operation.Progress) -> Void = { _ in },
         body: @escaping @Sendable ([UInt8]) async throws -> Void = { _ in }
     ) async throws -> Operation.Outcome {
-        guard let exchange = SocketExchange(to: path) else { throw Self.ended }
+        guard let exchange = SocketExchange(to: path, clock: clock) else { throw Self.ended }
         let request = try JSONEncoder().encode(operation)
         let pieces = PieceWriter(body) { exchange.finishSending() }
         let answer = await withTaskCancellationHandler {
-            await exchange.run("POST", "/-/api/\(Operation.name)", body: request) { line in
+            await exchange.run("POST", "/-/api/\(Operation.name)", body: request, patience: patience) { line in
                 switch try? JSONDecoder().decode(ControlLine<Operation>.self, from: line) {
                 case .progress(let step): progress(step)
                 case .body(let bytes): pieces.write([UInt8](bytes))
@@ -53,6 +60,9 @@ struct ControlClient: Sendable {
         }
         if let error = pieces.error { throw error }
         guard let answer, let last = try? JSONDecoder().decode(ControlLine<Operation>.self, from: answer.last) else {
+            if exchange.wasAbandoned { throw Self.unanswered }
+            // Stopped before the request was sent: the server has nothing to say.
+            try Task.checkCancellation()
             throw Self.ended
         }
         switch last {
@@ -63,8 +73,16 @@ struct ControlClient: Sendable {
                 throw Self.unavailable("The server that uses the cache is of another version, which cannot do this.")
             }
             throw error
-        case .progress, .body: throw Self.ended
+        case .progress, .body:
+            if exchange.wasAbandoned { throw Self.unanswered }
+            throw Self.ended
         }
+    }
+
+    private static var unanswered: StopSignals.Interruption {
+        StopSignals.Interruption(
+            message: "Stopped, but the server that uses the cache has not answered for "
+                + "\(SocketExchange.grace.components.seconds) seconds: what it does for this command may go on.")
     }
 
     private static var ended: Failure.Reason { unavailable("The server that uses the cache ended in the middle.") }

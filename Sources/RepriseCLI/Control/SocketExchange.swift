@@ -1,5 +1,6 @@
 import Foundation
 import Primitives
+import Reprise
 import RepriseProxy
 
 /// One request to a socket of this machine, and the lines of its answer.
@@ -14,25 +15,32 @@ final class SocketExchange: Sendable {
     }
 
     private let descriptor: Int32
+    private let clock: CacheClock
+    /// Whether the answer was given up.
+    private let isAbandoned = Mutex(false)
+
+    /// How long the server may take to end its work once nothing more is wanted.
+    static let grace = Duration.seconds(5)
 
     /// Longest line of an answer, in bytes.
     private static let longestLine = 64 << 20
 
     /// Connects; `nil` if nothing of this user's listens there.
-    init?(to path: String) {
+    init?(to path: String, clock: CacheClock = .system) {
         guard let descriptor = UnixSocket.connect(to: path) else { return nil }
         guard let user = UnixSocket.peer(of: descriptor), user == geteuid() || user == 0 else {
             close(descriptor)
             return nil
         }
-        self.descriptor = descriptor
+        (self.descriptor, self.clock) = (descriptor, clock)
     }
 
     deinit { close(descriptor) }
 
     /// Sends a request and calls `line` for each line of the answer; returns how it ends, or `nil` if it is cut.
     ///
-    /// A task that is canceled closes its sending side, and reads on: the server ends its work and says how.
+    /// A task that is canceled closes its sending side, and reads on for at most ``grace``: the server ends its work
+    /// and says how, unless it is stuck itself.
     func run(
         _ method: String, _ target: String, body: Data = Data(), patience: Duration? = nil,
         line: @escaping @Sendable (Data) -> Void
@@ -47,11 +55,23 @@ final class SocketExchange: Sendable {
         let request = Data((head + length + "\r\n").utf8) + body
         let answer = Promise<Answer?>()
         Thread.detachNewThread { [self] in answer.fulfill(send(request) ? receive(line) : nil) }
+        let limit = Mutex<Task<Void, Never>?>(nil)
+        defer { limit.withLock { $0 }?.cancel() }
         return await withTaskCancellationHandler {
             await answer.value
         } onCancel: {
             finishSending()
+            limit.withLock { $0 = Task { [self] in await abandon(after: Self.grace) } }
         }
+    }
+
+    /// Whether a canceled task has waited in vain for the end of the answer.
+    var wasAbandoned: Bool { isAbandoned.withLock { $0 } }
+
+    private func abandon(after time: Duration) async {
+        do { try await clock.sleep(time) } catch { return }
+        isAbandoned.withLock { $0 = true }
+        shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
     /// Says that nothing more is wanted; what the server still says is read.
