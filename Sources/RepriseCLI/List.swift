@@ -50,7 +50,9 @@ struct List: AsyncParsableCommand {
             }
             for line in lines { try Terminal.print(line.text) }
             let stored = lines.filter(\.isStored)
-            let bytes = try isNarrowed ? stored.reduce(0) { $0 + $1.report.storedBytes } : Self.storedBytes(inspector)
+            // Files that belong to several titles count once.
+            let bytes =
+                try isNarrowed ? stored.reduce(0) { $0 + $1.report.storedBytes } : inspector.totals().storedBytes
             let rest = lines.count - stored.count
             let awaited = rest == 0 ? "" : "; of \(rest) more nothing is stored yet"
             let word = files ? (stored.count == 1 ? "file" : "files") : (stored.count == 1 ? "title" : "titles")
@@ -60,11 +62,6 @@ struct List: AsyncParsableCommand {
 
     /// Whether only some titles or files are listed.
     private var isNarrowed: Bool { complete || tag != nil }
-
-    /// Files that belong to several titles count once.
-    private static func storedBytes(_ inspector: CacheInspector) throws -> Int64 {
-        try inspector.entries().reduce(0) { $0 + $1.storedBytes }
-    }
 
     private struct Line {
         let report: EntryReport
@@ -87,9 +84,9 @@ struct List: AsyncParsableCommand {
     }
 
     private func titleLines(_ inspector: CacheInspector) throws -> [Line] {
-        let titles = try StoredTitle.all(inspector, policy: names.names(cache).policy)
-        let listed = titles.filter { (tag == nil || $0.title.tag == tag) && (!complete || $0.isComplete) }
-        let stored = listed.map { stored in
+        let policy = try names.names(cache).policy
+        let stored = try StoredTitle.compactMap(inspector, policy: policy) { stored -> (key: CacheKey, line: Line)? in
+            guard tag == nil || stored.title.tag == tag, !complete || stored.isComplete else { return nil }
             let title = stored.title
             var text = Self.line(stored.storedBytes, share: stored.share, url: title.url, retention: title.retention)
             if let name = title.name { text += "  \(name)" }
@@ -98,9 +95,9 @@ struct List: AsyncParsableCommand {
                 let format = stored.outline.map { "\($0.formatName) " } ?? ""
                 text += "  (\(format)stream, \(stored.fileCount) \(stored.fileCount == 1 ? "file" : "files"))"
             }
-            return Line(report: EntryReport(stored), text: text, isStored: stored.fileCount > 0)
+            return (title.key, Line(report: EntryReport(stored), text: text, isStored: stored.fileCount > 0))
         }
-        return try stored + awaitedLines(inspector, besides: Set(titles.map(\.title.key)))
+        return try stored.map(\.line) + awaitedLines(inspector, besides: Set(stored.map(\.key)))
     }
 
     /// Pins and downloads of which nothing is stored yet.

@@ -29,14 +29,12 @@ struct Stats: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reporting {
             let inspector = try await cache.inspector()
-            let entries = try inspector.entries()
+            let (entries, stored, allocated) = try inspector.totals()
             let statistics = try inspector.statistics()
-            let stored = entries.reduce(0) { $0 + $1.storedBytes }
-            let allocated = entries.reduce(0) { $0 + $1.allocatedBytes }
             if json {
                 return try Terminal.printJSON(
                     Report(
-                        entries: entries.count, storedBytes: stored, allocatedBytes: allocated,
+                        entries: entries, storedBytes: stored, allocatedBytes: allocated,
                         indexBytes: inspector.indexBytes, servedBytes: statistics.bytesServed,
                         storeBytes: statistics.bytesFromStore, joinedBytes: statistics.bytesFromJoinedFetch,
                         originBytes: statistics.bytesFromOrigin, fetchedBytes: statistics.bytesFetched,
@@ -46,7 +44,7 @@ struct Stats: AsyncParsableCommand {
             let share = statistics.bytesServed > 0 ? Double(statistics.bytesSaved) / Double(statistics.bytesServed) : 0
             try Terminal.print(
                 """
-                Stored   \("\(ByteCount(stored))".leftPadded(9))  entries: \(entries.count)
+                Stored   \("\(ByteCount(stored))".leftPadded(9))  entries: \(entries)
                 On disk  \("\(ByteCount(allocated))".leftPadded(9))  index: \(ByteCount(inspector.indexBytes))
                 Served   \("\(ByteCount(statistics.bytesServed))".leftPadded(9))  reads: \(statistics.reads)
                 Fetched  \("\(ByteCount(statistics.bytesFetched))".leftPadded(9))  requests: \(statistics.originRequests)

@@ -9,8 +9,7 @@ package struct StoredTitle: Sendable {
     /// `nil` if it is no stream, or its playlist is not stored.
     package let outline: StreamOutline?
 
-    /// All titles that `inspector` sees, named by `policy`, the most recently used first.
-    package static func all(
+    private static func allTogether(
         _ inspector: CacheInspector, policy: CacheKeyPolicy
     ) throws(RepriseError) -> [StoredTitle] {
         let files = try StoredFiles(inspector, policy: policy)
@@ -29,26 +28,32 @@ package struct StoredTitle: Sendable {
     }
 
     /// The titles that play to their end without the origin, or those that do not, the most recently used first.
+    static func titles(complete: Bool, _ inspector: CacheInspector, policy: CacheKeyPolicy) throws -> [Title] {
+        try compactMap(inspector, policy: policy) { $0.isComplete == complete ? $0.title : nil }
+    }
+
+    /// What `transform` makes of the titles that `inspector` sees, named by `policy`, the most recently used first.
     ///
     /// Has the files of one title in memory at a time.
-    static func titles(
-        complete: Bool, _ inspector: CacheInspector, policy: CacheKeyPolicy
-    ) throws(RepriseError) -> [Title] {
+    package static func compactMap<T>(
+        _ inspector: CacheInspector, policy: CacheKeyPolicy, _ transform: (StoredTitle) throws -> T?
+    ) throws -> [T] {
         let untitled = StoredFiles(
             inspector, policy: policy, loaded: try inspector.untitledEntries(), looksUp: false)
         if untitled.entries.contains(where: { StreamOutline($0, in: untitled) != nil }) {
             // Stored before files were recorded as those of a stream: only all files together tell which ones are.
-            return try all(inspector, policy: policy).filter { $0.isComplete == complete }.map(\.title)
+            return try allTogether(inspector, policy: policy).compactMap(transform)
         }
         let loose = Set(untitled.entries.map(\.key))
         var members: Set<CacheKey> = []
-        var titles: [(title: Title, mayBePart: Bool)] = []
+        var titles: [(value: T, loosePart: CacheKey?)] = []
         for title in try inspector.titles() {
             let stored = try StoredTitle(title, inspector, policy: policy)
             if let outline = stored.outline { members.formUnion(loose.intersection(outline.members.keys)) }
-            if stored.isComplete == complete { titles.append((title, stored.isNoTitleOfItsOwn)) }
+            guard let value = try transform(stored) else { continue }
+            titles.append((value, stored.isNoTitleOfItsOwn ? title.key : nil))
         }
-        return titles.filter { !($0.mayBePart && members.contains($0.title.key)) }.map(\.title)
+        return titles.filter { title in title.loosePart.map { !members.contains($0) } ?? true }.map(\.value)
     }
 
     /// A title with its files alone.

@@ -40,6 +40,13 @@ public struct CacheInspector: Sendable {
     /// The stored entries, most recently used first.
     public func entries() throws(RepriseError) -> [CacheEntry] { try index?.entries() ?? [] }
 
+    /// How many entries there are, and what they occupy; reads no entry.
+    package func totals() throws(RepriseError) -> (entries: Int, storedBytes: Int64, allocatedBytes: Int64) {
+        guard let index else { return (0, 0, 0) }
+        let usage = try index.usage()
+        return (try index.entryCount(), usage.stored, usage.allocated)
+    }
+
     /// The stored entries that belong to no recorded title.
     package func untitledEntries() throws(RepriseError) -> [CacheEntry] { try index?.entries(isUntitled: true) ?? [] }
 

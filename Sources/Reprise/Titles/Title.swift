@@ -37,9 +37,9 @@ public struct Title: Sendable, Identifiable {
         key = CacheKey(fields.key)
         self.url = url
         (name, tag, isStream) = (fields.name, fields.tag, fields.isStream)
-        fileCount = row.fileCount
-        (storedBytes, allocatedBytes, ownBytes) = (row.usage.stored, row.usage.allocated, row.own)
-        lastUsed = row.lastUsed.map { Date(timeIntervalSince1970: $0) }
+        fileCount = row.sums.fileCount
+        (storedBytes, allocatedBytes, ownBytes) = (row.sums.usage.stored, row.sums.usage.allocated, row.sums.own)
+        lastUsed = row.sums.lastUsed.map { Date(timeIntervalSince1970: $0) }
         (plays, retention) = (row.plays, row.retention)
     }
 

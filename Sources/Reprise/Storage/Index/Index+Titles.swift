@@ -179,7 +179,34 @@ extension Index {
     }
 
     private func recordedTitles() throws(RepriseError) -> [Title] {
-        try read { try recordedTitles("", StatementArguments(), in: $0) }
+        try read { database in
+            let sums = try titleSums(in: database)
+            return try TitleSummaryRow.compactMap(
+                database,
+                sql: """
+                    SELECT \(Self.titleColumns) FROM title
+                    LEFT JOIN retention ON retention.keyHash = title.keyHash
+                    """
+            ) { row in
+                var row = row
+                row.sums = sums[row.title.id] ?? TitleSums()
+                return title(row)
+            }
+        }
+    }
+
+    /// SQL for what a title has besides its sums.
+    private static let titleColumns = """
+        title.id, title.keyHash, title.record, retention.kind, retention.until, retention.amount,
+            (SELECT MAX(plays) FROM entry AS first WHERE first.keyHash = title.keyHash OR first.keyHash IN
+                (SELECT keyHash FROM selection WHERE signpost = title.keyHash)) AS plays
+        """
+
+    private func title(_ row: TitleSummaryRow) -> Title? {
+        guard let fields = codec.decodeTitle(row.title.record, name: row.title.name),
+            let url = try? ResourceURL(fields.url)
+        else { return nil }
+        return Title(fields, url: url, row: row)
     }
 
     /// The titles with a row that `condition` selects, in no order.
@@ -189,24 +216,16 @@ extension Index {
         try TitleSummaryRow.compactMap(
             database,
             sql: """
-                SELECT title.id, title.keyHash, title.record, retention.kind, retention.until, retention.amount,
-                    COUNT(entry.keyHash) AS files, MAX(entry.lastUsed) AS lastUsed,
+                SELECT \(Self.titleColumns), COUNT(entry.keyHash) AS files, MAX(entry.lastUsed) AS lastUsed,
                     \(Self.sum("stored")) AS stored, \(Self.sum("allocated")) AS allocated,
-                    \(Self.sum("CASE WHEN \(Self.isShared) THEN 0 ELSE allocated END")) AS own,
-                    (SELECT MAX(plays) FROM entry AS first WHERE first.keyHash = title.keyHash OR first.keyHash IN
-                        (SELECT keyHash FROM selection WHERE signpost = title.keyHash)) AS plays
+                    \(Self.sum("CASE WHEN \(Self.isShared) THEN 0 ELSE allocated END")) AS own
                 FROM title LEFT JOIN member ON member.title = title.id
                 LEFT JOIN entry ON entry.keyHash = member.keyHash
                 LEFT JOIN generation ON generation.id = entry.generation
                 LEFT JOIN retention ON retention.keyHash = title.keyHash
                 \(condition) GROUP BY title.id
                 """, arguments: arguments
-        ) { row in
-            guard let fields = codec.decodeTitle(row.title.record, name: row.title.name),
-                let url = try? ResourceURL(fields.url)
-            else { return nil }
-            return Title(fields, url: url, row: row)
-        }
+        ) { title($0) }
     }
 
     // MARK: - Removing

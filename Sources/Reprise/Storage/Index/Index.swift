@@ -49,7 +49,19 @@ struct Index: Sendable {
 
     /// Every entry, most recently used first; with `isUntitled`, only those that belong to no title with a row.
     func entries(isUntitled: Bool = false) throws(RepriseError) -> [CacheEntry] {
-        try entries(isUntitled ? "WHERE NOT EXISTS (SELECT 1 FROM member WHERE keyHash = entry.keyHash)" : "")
+        // Beside `member` in the order of keys, which both have: by the index of uses, each file would be looked up.
+        try read { database in
+            isUntitled
+                ? try entries(
+                    "WHERE NOT EXISTS (SELECT 1 FROM member WHERE keyHash = entry.keyHash)", [],
+                    from: "entry NOT INDEXED", in: database)
+                : try entries("", [], in: database)
+        }
+    }
+
+    /// Number of entries.
+    func entryCount() throws(RepriseError) -> Int {
+        try read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM entry") ?? 0 }
     }
 
     /// The entries that belong to the title of `key`, most recently used first.
@@ -73,20 +85,24 @@ struct Index: Sendable {
     }
 
     /// The entries that `condition` selects, most recently used first.
-    func entries(_ condition: String, _ arguments: StatementArguments, in database: Database) throws -> [CacheEntry] {
-        try EntryRow.compactMap(
+    func entries(
+        _ condition: String, _ arguments: StatementArguments, from table: String = "entry", in database: Database
+    ) throws -> [CacheEntry] {
+        let entries: [CacheEntry] = try EntryRow.compactMap(
             database,
             sql: """
                 SELECT generation.id, generation.record, salt, allocated, stored, entry.keyHash, lastUsed, plays,
                     kind, until, amount
-                FROM entry JOIN generation ON generation.id = entry.generation
+                FROM \(table) JOIN generation ON generation.id = entry.generation
                 LEFT JOIN retention ON retention.keyHash = \(Self.holder)
-                \(condition) ORDER BY lastUsed DESC
+                \(condition)
                 """, arguments: arguments
         ) { row in
             guard let generation = row.generation, let record = codec.decode(generation) else { return nil }
             return CacheEntry(record: record, usage: generation.usage, row: row)
         }
+        // SQLite would sort the records, too, in a file.
+        return entries.sorted { $0.lastUsed > $1.lastUsed }
     }
 
     /// Those of `keys` of which something is recorded, variants included.

@@ -41,25 +41,17 @@ struct TitleRow: IndexRow {
     }
 }
 
-/// A row of `title` with the sums of its files.
+/// A row of `title` with the sums of its files, where the query has them.
 struct TitleSummaryRow: IndexRow {
     let title: TitleRow
-    let fileCount: Int
-    let usage: Usage
-    /// Bytes on disk of files that no other title has.
-    let own: Int64
-    /// In seconds since 1970; `nil` if nothing is stored.
-    let lastUsed: Double?
+    var sums: TitleSums
     let plays: Int
     let retention: Retention
 
     init?(_ row: Row) {
         guard let title = TitleRow(row) else { return nil }
         self.title = title
-        fileCount = max(0, row.value("files") ?? 0)
-        usage = Usage(row)
-        own = min(max(0, row.value("own") ?? 0), Usage.most)
-        lastUsed = row.value("lastUsed")
+        sums = TitleSums(row)
         plays = max(0, row.value("plays") ?? 0)
         retention = Retention(row)
     }
