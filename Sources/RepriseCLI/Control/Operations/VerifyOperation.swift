@@ -26,17 +26,23 @@ struct VerifyOperation: ControlOperation {
         let damagedRecords: Int
     }
 
-    /// One of so many steps of 64 KiB is told.
-    private static let toldSteps: Int64 = 100
+    /// Bytes after which it is told how far it is.
+    private static let toldStep: Int64 = 6 << 20
 
     func run(in cache: MediaCache, progress: @escaping @Sendable (Progress) -> Void) async throws -> Outcome {
         let last = Mutex(Progress(readBytes: 0, totalBytes: 0))
+        let told = Mutex<Int64>(-Self.toldStep)
         var report: VerificationReport?
         do {
             report = try await cache.verify { read, total in
                 let now = Progress(readBytes: read, totalBytes: total)
                 last.withLock { $0 = now }
-                if read / (64 << 10) % Self.toldSteps == 0 { progress(now) }
+                let isDue = told.withLock { told in
+                    guard read - told >= Self.toldStep else { return false }
+                    told = read
+                    return true
+                }
+                if isDue { progress(now) }
             }
         } catch is CancellationError { report = nil }
         return Outcome(report, at: last.withLock { $0 })
