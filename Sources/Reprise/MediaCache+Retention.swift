@@ -189,7 +189,7 @@ extension MediaCache {
         _ keys: [CacheKey]
     ) async throws -> (freed: Int64, entries: Int, left: Int, problem: RepriseError?) {
         guard let store = engine.store else { return (0, 0, 0, nil) }
-        for key in keys { downloads.cancel(key) }
+        await downloads.end(keys)
         await store.recorder.flush()
         var (freed, entries) = (Int64(0), 0)
         var left: [LeftFile] = []

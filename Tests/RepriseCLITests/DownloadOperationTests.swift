@@ -1,3 +1,4 @@
+import HTTPTypes
 import Reprise
 import RepriseTesting
 import TestLimits
@@ -9,9 +10,11 @@ import Testing
 /// Several commands that wait for one download of a server, as the server runs them.
 @Suite(.limit(minutes: 2)) struct DownloadOperationTests {
     /// A command that waits for a download, once it has told of it.
-    private static func begin(_ bench: Bench) async -> Task<DownloadOperation.Outcome, any Error> {
+    private static func begin(
+        _ bench: Bench, _ path: String = "/film", quality: String? = nil
+    ) async -> Task<DownloadOperation.Outcome, any Error> {
         let operation = DownloadOperation(
-            url: bench.origin.url("/film"), quality: nil, codec: nil, audio: nil, subtitles: nil, pause: true,
+            url: bench.origin.url(path), quality: quality, codec: nil, audio: nil, subtitles: nil, pause: true,
             names: Names())
         let (told, teller) = AsyncStream.makeStream(of: Void.self)
         let task = Task { try await operation.run(in: bench.cache) { _ in teller.yield() } }
@@ -62,5 +65,45 @@ import Testing
             await #expect(throws: CancellationError.self) { try await task.value }
             #expect(await !Self.isPaused(bench))
         }
+    }
+
+    @Test("a server that ends pauses nothing: the next one goes on") func endOfTheProcess() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/film", length: 300_000)
+            bench.origin.hold("/film", at: 100_000)
+            let task = await Self.begin(bench)
+            bench.cache.downloads.processEnds()
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(await !Self.isPaused(bench))
+        }
+    }
+
+    @Test("who waits for one quality is not told that another one is all") func otherSelection() async throws {
+        try await Bench.run(configure: { $0.downloadsStreams = true }) { bench async throws in
+            let variants = ["high": 2_000_000, "low": 800_000]
+            for (name, bandwidth) in variants {
+                Self.publish(
+                    "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\n\(name).ts\n#EXT-X-ENDLIST\n", "/\(name).m3u8", bench
+                )
+                bench.publish("/\(name).ts", length: Int64(bandwidth / 10), type: "video/mp2t")
+                bench.origin.hold("/\(name).ts", at: 40_000)
+            }
+            let lines = variants.map { "#EXT-X-STREAM-INF:BANDWIDTH=\($0.value)\n\($0.key).m3u8\n" }
+            Self.publish("#EXTM3U\n\(lines.joined())", "/main.m3u8", bench)
+            let first = await Self.begin(bench, "/main.m3u8", quality: "best")
+            let second = await Self.begin(bench, "/main.m3u8", quality: "smallest")
+            for name in variants.keys { bench.origin.release("/\(name).ts") }
+            let (replaced, whole) = (try await first.value, try await second.value)
+            #expect(replaced.failure?.code == "replaced")
+            #expect(whole.failure == nil)
+        }
+    }
+
+    private static func publish(_ list: String, _ path: String, _ bench: Bench) {
+        bench.origin.set(
+            TestOrigin.Resource(
+                .bytes(Array(list.utf8)), mediaType: "application/vnd.apple.mpegurl", etag: "\"\(path)\"",
+                fields: [.cacheControl: "max-age=86400"]), at: path)
     }
 }

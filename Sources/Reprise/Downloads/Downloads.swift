@@ -26,6 +26,8 @@ public final class Downloads: Sendable {
         /// The last error that was told of each download that waits.
         var told: [CacheKey: RepriseError.Code] = [:]
         var followers: [CacheKey: DownloadFollowers] = [:]
+        /// Whether the commands end because the process does.
+        var isProcessEnding = false
         var resumption: Task<Void, Never>?
         /// Looks at the time of day.
         var watch: Task<Void, Never>?
@@ -158,6 +160,9 @@ public final class Downloads: Sendable {
         apply { $0.putBack(item) }
     }
 
+    /// The process ends, and with it the commands that wait: no download is paused because of that.
+    package func processEnds() { state.withLock { $0.isProcessEnding = true } }
+
     /// A command begins to wait for the download of `key`.
     ///
     /// With `pausing`, the download is paused when the last command that waits for it is ended early, unless it was
@@ -177,7 +182,7 @@ public final class Downloads: Sendable {
         let isToBePaused = state.withLock { state in
             let isToBePaused = state.followers[key]?.leave(isCanceled: isCanceled) ?? false
             if state.followers[key]?.isEmpty == true { state.followers[key] = nil }
-            return isToBePaused
+            return isToBePaused && !state.isProcessEnding
         }
         if isToBePaused { try await pause(key) }
     }
@@ -256,14 +261,22 @@ public final class Downloads: Sendable {
         apply { $0.add(key, request: request, selection: selection, keyRule: keyRule) }
     }
 
-    /// `key` is no download any more.
-    func cancel(_ key: CacheKey) {
+    /// `keys` are no downloads any more; returns when what ran for them has ended, so that nothing more of them comes.
+    func end(_ keys: [CacheKey]) async {
+        var tasks: [Task<Void, Never>] = []
+        for key in keys { tasks += cancel(key) }
+        for task in tasks { await task.value }
+    }
+
+    /// `key` is no download any more; returns what runs for it, and ends soon.
+    @discardableResult
+    func cancel(_ key: CacheKey) -> [Task<Void, Never>] {
         let wait = state.withLock { state in
             state.streams[key] = nil
             return state.waits.removeValue(forKey: key)
         }
         wait?.cancel()
-        apply { $0.remove(key) }
+        return perform { $0.remove(key) }.canceled
     }
 
     /// Looks at the time of day until it does not matter.
@@ -323,7 +336,11 @@ public final class Downloads: Sendable {
 
     /// Changes the queue and does what follows from it; returns the keys in their new order.
     @discardableResult
-    private func apply(_ change: (inout DownloadQueue) -> [DownloadQueue.Effect]) -> [CacheKey] {
+    private func apply(_ change: (inout DownloadQueue) -> [DownloadQueue.Effect]) -> [CacheKey] { perform(change).keys }
+
+    private func perform(
+        _ change: (inout DownloadQueue) -> [DownloadQueue.Effect]
+    ) -> (keys: [CacheKey], canceled: [Task<Void, Never>]) {
         let (canceled, keys) = state.withLock { state in
             var canceled: [Task<Void, Never>] = []
             for effect in change(&state.queue) {
@@ -337,7 +354,7 @@ public final class Downloads: Sendable {
         }
         for task in canceled { task.cancel() }
         board.changed(Self.signal)
-        return keys
+        return (keys, canceled)
     }
 
     private func launch(_ run: DownloadQueue.Run, of item: DownloadQueue.Item, in state: inout State) {

@@ -72,8 +72,9 @@ extension MediaCache {
         _ keys: [CacheKey]
     ) async throws -> (freed: Int64, entries: Int, problem: RepriseError?) {
         guard let store = engine.store else { return (0, 0, nil) }
+        await downloads.end(keys)
+        // What was on its way is recorded as a file of its title, and goes with it.
         await store.recorder.flush()
-        for key in keys { downloads.cancel(key) }
         let files = try await store.recorder.removeTitles(keys)
         let outcome = try await removed(Array(Set(keys + files)))
         return (outcome.freed, outcome.entries, outcome.problem)

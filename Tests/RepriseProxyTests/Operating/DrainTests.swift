@@ -26,6 +26,22 @@ import Testing
         return client
     }
 
+    @Test("the download that a command waits for is not paused because the server ends") func downloads() async throws {
+        try await ProxyBench.run { proxy async throws in
+            let downloads = proxy.bench.cache.downloads
+            proxy.bench.publish("/film", length: Self.length)
+            proxy.bench.origin.hold("/film", at: Self.held)
+            let resource = try proxy.bench.cache.resource(for: proxy.bench.origin.url("/film"))
+            await downloads.join(resource.key, pausing: true)
+            try await downloads.add(resource)
+            _ = await proxy.server.drain()
+            try await downloads.leave(resource.key, isCanceled: true)
+            var isPaused = false
+            if case .paused = await downloads.list().first?.state { isPaused = true }
+            #expect(!isPaused)
+        }
+    }
+
     @Test func runningAnswersEndNewOnesAreTheLastAndReadinessSaysSo() async throws {
         let clock = ManualClock()
         try await ProxyBench.run(configureProxy: Self.setTime(clock)) { proxy async throws in

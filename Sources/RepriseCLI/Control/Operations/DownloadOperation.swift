@@ -52,7 +52,7 @@ struct DownloadOperation: ControlOperation {
         do {
             try await add(resource, to: cache, selection: selection)
             async let _ = Self.follow(resource.key, in: cache, progress: progress)
-            if let failure = try await Self.end(of: resource, in: cache) { return Outcome(failure: failure) }
+            if let failure = try await Self.end(of: resource, selection: selection, in: cache) { return Outcome(failure: failure) }
         } catch is CancellationError {
             throw CancellationError()
         } catch {
@@ -106,10 +106,18 @@ struct DownloadOperation: ControlOperation {
     }
 
     /// Waits until it is done; returns what others have made of it that ends it otherwise.
-    private static func end(of resource: MediaResource, in cache: MediaCache) async throws -> FailedTransfer? {
+    private static func end(
+        of resource: MediaResource, selection: StreamSelection, in cache: MediaCache
+    ) async throws -> FailedTransfer? {
         for await list in cache.downloads.updates(every: .zero) {
-            switch list.first(where: { $0.key == resource.key })?.state {
-            case .done: return nil
+            let download = list.first { $0.key == resource.key }
+            switch download?.state {
+            case .done:
+                guard download?.files != nil, download?.selection != selection else { return nil }
+                return endedByOthers(
+                    resource, "replaced",
+                    "is stored as others have chosen since then, with other qualities or languages. To have these: run "
+                        + "the same command again.")
             case .waiting(.schedule, _): continue
             case .failed(let error), .waiting(_, let error): throw await Pin.reason(error, of: resource)
             case .queued, .running: continue
