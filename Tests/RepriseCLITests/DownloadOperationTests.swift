@@ -1,5 +1,6 @@
 import HTTPTypes
 import Reprise
+import RepriseStreams
 import RepriseTesting
 import TestLimits
 import TestSupport

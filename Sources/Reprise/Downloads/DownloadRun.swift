@@ -80,6 +80,8 @@ struct DownloadRun: Sendable {
         try stream.settle(lists)
         try stream.assignRole(namesPlaylists: playlists.count > 1)
         try await fetch(members, playlists: playlists)
+        // Once more: what another title fetched in the meantime was not stored yet, and belongs to both.
+        engine.store?.recorder.note(Array(playlists.keys) + members.map(\.key), in: stream.title)
         try await giveUpUnnamed()
     }
 

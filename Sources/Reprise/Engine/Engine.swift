@@ -79,6 +79,14 @@ final class Engine: Sendable {
 
     var liveKeys: [CacheKey] { state.withLock { $0.resources.all }.map(\.key) }
 
+    /// The files in memory that are stored for `titles` and no others; the index may not know them yet.
+    func liveFiles(of titles: Set<CacheKey>) -> [CacheKey] {
+        state.withLock { $0.resources.all }.filter { resource in
+            let named = resource.liveGeneration?.record.titles ?? []
+            return !named.isEmpty && named.allSatisfy { titles.contains($0.key) }
+        }.map(\.key)
+    }
+
     /// Whether a resource in memory has this name in the index.
     func isLive(name: String) -> Bool { state.withLock { $0.resources.contains(name: name) } }
 

@@ -73,9 +73,11 @@ extension MediaCache {
     ) async throws -> (freed: Int64, entries: Int, problem: RepriseError?) {
         guard let store = engine.store else { return (0, 0, nil) }
         await downloads.end(keys)
-        // What was on its way is recorded as a file of its title, and goes with it.
         await store.recorder.flush()
-        let files = try await store.recorder.removeTitles(keys)
+        // What is on its way to the disk goes, too; of what the index knows, it decides.
+        let live = engine.liveFiles(of: Set(keys))
+        let known = try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.recorded(live) }
+        let files = try await store.recorder.removeTitles(keys) + live.filter { !known.contains($0) }
         let outcome = try await removed(Array(Set(keys + files)))
         return (outcome.freed, outcome.entries, outcome.problem)
     }

@@ -52,7 +52,9 @@ struct DownloadOperation: ControlOperation {
         do {
             try await add(resource, to: cache, selection: selection)
             async let _ = Self.follow(resource.key, in: cache, progress: progress)
-            if let failure = try await Self.end(of: resource, selection: selection, in: cache) { return Outcome(failure: failure) }
+            if let failure = try await Self.end(of: resource, selection: selection, in: cache) {
+                return Outcome(failure: failure)
+            }
         } catch is CancellationError {
             throw CancellationError()
         } catch {
