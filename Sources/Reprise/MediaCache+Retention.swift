@@ -188,23 +188,6 @@ extension MediaCache {
     package func removed(
         _ keys: [CacheKey]
     ) async throws -> (freed: Int64, entries: Int, left: Int, problem: RepriseError?) {
-        guard let store = engine.store else { return (0, 0, 0, nil) }
-        await downloads.end(keys)
-        await store.recorder.flush()
-        var (freed, entries) = (Int64(0), 0)
-        var left: [LeftFile] = []
-        var rest = keys[...]
-        while !rest.isEmpty {
-            let outcome = try await engine.remove(Array(rest.prefix(Self.removalBatch)), in: store)
-            freed += outcome.freed
-            entries += outcome.entries
-            left += outcome.left
-            rest = rest.dropFirst(Self.removalBatch)
-        }
-        downloads.roomWasMade()
-        return (freed, entries, left.count, LeftFile.error(left))
+        try await engine.removed(keys, endingIn: downloads)
     }
-
-    /// Entries that one transaction removes: few enough not to delay a batch of records for long.
-    private static var removalBatch: Int { 500 }
 }

@@ -66,14 +66,19 @@ import Testing
         if case .done = download.state { true } else { false }
     }
 
-    @Test("what is on its way while a stream is removed goes with it") func removedUnderWay() async throws {
+    @Test("what is on its way while a stream is removed goes with it", arguments: [false, true])
+    func removedUnderWay(asDownload: Bool) async throws {
         try await Self.run { bench, resource async throws in
             for path in Self.segments[2...] { bench.origin.hold(path, at: 50_000) }
             try await bench.cache.downloads.add(resource)
             await bench.origin.waitUntil { counters in
                 Self.segments[2...].allSatisfy { counters[$0].bodyBytesSent >= 50_000 }
             }
-            _ = try await bench.cache.removeTitle(resource.key)
+            if asDownload {
+                try await bench.cache.downloads.remove(resource.key)
+            } else {
+                try await bench.cache.removeTitle(resource.key)
+            }
             for path in Self.segments[2...] { bench.origin.release(path) }
             await bench.cache.becomeIdle()
             let left = try await bench.cache.entries().map(\.url.target)

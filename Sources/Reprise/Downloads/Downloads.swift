@@ -95,12 +95,9 @@ public final class Downloads: Sendable {
     /// bytes of media freed. Throws ``RepriseError`` with code `storageUnavailable`.
     @discardableResult
     public func remove(_ key: CacheKey) async throws -> Int64 {
-        guard let engine, let store = engine.store else { return 0 }
-        await store.recorder.flush()
-        cancel(key)
-        let files = try await store.recorder.removeTitles([key])
-        let outcome = try await engine.remove(Array(Set([key] + files)), in: store)
-        if let problem = LeftFile.error(outcome.left) { throw problem }
+        guard let engine else { return 0 }
+        let outcome = try await engine.removedTitles([key], endingIn: self)
+        if let problem = outcome.problem { throw problem }
         return outcome.freed
     }
 

@@ -77,21 +77,16 @@ final class Engine: Sendable {
         return live
     }
 
-    var liveKeys: [CacheKey] { state.withLock { $0.resources.all }.map(\.key) }
+    /// The resources in memory.
+    var liveResources: [LiveResource] { state.withLock { $0.resources.all } }
 
-    /// The files in memory that are stored for `titles` and no others; the index may not know them yet.
-    func liveFiles(of titles: Set<CacheKey>) -> [CacheKey] {
-        state.withLock { $0.resources.all }.filter { resource in
-            let named = resource.liveGeneration?.record.titles ?? []
-            return !named.isEmpty && named.allSatisfy { titles.contains($0.key) }
-        }.map(\.key)
-    }
+    var liveKeys: [CacheKey] { liveResources.map(\.key) }
 
     /// Whether a resource in memory has this name in the index.
     func isLive(name: String) -> Bool { state.withLock { $0.resources.contains(name: name) } }
 
     var isIdle: Bool {
-        state.withLock { $0.resources.all }.allSatisfy(\.isIdle) && fetchesUnderWay.withLock { $0 } == 0
+        liveResources.allSatisfy(\.isIdle) && fetchesUnderWay.withLock { $0 } == 0
     }
 
     func liveResource(_ key: CacheKey) -> LiveResource? { state.withLock { $0.resources[key] } }

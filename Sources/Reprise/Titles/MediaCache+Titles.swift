@@ -71,15 +71,7 @@ extension MediaCache {
     package func removedTitles(
         _ keys: [CacheKey]
     ) async throws -> (freed: Int64, entries: Int, problem: RepriseError?) {
-        guard let store = engine.store else { return (0, 0, nil) }
-        await downloads.end(keys)
-        await store.recorder.flush()
-        // What is on its way to the disk goes, too; of what the index knows, it decides.
-        let live = engine.liveFiles(of: Set(keys))
-        let known = try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.recorded(live) }
-        let files = try await store.recorder.removeTitles(keys) + live.filter { !known.contains($0) }
-        let outcome = try await removed(Array(Set(keys + files)))
-        return (outcome.freed, outcome.entries, outcome.problem)
+        try await engine.removedTitles(keys, endingIn: downloads)
     }
 
     /// What ``removedTitles(_:)`` would free, without its ``RemovalForecast/urls``.

@@ -96,13 +96,7 @@ extension Index {
 
     private func allEntries() throws(RepriseError) -> [EntryCensus.Change] {
         try read { database in
-            try EntryRow.compactMap(
-                database,
-                sql: """
-                    SELECT entry.keyHash, generation.id, record, salt, allocated, stored FROM entry
-                    LEFT JOIN generation ON generation.id = entry.generation
-                    """
-            ) { row in
+            try EntryRow.compactMap(database, sql: EntryRow.withGenerations) { row in
                 guard let generation = row.generation, let record = codec.decode(generation) else {
                     return EntryCensus.Change(name: row.name, isComplete: false)
                 }

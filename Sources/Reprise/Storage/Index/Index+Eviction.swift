@@ -38,8 +38,7 @@ extension Index {
             try EntryRow.compactMap(
                 database,
                 sql: """
-                    SELECT entry.keyHash, generation.id, record, salt, allocated, stored FROM entry
-                    LEFT JOIN generation ON generation.id = entry.generation
+                    \(EntryRow.withGenerations)
                     WHERE retained = 0 AND live >= ? AND lastUsed < ? ORDER BY \(policy.order) LIMIT ? OFFSET ?
                     """, arguments: [onlyLive ? 1 : 0, date ?? .infinity, limit, offset]
             ) { try candidate($0, in: database) }

@@ -11,6 +11,12 @@ struct EntryRow: IndexRow {
     let plays: Int
     let retention: Retention
 
+    /// SQL for entries with their generations.
+    static let withGenerations = """
+        SELECT entry.keyHash, generation.id, record, salt, allocated, stored FROM entry
+        LEFT JOIN generation ON generation.id = entry.generation
+        """
+
     init?(_ row: Row) {
         guard let name: String = row.value("keyHash") else { return nil }
         self.name = name

@@ -1,0 +1,55 @@
+/// The removal of entries and titles on request; eviction goes its own way.
+extension Engine {
+    /// Entries that one transaction removes: few enough not to delay a batch of records for long.
+    private static var removalBatch: Int { 500 }
+
+    /// Removes the entries under `keys` in few transactions, after what `downloads` fetches of them has ended.
+    ///
+    /// Returns the bytes of media freed, the number of entries that are gone, that of files that could not be removed,
+    /// and the error that reports them.
+    func removed(
+        _ keys: [CacheKey], endingIn downloads: Downloads
+    ) async throws -> (freed: Int64, entries: Int, left: Int, problem: RepriseError?) {
+        guard let store else { return (0, 0, 0, nil) }
+        await downloads.end(keys)
+        await store.recorder.flush()
+        var (freed, entries) = (Int64(0), 0)
+        var left: [LeftFile] = []
+        var rest = keys[...]
+        while !rest.isEmpty {
+            let outcome = try await remove(Array(rest.prefix(Self.removalBatch)), in: store)
+            freed += outcome.freed
+            entries += outcome.entries
+            left += outcome.left
+            rest = rest.dropFirst(Self.removalBatch)
+        }
+        downloads.roomWasMade()
+        return (freed, entries, left.count, LeftFile.error(left))
+    }
+
+    /// Removes the titles of `keys`, with those of their files that belong to no other title and are not retained by
+    /// themselves.
+    ///
+    /// Returns what ``removed(_:endingIn:)`` does.
+    func removedTitles(
+        _ keys: [CacheKey], endingIn downloads: Downloads
+    ) async throws -> (freed: Int64, entries: Int, problem: RepriseError?) {
+        guard let store else { return (0, 0, nil) }
+        await downloads.end(keys)
+        await store.recorder.flush()
+        // What is on its way to the disk goes, too; of what the index knows, it decides.
+        let live = liveFiles(of: Set(keys))
+        let known = try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.recorded(live) }
+        let files = try await store.recorder.removeTitles(keys) + live.filter { !known.contains($0) }
+        let outcome = try await removed(Array(Set(keys + files)), endingIn: downloads)
+        return (outcome.freed, outcome.entries, outcome.problem)
+    }
+
+    /// The files in memory that are stored for `titles` and no others; the index may not know them yet.
+    private func liveFiles(of titles: Set<CacheKey>) -> [CacheKey] {
+        liveResources.filter { resource in
+            let named = resource.liveGeneration?.record.titles ?? []
+            return !named.isEmpty && named.allSatisfy { titles.contains($0.key) }
+        }.map(\.key)
+    }
+}
