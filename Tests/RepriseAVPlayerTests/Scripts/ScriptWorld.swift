@@ -185,10 +185,11 @@ import Foundation
         func settle() async {
             var calm = 0
             while calm < 3 {
+                await network.idle()
+                await DiskExecutor.shared.idle()
                 let before = DiskExecutor.shared.load
                 guard before.isIdle, !network.isBusy else {
                     calm = 0
-                    await Task.yield()
                     continue
                 }
                 let queues = state.withLock { state in state.items.values.map(\.queue) + state.leftQueues }
