@@ -12,6 +12,8 @@
         private struct Pending {
             let name: String
             let part: LiveList.Part
+            /// The answer may be a delta update.
+            var isDelta = false
             let task: Task<(HLSPlayerRules.Outcome, [UInt8]), any Error>
         }
 
@@ -23,13 +25,14 @@
         private var lists: [URL] = []
         private(set) var variant = 0
         private var list: LiveList?
+        private var listTime = Duration.zero
         private var nextReload = Duration.zero
         private var pendingList: Pending?
         private var hinted: Pending?
         /// What is played next; `nil` before the first list, and after the window has passed over it.
         private var position: LiveList.Part?
 
-        private(set) var segments = 0, parts = 0, jumps = 0, refusals = 0, heldLists = 0
+        private(set) var segments = 0, parts = 0, jumps = 0, refusals = 0, heldLists = 0, deltas = 0
 
         /// Returns after a broken connection, when the next request may be sent.
         var pause: () async -> Void = {}
@@ -78,7 +81,8 @@
                     pendingList = nil
                     try await finish(pending, at: now)
                 } else if let list, list.canBlockReload, nextReload <= now {
-                    wait(for: list.next)
+                    // Of a list that is younger than half the boundary (rfc8216bis §6.3.7).
+                    wait(for: list.next, isDelta: now - listTime < list.skipBoundary / 2)
                 } else if nextReload <= now {
                     try await take(try await load(listURL()), asked: nil, at: now)
                 } else {
@@ -93,17 +97,17 @@
 
         private func listURL() -> URL { lists[variant] }
 
-        private func wait(for part: LiveList.Part) {
-            let name = LiveStream.blocking("v\(variant).m3u8", part)
+        private func wait(for part: LiveList.Part, isDelta: Bool) {
+            let name = LiveStream.blocking("v\(variant).m3u8", part, isDelta: isDelta)
             if stream.holds(name) { heldLists += 1 }
             guard let url = URL(string: name, relativeTo: listURL())?.absoluteURL else { return }
-            pendingList = Pending(name: name, part: part, task: send(url))
+            pendingList = Pending(name: name, part: part, isDelta: isDelta, task: send(url))
         }
 
         private func finish(_ pending: Pending, at now: Duration) async throws {
             let (outcome, body) = try await pending.task.value
             switch rules.react(to: outcome) {
-            case .use: try await take(body, asked: pending.part, at: now)
+            case .use: try await take(body, asked: pending.part, isDelta: pending.isDelta, at: now)
             case .again(let delay):
                 refusals += 1
                 nextReload = now + delay
@@ -111,14 +115,19 @@
             }
         }
 
-        private func take(_ body: [UInt8]?, asked: LiveList.Part?, at now: Duration) async throws {
+        private func take(
+            _ body: [UInt8]?, asked: LiveList.Part?, isDelta: Bool = false, at now: Duration
+        ) async throws {
             guard let body else {
                 nextReload = now + .seconds(1)
                 return
             }
-            let new = LiveList(String(decoding: body, as: UTF8.self))
+            let new = LiveList(String(decoding: body, as: UTF8.self), on: list)
             if let list { #expect(list.next <= new.next, "no list is older than the one before") }
-            list = new
+            #expect(isDelta || new.skipped == 0, "a delta update came to a request for the whole list")
+            #expect(!new.segments.contains(""), "a delta update leaves out what the list before it did not have")
+            deltas += new.skipped > 0 ? 1 : 0
+            (list, listTime) = (new, now)
             switch reloads.take(new, asked: asked, at: now) {
             case .reload(let time): nextReload = time
             case .fail(let code): throw HLSPlayerModel.ItemFailed(code: code)

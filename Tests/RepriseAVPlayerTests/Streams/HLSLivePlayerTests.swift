@@ -17,7 +17,7 @@
     #endif
 
     /// Random plays of live HLS items through the proxy in the process, with and without parts, on a clock of the
-    /// test's: two players of one stream, suspensions, refused lists, variant switches.
+    /// test's: two players of one stream, delta updates, suspensions, refused lists, variant switches.
     ///
     /// `REPRISE_HLS_ROUNDS=500 REPRISE_AVPLAYER_SEED=1` plays more of them, or others.
     @Suite(.limit(minutes: 5)) struct HLSLivePlayerTests {
@@ -36,7 +36,7 @@
             }
             print("Live HLS: \(rounds) rounds, \(total)")
             // A run in which these never happen proves nothing.
-            #expect(total.segments > 0 && total.parts > 0 && total.heldLists > 0)
+            #expect(total.segments > 0 && total.parts > 0 && total.heldLists > 0 && total.deltas > 0)
             #expect(total.suspensions > 0 && total.switches > 0 && total.failures > 0 && total.refusals > 0)
         }
     }
@@ -45,7 +45,7 @@
     final class HLSLiveRound {
         /// What happened, in numbers.
         struct Tally {
-            var segments = 0, parts = 0, heldLists = 0, refusals = 0, jumps = 0
+            var segments = 0, parts = 0, heldLists = 0, deltas = 0, refusals = 0, jumps = 0
             var suspensions = 0, switches = 0, failures = 0
         }
 
@@ -60,7 +60,9 @@
 
         init(seed: UInt64, in world: HLSWorld, clock: ShiftableClock) {
             (self.world, self.clock, beginning) = (world, clock, clock.now)
-            stream = LiveStream(at: "/live\(seed)", of: world.origin, hasParts: seed.isMultiple(of: 2))
+            stream = LiveStream(
+                at: "/live\(seed)", of: world.origin, hasParts: seed.isMultiple(of: 2),
+                hasDeltas: seed.isMultiple(of: 4))
             random = SeededGenerator(seed: seed)
         }
 
@@ -79,6 +81,7 @@
                 total.segments += player.segments
                 total.parts += player.parts
                 total.heldLists += player.heldLists
+                total.deltas += player.deltas
                 total.refusals += player.refusals
                 total.jumps += player.jumps
                 #expect(player.segments + player.parts / LiveStream.targetDuration >= 8)

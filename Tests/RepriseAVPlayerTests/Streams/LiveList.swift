@@ -15,10 +15,17 @@ struct LiveList: Sendable, Equatable {
     private(set) var parts: [Part: String] = [:]
     private(set) var hint: String?
     private(set) var canBlockReload = false
+    /// Older segments may be left out of a delta update; zero if the server makes none.
+    private(set) var skipBoundary = Duration.zero
+    /// Segments that a delta update left out, which come from the list before it.
+    private(set) var skipped = 0
     /// The part that comes after all of the list.
     private(set) var next = Part(segment: 0, part: 0)
 
-    init(_ text: String) {
+    /// Reads a list; `base` is the one before it, from which come the segments that a delta update leaves out.
+    ///
+    /// What the base does not have either is the empty text.
+    init(_ text: String, on base: LiveList? = nil) {
         var part = 0
         for line in text.split(separator: "\n").map(String.init) {
             if let value = line.value(of: "#EXT-X-TARGETDURATION:") {
@@ -27,6 +34,10 @@ struct LiveList: Sendable, Equatable {
                 sequence = Int(value) ?? 0
             } else if line.hasPrefix("#EXT-X-SERVER-CONTROL:") {
                 canBlockReload = line.contains("CAN-BLOCK-RELOAD=YES")
+                skipBoundary = .seconds(line.number(of: "CAN-SKIP-UNTIL") ?? 0)
+            } else if line.hasPrefix("#EXT-X-SKIP:") {
+                skipped = line.number(of: "SKIPPED-SEGMENTS") ?? 0
+                segments = (sequence..<sequence + skipped).map { base?.segment($0) ?? "" }
             } else if line.hasPrefix("#EXT-X-PART:") {
                 parts[Part(segment: sequence + segments.count, part: part)] = line.uri
                 part += 1
@@ -54,6 +65,11 @@ extension LiveList.Part: Comparable {
 
 extension String {
     fileprivate func value(of tag: String) -> String? { hasPrefix(tag) ? String(dropFirst(tag.count)) : nil }
+
+    fileprivate func number(of attribute: String) -> Int? {
+        guard let start = range(of: attribute + "=") else { return nil }
+        return Int(self[start.upperBound...].prefix { $0.isNumber })
+    }
 
     fileprivate var uri: String? {
         guard let start = range(of: "URI=\"") else { return nil }

@@ -11,7 +11,9 @@
         static let targetDuration = 4
         static let variants = 2
         /// Segments in a list.
-        private static let window = 6
+        private static let window = 10
+        /// Delta updates leave out older segments, in seconds: at least six target durations (rfc8216bis §4.4.3.8).
+        private static let skipBoundary = 24
         /// Parts for which blocking requests are answered though they exist.
         private static let partsAskedFor = 12
         /// Segments that are there at the beginning.
@@ -20,6 +22,8 @@
         private let origin: TestOrigin
         private let folder: String
         let hasParts: Bool
+        /// The origin makes delta updates.
+        let hasDeltas: Bool
         /// Parts of a second that exist by now.
         private(set) var edge = 0
         private var held: Set<String> = []
@@ -28,8 +32,8 @@
         /// The origin answers 503 to requests for lists.
         private(set) var isFailing = false
 
-        init(at folder: String, of origin: TestOrigin, hasParts: Bool) {
-            (self.folder, self.origin, self.hasParts) = (folder, origin, hasParts)
+        init(at folder: String, of origin: TestOrigin, hasParts: Bool, hasDeltas: Bool) {
+            (self.folder, self.origin, self.hasParts, self.hasDeltas) = (folder, origin, hasParts, hasDeltas)
             let lists = (0..<Self.variants).map { "#EXT-X-STREAM-INF:BANDWIDTH=\(1000 * ($0 + 1))\nv\($0).m3u8\n" }
             set(Array("#EXTM3U\n\(lists.joined())".utf8), at: "main.m3u8", isList: true)
             edge = Self.firstSegments * Self.targetDuration
@@ -98,9 +102,9 @@
 
         // MARK: - Lists
 
-        /// The list's URL that waits for a part.
-        static func blocking(_ list: String, _ part: LiveList.Part) -> String {
-            "\(list)?_HLS_msn=\(part.segment)&_HLS_part=\(part.part)"
+        /// The list's URL that waits for a part, of a delta update or of the whole list.
+        static func blocking(_ list: String, _ part: LiveList.Part, isDelta: Bool) -> String {
+            "\(list)?_HLS_msn=\(part.segment)&_HLS_part=\(part.part)" + (isDelta ? "&_HLS_skip=YES" : "")
         }
 
         private func publishLists() {
@@ -108,19 +112,23 @@
                 let name = "v\(variant).m3u8"
                 set(Array(text(variant, upTo: edge).utf8), at: name, isList: true)
                 guard hasParts else { continue }
-                // What is there by now is answered at once, with the list of now.
-                for index in edge - Self.partsAskedFor..<edge {
-                    let past = Self.blocking(name, Self.part(index))
-                    set(Array(text(variant, upTo: edge).utf8), at: past, isList: true)
-                    release(past)
-                }
-                let next = Self.blocking(name, Self.part(edge))
-                hold(next)
-                set(Array(text(variant, upTo: edge + 1).utf8), at: next, isList: true)
+                for isDelta in hasDeltas ? [false, true] : [false] { publishBlocking(variant, name, isDelta) }
             }
         }
 
-        private func text(_ variant: Int, upTo edge: Int) -> String {
+        private func publishBlocking(_ variant: Int, _ name: String, _ isDelta: Bool) {
+            // What is there by now is answered at once, with the list of now.
+            for index in edge - Self.partsAskedFor..<edge {
+                let past = Self.blocking(name, Self.part(index), isDelta: isDelta)
+                set(Array(text(variant, upTo: edge, isDelta: isDelta).utf8), at: past, isList: true)
+                release(past)
+            }
+            let next = Self.blocking(name, Self.part(edge), isDelta: isDelta)
+            hold(next)
+            set(Array(text(variant, upTo: edge + 1, isDelta: isDelta).utf8), at: next, isList: true)
+        }
+
+        private func text(_ variant: Int, upTo edge: Int, isDelta: Bool = false) -> String {
             let complete = edge / Self.targetDuration
             let first = max(0, complete - Self.window)
             var lines = [
@@ -128,11 +136,15 @@
                 "#EXT-X-MEDIA-SEQUENCE:\(first)",
             ]
             if hasParts {
+                let skip = hasDeltas ? ",CAN-SKIP-UNTIL=\(Self.skipBoundary)" : ""
                 lines += [
-                    "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=3", "#EXT-X-PART-INF:PART-TARGET=1",
+                    "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=3\(skip)",
+                    "#EXT-X-PART-INF:PART-TARGET=1",
                 ]
             }
-            for number in first..<complete {
+            let skipped = isDelta ? max(0, (edge - Self.skipBoundary) / Self.targetDuration - first) : 0
+            if skipped > 0 { lines.append("#EXT-X-SKIP:SKIPPED-SEGMENTS=\(skipped)") }
+            for number in first + skipped..<complete {
                 if hasParts, number >= complete - 2 {
                     lines += (0..<Self.targetDuration).map { partLine(variant, number * Self.targetDuration + $0) }
                 }
