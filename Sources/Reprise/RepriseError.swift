@@ -24,7 +24,8 @@ public struct RepriseError: Error, Sendable, CustomStringConvertible {
     /// The origin's response, for code `originRefused`.
     public let refusal: OriginRefusal?
 
-    /// What leaves no room, for code `storageFull`, where that is known; the command says it in its own words.
+    /// What prevents storing, for the codes `storageFull` and `notStored`, where that is known; the command says it in
+    /// its own words.
     package internal(set) var obstacle: StorageObstacle?
 
     /// Creates an error.

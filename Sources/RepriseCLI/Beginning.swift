@@ -54,7 +54,8 @@ struct Beginning: ExpressibleByArgument, Sendable {
         let name = URLText.name(of: resource.url.description)
         switch error.code {
         case .notStored:
-            return Failure.Reason.notStored("\(name) cannot be stored: \(StorageObstacle.forbidden.advice)")
+            guard let obstacle = error.obstacle else { return error }
+            return Failure.Reason.notStored("\(name) cannot be stored: \(obstacle.advice)")
         case .storageFull:
             var obstacle = error.obstacle
             if obstacle == nil { obstacle = await resource.obstacleToMore() }

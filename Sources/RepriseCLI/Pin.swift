@@ -195,9 +195,8 @@ struct Pin: AsyncParsableCommand {
 
     /// In the words of the command's options, where `error` says that something cannot be stored.
     static func reason(_ error: RepriseError, of resource: MediaResource) async -> any Error {
-        if error.code == .notStored { return Failure.Reason.notStored(unstorable(resource, because: .forbidden)) }
-        guard error.code == .storageFull || error.code == .storageUnavailable else { return error }
         if let obstacle = error.obstacle { return Failure.Reason.notStored(unstorable(resource, because: obstacle)) }
+        guard error.code == .storageFull || error.code == .storageUnavailable else { return error }
         let length = await resource.storedProgress().completeLength ?? error.range?.upperBound
         if let obstacle = await resource.obstacle(toStoring: length) {
             return Failure.Reason.notStored(unstorable(resource, because: obstacle))
@@ -208,7 +207,8 @@ struct Pin: AsyncParsableCommand {
         return Failure.Reason.notStored(unstorable(resource, because: obstacle))
     }
 
-    private static func unstorable(_ resource: MediaResource, because obstacle: StorageObstacle) -> String {
+    /// The line that says why `resource` is not stored.
+    static func unstorable(_ resource: MediaResource, because obstacle: StorageObstacle) -> String {
         "\(URLText.name(of: resource.url.description)) cannot be stored as a whole: \(obstacle.advice)"
     }
 }

@@ -5,6 +5,8 @@ extension StorageObstacle {
     var advice: String {
         switch self {
         case .forbidden: "the response must not be stored."
+        case .offline:
+            "the server is offline, so no origin is asked for what is missing. Start the server without --offline."
         case .largerThanLimit(let length, let limit):
             "it has \(ByteCount(length)), and the limit of the cache is \(ByteCount(limit)). Raise it with --limit."
         case .largerThanEntryLimit(let length, let limit):

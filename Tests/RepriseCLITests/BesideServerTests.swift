@@ -185,6 +185,58 @@ import Testing
         }
     }
 
+    @Test(
+        "Beside a server that is offline, what cannot be fetched is named with what helps",
+        arguments: [["fetch"], ["fetch", "--first", "10kB"], ["pin", "--download"], ["pin", "--first", "10kB"]])
+    func offline(words: [String]) async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 100_000)
+            let (name, rest) = (words[0], words.dropFirst() + [site.origin.url("/film.mp4")])
+            try await Serving.run(site.directory, ["--offline"]) { _ async throws in
+                let outcome = try await Command.run(name, site.directory, Array(rest))
+                #expect(outcome.exit == .status(74), "\(outcome)")
+                #expect(outcome.errors.contains("film.mp4 cannot be stored"), "\(outcome)")
+                #expect(
+                    outcome.errors.hasSuffix(
+                        ": the server is offline, so no origin is asked for what is missing. Start the server without "
+                            + "--offline.\n"), "\(outcome)")
+            }
+            #expect(site.origin.snapshot.requests.isEmpty)
+            // Stored bytes are kept without the origin.
+            _ = try await Command.run("fetch", site.directory, [site.origin.url("/film.mp4")])
+            try await Serving.run(site.directory, ["--offline"]) { _ async throws in
+                let outcome = try await Command.run(name, site.directory, Array(rest))
+                #expect(outcome.exit == .status(0), "\(outcome)")
+            }
+        }
+    }
+
+    @Test("A download that an offline server takes up says why it cannot go on") func offlineDownload() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 3_000_000)
+            site.origin.hold("/film.mp4", at: 1_000_000)
+            let url = site.origin.url("/film.mp4")
+            let child = try ChildProcess(
+                Command.path, ["pin", "--cache-dir", site.directory.path, "--download", url],
+                environment: Command.environment())
+            await site.origin.waitUntil { $0["/film.mp4"].bodyBytesSent >= 1_000_000 }
+            child.send(SIGTERM)
+            _ = await child.outcome()
+            site.origin.release("/film.mp4")
+            try await Serving.run(site.directory, ["--offline"]) { _ async throws in
+                var list = try await Command.run("downloads", site.directory)
+                try await eventually {
+                    list = try await Command.run("downloads", site.directory)
+                    return list.output.hasPrefix("failed")
+                }
+                #expect(
+                    list.output.hasSuffix("Start the server without --offline. It is tried again then.\n"), "\(list)")
+            }
+            let outcome = try await Command.run("pin", site.directory, ["--download", url])
+            #expect(outcome.exit == .status(0), "\(outcome)")
+        }
+    }
+
     // MARK: - Interruption
 
     private static let length: Int64 = 3 << 20

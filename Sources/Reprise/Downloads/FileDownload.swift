@@ -74,7 +74,9 @@ struct FileDownload: Sendable {
                 titles: titles))
         guard read.passedThrough == nil else {
             read.cancel()
-            throw RepriseError(.notStored, "The response must not be stored.")
+            var error = RepriseError(.notStored, StorageObstacle.forbidden.description)
+            error.obstacle = .forbidden
+            throw error
         }
         return read
     }

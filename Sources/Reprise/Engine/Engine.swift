@@ -174,9 +174,12 @@ final class Engine: Sendable {
         return policy
     }
 
-    static func notStored(_ url: ResourceURL) -> RepriseError {
-        RepriseError(
+    /// The error for bytes of `url` that are not stored, and for which the origin must not be asked.
+    func notStored(_ url: ResourceURL) -> RepriseError {
+        var error = RepriseError(
             .notStored, "\(url.redacted) is not stored as far as was asked for, and the origin is not to be asked.")
+        if configuration.reuse.isOffline { error.obstacle = .offline }
+        return error
     }
 
     /// Sends one request for `range` (`nil` = the whole, without a Range field) when its turn has come, and measures
@@ -219,7 +222,7 @@ final class Engine: Sendable {
         }
         request.fields[.acceptEncoding] = "identity"
         guard request.source != nil || !configuration.reuse.isOffline && request.networkPolicy != .never else {
-            throw Self.notStored(request.url)
+            throw notStored(request.url)
         }
         let authority = authority ?? request.url.authority
         guard let demand = interest.demand else { throw CancellationError() }

@@ -119,7 +119,7 @@ struct PreloadRun: Sendable {
                 // Segments may be ranges of one file.
                 stored[member.key, default: []].formUnion(try await store(part.extent, of: member))
             } catch let error as RepriseError
-                where error.code == .notStored && part.file.isKey
+                where error.obstacle == .forbidden && part.file.isKey
             {
                 // The origin forbids storing the key: the player asks for it.
             }

@@ -76,7 +76,7 @@ struct ReadOpening: Sendable {
                 return try await Variants(of: resource).resource(by: vary, for: wanted.origin).open(wanted)
             case .bypass: return try await bypass()
             case .refuse(let refusal): throw OriginQuestion.refused(refusal, from: wanted.origin.url)
-            case .unavailable: throw Engine.notStored(wanted.origin.url)
+            case .unavailable: throw engine.notStored(wanted.origin.url)
             }
         }
     }
@@ -128,7 +128,7 @@ struct ReadOpening: Sendable {
     /// Loads the resource from the index, or asks the origin.
     private func find(_ errand: LiveResource.Machine.Errand) async throws -> Outcome {
         if resource.mustLoad, await resource.load() { return .again(.changed) }
-        guard wanted.mayAsk(resource.policy) else { throw Engine.notStored(wanted.origin.url) }
+        guard wanted.mayAsk(resource.policy) else { throw engine.notStored(wanted.origin.url) }
         let question = OriginQuestion(resource: resource, wanted: wanted)
         switch errand {
         case .discover(let replaced):

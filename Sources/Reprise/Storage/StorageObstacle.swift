@@ -2,6 +2,8 @@
 package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
     /// The response must not be stored, for example because of `no-store`.
     case forbidden
+    /// No origin is asked for the missing bytes, because the cache is offline.
+    case offline
     /// The representation is larger than the cache's limit.
     case largerThanLimit(length: Int64, limit: Int64)
     /// The representation is larger than one entry may be.
@@ -26,6 +28,7 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .forbidden: "The response must not be stored."
+        case .offline: "The cache is offline, so no origin is asked for what is missing."
         case .largerThanLimit(let length, let limit): "It has \(length) bytes, and the cache's limit is \(limit)."
         case .largerThanEntryLimit(let length, let limit):
             "It has \(length) bytes, and one entry may occupy \(limit)."

@@ -55,6 +55,9 @@ struct FetchOperation: ControlOperation {
             return Outcome(progress: teller.report, obstacle: obstacle?.advice)
         } catch let reason as Failure.Reason {
             return Outcome(progress: teller.report, failure: FailedTransfer(reason))
+        } catch let error as RepriseError where error.obstacle == .offline {
+            let reason = Failure.Reason.notStored(Pin.unstorable(resource, because: .offline))
+            return Outcome(progress: teller.report, failure: FailedTransfer(reason))
         }
     }
 
