@@ -20,11 +20,46 @@ extension MediaCache {
     package func learnFiles(of keys: [CacheKey], policy: CacheKeyPolicy) async throws {
         try await inspecting { inspector in
             for key in Set(keys) {
-                guard let entry = try inspector.entries(of: key).first(where: { $0.key == key }) else { continue }
                 let files = try StoredFiles(inspector, policy: policy, title: key)
-                guard let outline = StreamOutline(entry, in: files) else { continue }
-                note(Array(outline.members.keys), in: TitleReference(key: key, url: entry.url))
+                guard let outline = try files.outline(ofTitle: key) else { continue }
+                note(Array(outline.members.keys), in: outline.title)
             }
         }
     }
+
+    /// The stored files of the streams that begin with `keys`, and of those that share files with them.
+    package func storedFiles(
+        aroundTitles keys: [CacheKey], policy: CacheKeyPolicy
+    ) async throws -> [TitleReference: Set<CacheKey>] {
+        try await inspecting { try PlaylistPlanner().storedFiles(aroundTitles: keys, in: $0, policy: policy) } ?? [:]
+    }
+}
+
+extension PlaylistPlanner {
+    package func storedFiles(
+        aroundTitles keys: [CacheKey], in inspector: CacheInspector, policy: CacheKeyPolicy
+    ) throws -> [TitleReference: Set<CacheKey>] {
+        var (named, recorded) = ([TitleReference: Set<CacheKey>](), Set<CacheKey>())
+        func read(_ key: CacheKey) throws {
+            let files = try StoredFiles(inspector, policy: policy, title: key)
+            recorded.formUnion(files.entries.map(\.key))
+            if let outline = try files.outline(ofTitle: key) { named[outline.title] = Set(outline.members.keys) }
+        }
+        for key in Set(keys) { try read(key) }
+        let files = named.values.reduce(into: recorded) { $0.formUnion($1) }
+        for key in try inspector.titles(withFiles: files).subtracting(keys) { try read(key) }
+        return named
+    }
+}
+
+extension StoredFiles {
+    /// The outline of the stream whose outermost playlist is stored under `key`; `nil` if there is none.
+    fileprivate func outline(ofTitle key: CacheKey) throws -> StreamOutline? {
+        try entry(under: key).flatMap { StreamOutline($0, in: self) }
+    }
+}
+
+extension StreamOutline {
+    /// The title that begins with its playlist.
+    fileprivate var title: TitleReference { TitleReference(key: entry.key, url: entry.url) }
 }

@@ -54,6 +54,11 @@ package struct StoredFiles {
         return looksUp ? (try? inspector.entries(of: key))?.first : nil
     }
 
+    /// The entry under `key`; `nil` if there is none.
+    func entry(under key: CacheKey) throws(RepriseError) -> CacheEntry? {
+        try inspector.entries(of: key).first { $0.key == key }
+    }
+
     /// The bytes of `entry` if it is complete and may be a playlist; `nil` otherwise.
     func playlistBytes(of entry: CacheEntry) -> [UInt8]? {
         guard entry.isComplete, entry.storedBytes <= PlaylistLimits().size, Self.mayBePlaylist(entry) else {

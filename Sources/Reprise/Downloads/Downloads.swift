@@ -96,7 +96,7 @@ public final class Downloads: Sendable {
     @discardableResult
     public func remove(_ key: CacheKey) async throws -> Int64 {
         guard let engine else { return 0 }
-        let outcome = try await engine.removedTitles([key], endingIn: self)
+        let outcome = try await engine.removedTitles([key], knowing: nil, endingIn: self)
         if let problem = outcome.problem { throw problem }
         return outcome.freed
     }

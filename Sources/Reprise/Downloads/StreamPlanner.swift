@@ -26,6 +26,14 @@ package protocol StreamPlanner: Sendable {
         in first: StreamDocument, stored: (ResourceURL) throws -> StreamDocument?
     ) throws -> Set<ResourceURL>?
 
+    /// The stored files that the stored playlists of the titles of `keys` name, and those that the playlists of other
+    /// titles name which have some of them, too.
+    ///
+    /// `policy` says how the keys of files are derived. Throws ``RepriseError`` with code `storageUnavailable`.
+    func storedFiles(
+        aroundTitles keys: [CacheKey], in inspector: CacheInspector, policy: CacheKeyPolicy
+    ) throws -> [TitleReference: Set<CacheKey>]
+
     /// The parts with which the stream that begins with `first` starts to play, in the order in which they are needed;
     /// `nil` if that is no playlist.
     ///

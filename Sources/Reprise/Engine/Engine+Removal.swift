@@ -30,19 +30,30 @@ extension Engine {
     /// Removes the titles of `keys`, with those of their files that belong to no other title and are not retained by
     /// themselves.
     ///
+    /// `named` is what stored playlists name; `nil` for what those name that ``namedFiles(aroundTitles:)`` reads.
     /// Returns what ``removed(_:endingIn:)`` does.
     func removedTitles(
-        _ keys: [CacheKey], endingIn downloads: Downloads
+        _ keys: [CacheKey], knowing named: [TitleReference: Set<CacheKey>]?, endingIn downloads: Downloads
     ) async throws -> (freed: Int64, entries: Int, problem: RepriseError?) {
         guard let store else { return (0, 0, nil) }
         await downloads.end(keys)
         await store.recorder.flush()
+        let named = if let named { named } else { try await namedFiles(aroundTitles: keys) }
         // What is on its way to the disk goes, too; of what the index knows, it decides.
         let live = liveFiles(of: Set(keys))
         let known = try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.recorded(live) }
-        let files = try await store.recorder.removeTitles(keys) + live.filter { !known.contains($0) }
+        let files = try await store.recorder.removeTitles(keys, knowing: named) + live.filter { !known.contains($0) }
         let outcome = try await removed(Array(Set(keys + files)), endingIn: downloads)
         return (outcome.freed, outcome.entries, outcome.problem)
+    }
+
+    /// What ``StreamPlanner/storedFiles(aroundTitles:in:policy:)`` finds; nothing in a cache that reads no playlists.
+    private func namedFiles(aroundTitles keys: [CacheKey]) async throws -> [TitleReference: Set<CacheKey>] {
+        guard let store, let planner = configuration.streamPlanner else { return [:] }
+        let inspector = CacheInspector(store.index, directory: store.directory)
+        return try await withTaskExecutorPreference(DiskExecutor.shared) {
+            try planner.storedFiles(aroundTitles: keys, in: inspector, policy: configuration.keyPolicy)
+        }
     }
 
     /// The files in memory that are stored for `titles` and no others; the index may not know them yet.

@@ -58,6 +58,11 @@ public struct CacheInspector: Sendable {
     /// The stored entry of `key`, and those of its variants.
     package func entries(of key: CacheKey) throws(RepriseError) -> [CacheEntry] { try index?.entries(of: key) ?? [] }
 
+    /// The first files of the titles that have one of the files under `keys`.
+    package func titles(withFiles keys: Set<CacheKey>) throws(RepriseError) -> Set<CacheKey> {
+        try index?.titles(withFiles: keys) ?? []
+    }
+
     /// The titles of which something is stored or that were named, the most recently used first.
     public func titles() throws(RepriseError) -> [Title] { try index?.titles() ?? [] }
 

@@ -233,14 +233,22 @@ actor Recorder {
     }
 
     /// Removes the records of titles; returns the keys of those of their files that belong to no other title.
-    func removeTitles(_ keys: [CacheKey]) async throws(RepriseError) -> [CacheKey] {
-        try await perform { index async throws(RepriseError) in try await index.removeTitles(keys) }
+    ///
+    /// `named` is what stored playlists name.
+    func removeTitles(
+        _ keys: [CacheKey], knowing named: [TitleReference: Set<CacheKey>]
+    ) async throws(RepriseError) -> [CacheKey] {
+        try await perform { index async throws(RepriseError) in try await index.removeTitles(keys, knowing: named) }
     }
 
     /// What removing the titles of `keys` would free.
-    func forecast(ofRemoving keys: [CacheKey]) async throws(RepriseError) -> RemovalForecast {
+    func forecast(
+        ofRemoving keys: [CacheKey], knowing named: [TitleReference: Set<CacheKey>]
+    ) async throws(RepriseError) -> RemovalForecast {
         await flush()
-        return try await perform { index async throws(RepriseError) in try await index.forecast(ofRemoving: keys) }
+        return try await perform { index async throws(RepriseError) in
+            try await index.forecast(ofRemoving: keys, knowing: named)
+        }
     }
 
     /// Removes one generation; returns its recorded usage.

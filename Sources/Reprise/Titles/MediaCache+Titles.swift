@@ -68,17 +68,21 @@ extension MediaCache {
 
     /// As ``removeTitle(_:)`` for several, with the number of entries that are gone, and the error that reports files
     /// which could not be removed.
+    ///
+    /// `named` is what stored playlists name; `nil` for what the cache itself finds in those that matter.
     package func removedTitles(
-        _ keys: [CacheKey]
+        _ keys: [CacheKey], knowing named: [TitleReference: Set<CacheKey>]? = nil
     ) async throws -> (freed: Int64, entries: Int, problem: RepriseError?) {
-        try await engine.removedTitles(keys, endingIn: downloads)
+        try await engine.removedTitles(keys, knowing: named, endingIn: downloads)
     }
 
-    /// What ``removedTitles(_:)`` would free, without its ``RemovalForecast/urls``.
+    /// What ``removedTitles(_:knowing:)`` would free, without its ``RemovalForecast/urls``; nothing is recorded.
     ///
     /// Throws ``RepriseError`` as that does.
-    package func forecast(ofRemovingTitles keys: [CacheKey]) async throws -> RemovalForecast {
-        try await engine.store?.recorder.forecast(ofRemoving: keys) ?? RemovalForecast()
+    package func forecast(
+        ofRemovingTitles keys: [CacheKey], knowing named: [TitleReference: Set<CacheKey>] = [:]
+    ) async throws -> RemovalForecast {
+        try await engine.store?.recorder.forecast(ofRemoving: keys, knowing: named) ?? RemovalForecast()
     }
 
     /// Removes the files of titles tagged `tag`, the least recently used title first.

@@ -228,6 +228,27 @@ extension Index {
         ) { title($0) }
     }
 
+    /// The keys of the first files of the titles that have one of the files under `keys`.
+    func titles(withFiles keys: Set<CacheKey>) throws(RepriseError) -> Set<CacheKey> {
+        try read { database in
+            var found: Set<CacheKey> = []
+            var rest = keys.map(name(of:))[...]
+            while !rest.isEmpty {
+                let part = Array(rest.prefix(Self.lookupWidth))
+                let rows = try TitleRow.all(
+                    database,
+                    sql: """
+                        SELECT id, tag, keyHash, record FROM title WHERE id IN
+                            (SELECT title FROM member WHERE keyHash IN (\(databaseQuestionMarks(count: part.count))))
+                        """, arguments: StatementArguments(part))
+                found.formUnion(
+                    rows.compactMap { row in codec.decodeTitle(row.record, name: row.name).map { CacheKey($0.key) } })
+                rest = rest.dropFirst(part.count)
+            }
+            return found
+        }
+    }
+
     // MARK: - Removing
 
     /// The keys of the files that belong to the title of `key` and to no other.
@@ -252,12 +273,19 @@ extension Index {
 
     /// Removes the records of titles, whose files are no longer retained because of them; returns the keys of the files
     /// that belong to no other title, and are not retained by themselves.
-    func removeTitles(_ keys: [CacheKey]) async throws(RepriseError) -> [CacheKey] {
+    ///
+    /// `named` is what stored playlists name, which is recorded before.
+    func removeTitles(
+        _ keys: [CacheKey], knowing named: [TitleReference: Set<CacheKey>]
+    ) async throws(RepriseError) -> [CacheKey] {
         let names = keys.map(name(of:))
-        return try await write { database in try removeTitles(names, in: database) }
+        return try await write { database in try removeTitles(names, knowing: named, in: database) }
     }
 
-    private func removeTitles(_ names: [String], in database: Database) throws -> [CacheKey] {
+    private func removeTitles(
+        _ names: [String], knowing named: [TitleReference: Set<CacheKey>], in database: Database
+    ) throws -> [CacheKey] {
+        for (title, keys) in named { _ = try add(keys, to: title, in: database) }
         var files: [CacheKey] = []
         for name in names {
             let id = try Int64.fetchOne(database, sql: "SELECT id FROM title WHERE keyHash = ?", arguments: [name])
@@ -279,16 +307,18 @@ extension Index {
         return files
     }
 
-    /// What ``removeTitles(_:)`` and the removal of these titles' files would free; nothing is removed.
+    /// What ``removeTitles(_:knowing:)`` and the removal of these titles' files would free; nothing is removed.
     ///
     /// The records are removed and rolled back, so that the forecast follows the same rules as the removal.
-    func forecast(ofRemoving keys: [CacheKey]) async throws(RepriseError) -> RemovalForecast {
+    func forecast(
+        ofRemoving keys: [CacheKey], knowing named: [TitleReference: Set<CacheKey>]
+    ) async throws(RepriseError) -> RemovalForecast {
         let titles = keys.map(name(of:))
         return try await write { database in
             var forecast = RemovalForecast()
             try database.inSavepoint {
                 var names = Set(titles)
-                forecast.files = Set(try removeTitles(titles, in: database))
+                forecast.files = Set(try removeTitles(titles, knowing: named, in: database))
                 names.formUnion(forecast.files.map(name(of:)))
                 for name in names {
                     for variant in try variants(of: name, in: database) {

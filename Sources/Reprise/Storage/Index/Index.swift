@@ -111,7 +111,7 @@ struct Index: Sendable {
     }
 
     /// Names that one query looks up.
-    private static let lookupWidth = 500
+    static let lookupWidth = 500
 
     func recorded(_ keys: some Sequence<CacheKey>, in database: Database) throws -> Set<CacheKey> {
         let names = Dictionary(keys.map { (name(of: $0), $0) }) { first, _ in first }

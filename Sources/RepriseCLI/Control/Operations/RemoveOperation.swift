@@ -69,10 +69,10 @@ struct RemoveOperation: ControlOperation {
         case .matching(let filter):
             let content = try await Content(cache)
             let wanted = content.references(filter, now: cache.clock.wallClock())
-            return try await remove(wanted, of: content, in: cache, learning: true)
+            return try await remove(wanted, of: content, in: cache, readingLists: true)
         case .named(let urls):
             let (content, wanted, missing) = try await named(try await rule.keys(for: urls, in: cache), in: cache)
-            return try await remove(wanted, of: content, in: cache, learning: true, missing: missing)
+            return try await remove(wanted, of: content, in: cache, readingLists: true, missing: missing)
         }
     }
 
@@ -104,21 +104,22 @@ struct RemoveOperation: ControlOperation {
     }
 
     private func remove(
-        _ wanted: [TitleReference], of content: Content, in cache: MediaCache, learning: Bool = false,
+        _ wanted: [TitleReference], of content: Content, in cache: MediaCache, readingLists: Bool = false,
         missing: String? = nil
     ) async throws -> Outcome {
         let keys = wanted.map(\.key)
-        if learning { try await cache.learnFiles(of: keys, policy: rule.policy) }
+        // Everything needs no look: nothing is left that could need a file.
+        let named = readingLists ? try await cache.storedFiles(aroundTitles: keys, policy: rule.policy) : [:]
         let pins = Set(keys).intersection(content.pins.map(\.key)).count
         guard dry != true else {
-            let forecast = try await cache.forecast(ofRemovingTitles: keys)
+            let forecast = try await cache.forecast(ofRemovingTitles: keys, knowing: named)
             let titles = wanted.map(\.key).filter(content.isTitle)
-            let files = try await cache.forecast(ofRemovingTitles: titles).files
+            let files = try await cache.forecast(ofRemovingTitles: titles, knowing: named).files
             return Outcome(
                 entries: forecast.entries, pins: pins, freedBytes: forecast.freedBytes, missing: missing, problem: nil,
                 dry: DryRun(content.items(wanted, without: files)))
         }
-        let outcome = try await cache.removedTitles(keys)
+        let outcome = try await cache.removedTitles(keys, knowing: named)
         return Outcome(
             entries: outcome.entries, pins: pins, freedBytes: outcome.freed, missing: missing,
             problem: outcome.problem.map(Problem.init), dry: nil)
