@@ -382,4 +382,38 @@ import Testing
             #expect(Self.requests(bench) == ["/master.m3u8": 1])
         }
     }
+
+    @Test("a download stays below the limit of its tag, keeps its playlists, and goes on under another limit")
+    func limitOfATag() async throws {
+        try await Self.run { bench, resource async throws in
+            let (cache, limit) = (bench.cache, Int64(300_000))
+            try await cache.nameTitle(of: resource, name: nil, tag: "films")
+            try await cache.setLimit(limit, forTag: "films")
+            try await cache.downloads.add(resource, selection: Self.selection)
+            for await list in cache.downloads.updates(every: .zero) {
+                if case .waiting(.space, _) = list.first?.state { break }
+                if case .done = list.first?.state { break }
+                if case .failed(let error) = list.first?.state { throw error }
+            }
+            await cache.becomeIdle()
+            func tag() async throws -> TitleTag? { try await cache.tags().first { $0.name == "films" } }
+            let lists: Set = ["/master.m3u8", "/middle.m3u8", "/de.m3u8", "/text.m3u8"]
+            for retention in [Retention.download, .cached] {
+                if retention == .cached { try await cache.retain(resource, as: .cached) }
+                await cache.settleTags()
+                let occupied = try #require(try await tag()?.allocatedBytes)
+                #expect(occupied <= limit && occupied > limit - 2 * Self.segmentLength)
+                let entries = try await cache.entries()
+                let (hasLists, areWhole) = (
+                    lists.isSubset(of: entries.map { $0.url.target }), entries.allSatisfy { $0.isComplete }
+                )
+                #expect(hasLists && areWhole, "\(retention)")
+            }
+            try await cache.setLimit(10 * limit, forTag: "films")
+            try await cache.downloads.add(resource, selection: Self.selection)
+            let download = try await cache.endedDownload()
+            guard case .done = download.state else { return #expect(Bool(false), "\(download.state)") }
+            #expect(download.files?.stored == Self.selected.count)
+        }
+    }
 }

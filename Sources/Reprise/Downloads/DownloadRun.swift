@@ -8,7 +8,8 @@ struct DownloadRun: Sendable {
     /// Told the number of bytes that have arrived; of a stream, also how far it is.
     private let report: @Sendable (Int, StreamProgress?) -> Void
 
-    /// Files of a stream that are fetched at once.
+    /// Files of a stream that are fetched at once, unless the title has a tag with a limit: what arrives of one file is
+    /// not counted yet where the next one is held to the limit.
     private static let width = 3
 
     init(
@@ -178,9 +179,10 @@ struct DownloadRun: Sendable {
             if !isWhole { missing.append((member, byteCount)) }
         }
         let tally = StreamTally(progress, report: report)
+        let width = try engine.store?.index.limitedTags(ofFile: stream.key).isEmpty == false ? 1 : Self.width
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, member) in missing.enumerated() {
-                if number >= Self.width { try await group.next() }
+                if number >= width { try await group.next() }
                 group.addTask {
                     var counted = member.storedBytes
                     try await again {

@@ -28,13 +28,17 @@ struct FileDownload: Sendable {
     ) async throws -> Fetched {
         let resource = try engine.resource(key)
         // Before anything is fetched or evicted for it.
+        var count: Int64 = 0
         if let store = engine.store, let known = try await resource.stored(for: request),
-            let length = known.information.completeLength,
-            let obstacle = store.obstacle(toStoring: length, stored: known.storedRanges.byteCount, isKept: isKept)
+            let length = known.information.completeLength
         {
-            throw prevented(by: obstacle, length: length)
+            let stored = known.storedRanges.byteCount
+            if let obstacle = store.obstacle(toStoring: length, stored: stored, isKept: isKept) {
+                throw prevented(by: obstacle, length: length)
+            }
+            count = max(0, length - stored)
         }
-        try await checkTag(adding: 0)
+        try await checkTag(adding: count)
         let read = try await open(nil, storesOnlyWhole: true)
         defer { read.cancel() }
         try await checkTag(adding: try await missing(of: read))

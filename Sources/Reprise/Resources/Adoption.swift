@@ -66,10 +66,26 @@ struct Adoption: Sendable {
             resource.openingFailed()
             return false
         }
-        let obstacle = wanted.storesOnlyWhole ? store.obstacle(toStoring: length) : nil
+        let obstacle =
+            wanted.storesOnlyWhole ? store.obstacle(toStoring: length) ?? tagObstacle(to: length, in: store) : nil
         guard let reason = store.refusal(of: length) ?? obstacle?.description else { return true }
         engine.reporter.tell(.storeBypassed(resource.key, reason: reason), because: .room)
         return false
+    }
+
+    /// Why a download of `length` bytes would exceed the limit of its title's tag.
+    private func tagObstacle(to length: Int64?, in store: Store) -> StorageObstacle? {
+        guard let length, wanted.origin.demand == .download else { return nil }
+        let title = wanted.titles.first?.key ?? resource.key
+        do throws(RepriseError) {
+            // To sum all files of a tag takes as long as there are many of them.
+            let tags = try store.index.limitedTags(ofFile: title)
+            guard !tags.allSatisfy({ store.tagKeeper.hasRoom(for: length, tag: $0) }) else { return nil }
+            try store.index.checkRoom(for: length, inTitleOf: title)
+            return nil
+        } catch {
+            return error.obstacle
+        }
     }
 
     /// Notes that the response must not be stored: for a while further requests bypass the store, and stored bytes are
