@@ -107,4 +107,33 @@ import Testing
                 .bytes(Array(list.utf8)), mediaType: "application/vnd.apple.mpegurl", etag: "\"\(path)\"",
                 fields: [.cacheControl: "max-age=86400"]), at: path)
     }
+
+    @Test("a download that is put back has no reason of the one that failed, for the next process either")
+    func reasonOfAnother() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/film", length: 300_000)
+            bench.origin.hold("/film", at: 0)
+            let resource = try bench.cache.resource(for: bench.origin.url("/film"))
+            try await bench.cache.downloads.add(resource)
+            try await bench.cache.downloads.pause(resource.key)
+            bench.origin.release("/film")
+            bench.origin.set(
+                TestOrigin.Resource(
+                    .pattern(seed: 1, length: 10), personality: TestOrigin.Personality { $0.status = 404 }),
+                at: "/film")
+            for _ in 0..<40 {
+                let former = try #require(await bench.cache.downloads.former(resource.key))
+                try await bench.cache.downloads.add(resource, selection: StreamSelection(quality: .smallest))
+                for await list in bench.cache.downloads.updates(every: .zero) {
+                    if case .failed = list.first?.state { break }
+                }
+                try await bench.cache.downloads.putBack(former)
+                await bench.cache.becomeIdle()
+                let recorded = try await bench.cache.inspecting { try $0.downloads(of: resource.key) }
+                #expect(recorded?.first?.lastError == nil)
+                let now = await bench.cache.downloads.list().first
+                #expect(now?.lastError == nil && now?.selection == StreamSelection())
+            }
+        }
+    }
 }

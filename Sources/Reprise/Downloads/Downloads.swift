@@ -152,9 +152,10 @@ public final class Downloads: Sendable {
             state.queue.items.first { $0.key == item.key }?.selection == item.selection
         }
         if isSame, item.isToBeFetched { return }
-        try await change { index async throws(RepriseError) in try await index.putBack(item) }
         state.withLock { $0.streams[item.key] = former.stream }
         apply { $0.putBack(item) }
+        // Last, and so over the reason of the failure that the vain attempt recorded.
+        try await change { index async throws(RepriseError) in try await index.putBack(item) }
     }
 
     /// The process ends, and with it the commands that wait: no download is paused because of that.
@@ -434,8 +435,10 @@ public final class Downloads: Sendable {
             item.lastError.map(RecordCodec.Failure.init) != before.map(RecordCodec.Failure.init)
         else { return }
         do throws(RepriseError) {
-            try await store.recorder.change { index async throws(RepriseError) in
-                try await index.setFailure(item.lastError, of: key)
+            try await store.recorder.change { [self] index async throws(RepriseError) in
+                // As it is by then: the download may have been put back, or resumed.
+                let item = state.withLock { $0.queue.items.first { $0.key == key } }
+                if let item { try await index.setFailure(item.lastError, of: key) }
             }
         } catch {
             store.reporter.tell(.storeBypassed(key, reason: error.explanation))
