@@ -16,8 +16,8 @@ struct Export: AsyncParsableCommand {
                                  picture that is stored, and all sound
               .m3u8 .mpd or -    the playlist itself, as the origin sent it
 
-            --quality, --codec, --audio and --subtitles narrow what is taken of a stream;
-            subtitles get into one file only with --subtitles.
+            --quality, --codec, --audio and --subtitles narrow what is taken of a stream.
+            Subtitles get into .mp4, .mov, .mkv and .webm; those of DASH only with --subtitles.
 
             Exit codes: 66 if nothing is stored that plays as a whole; 127 if there is no
             ffmpeg; 1 if ffmpeg fails, or for a stream that is live or protected.
@@ -89,12 +89,14 @@ struct Export: AsyncParsableCommand {
                     output: output.name, kind: "folder", files: export.fileCount, bytes: export.byteCount,
                     playlist: export.playlistName)
             case .media(let container, let ffmpeg):
-                let export = try export(of: entry, in: files, by: narrowed(subtitles: .none))
+                let takesTexts = !container.isSound && StreamExport.isHLS(entry, in: files)
+                let export = try export(of: entry, in: files, by: narrowed(subtitles: takesTexts ? .all : .none))
                 let writer = StreamWriter(export: export, output: output, signals: signals)
                 let bytes = try await finishing(output, signals) {
                     try await writer.writeFile(as: container, withSubtitles: stream.subtitles != nil, ffmpeg: ffmpeg)
                 }
                 report = Report(output: output.name, kind: "media", files: 1, bytes: bytes)
+                warnOfSubtitles(of: export, in: container, at: output)
             }
             try show(report, at: output)
         }
@@ -123,6 +125,18 @@ struct Export: AsyncParsableCommand {
                     + "--output \(output.nameWithoutExtension)")
         }
         return .media(container, ffmpeg: ffmpeg)
+    }
+
+    /// Says which subtitles are not in the file, and why.
+    private func warnOfSubtitles(of export: StreamExport, in container: MediaContainer, at output: Output) {
+        let left = export.subtitles.filter { container.subtitles == nil || !$0.isText }
+        guard !left.isEmpty else { return }
+        let names = left.map { ($0.language ?? $0.name ?? $0.path).printable }.joined(separator: ", ")
+        let reason =
+            container.subtitles == nil
+            ? "a .\(output.nameExtension) file takes none. Name an .mkv or .mp4 file"
+            : "they are no WebVTT texts. A name without extension writes them in a folder"
+        Terminal.error("reprise: \(output.name) is without the subtitles (\(names)): \(reason).")
     }
 
     /// The selection of the options; what they leave out is not narrowed, except for subtitles.

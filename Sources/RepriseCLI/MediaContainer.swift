@@ -28,13 +28,32 @@ struct MediaContainer: Sendable {
         self = known
     }
 
-    /// ffmpeg's arguments that copy the stream at `playlist` into the file at `path`.
-    func arguments(from playlist: String, to path: String, withSubtitles: Bool) -> [String] {
+    /// ffmpeg's arguments that copy the stream whose playlist is at `playlist` into the file at `path`.
+    ///
+    /// `texts` are the subtitles of HLS: inputs of their own, because ffmpeg reads none that a multivariant playlist
+    /// names. Those of DASH are taken only `withSubtitles`.
+    func arguments(from playlist: String, texts: [Text], to path: String, withSubtitles: Bool) -> [String] {
         let pictures = isSound ? [] : ["-map", "0:v?"]
-        let texts = withSubtitles ? subtitles.map { ["-map", "0:s?", "-c:s", $0] } ?? [] : []
-        // Files and the keys beside them, and nothing of the network.
-        return ["-nostdin", "-v", "error", "-protocol_whitelist", "file,crypto,data", "-allowed_extensions", "ALL"]
-            + ["-i", "file:\(playlist)"] + pictures + ["-map", "0:a?", "-c", "copy"] + texts
+        var maps: [String] = []
+        for (number, text) in texts.enumerated() {
+            maps += ["-map", "\(number + 1):s?"]
+            if let language = text.language { maps += ["-metadata:s:s:\(number)", "language=\(language)"] }
+        }
+        if texts.isEmpty, withSubtitles { maps = ["-map", "0:s?"] }
+        if let subtitles, !maps.isEmpty { maps += ["-c:s", subtitles] } else { maps = [] }
+        return ["-nostdin", "-v", "error"] + Self.input(playlist, ["-allowed_extensions", "ALL"])
+            + texts.flatMap { Self.input($0.path) } + pictures + ["-map", "0:a?", "-c", "copy"] + maps
             + ["-f", format, "-y", "file:\(path)"]
+    }
+
+    /// A WebVTT file.
+    struct Text {
+        let path: String
+        let language: String?
+    }
+
+    /// Files and the keys beside them, and nothing of the network.
+    private static func input(_ path: String, _ options: [String] = []) -> [String] {
+        ["-protocol_whitelist", "file,crypto,data"] + options + ["-i", "file:\(path)"]
     }
 }

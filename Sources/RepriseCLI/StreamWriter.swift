@@ -33,7 +33,10 @@ struct StreamWriter: Sendable {
             defer { folder.discard() }
             try await write(into: folder)
             let playlist = "\(folder.temporaryPath)/\(export.playlistName)"
-            let arguments = container.arguments(from: playlist, to: temporary, withSubtitles: withSubtitles)
+            let texts =
+                container.subtitles == nil ? [] : try await onThread { try self.texts(in: folder.temporaryPath) }
+            let arguments = container.arguments(
+                from: playlist, texts: texts, to: temporary, withSubtitles: withSubtitles)
             try await run(ffmpeg, arguments, writing: temporary, log: "\(folder.temporaryPath)/ffmpeg.log")
             let size = Self.size(of: temporary)
             try file.finish()
@@ -41,6 +44,36 @@ struct StreamWriter: Sendable {
         } catch {
             file.discard()
             throw error
+        }
+    }
+
+    /// Joins the segments of each rendition with WebVTT; the texts are in `folder`, as the export is.
+    private func texts(in folder: String) throws -> [MediaContainer.Text] {
+        do { return try joinedTexts(in: folder) } catch {
+            throw Failure.Reason(
+                code: ExitCode(74), name: "outputFailed",
+                message: "The subtitles for \(output.name) cannot be written: \(error.localizedDescription)")
+        }
+    }
+
+    private func joinedTexts(in folder: String) throws -> [MediaContainer.Text] {
+        try export.subtitles.filter(\.isText).enumerated().map { number, subtitles in
+            let playlist = URL(fileURLWithPath: "\(folder)/\(subtitles.path)")
+            let lines = String(decoding: try Data(contentsOf: playlist), as: UTF8.self)
+                .split(whereSeparator: \.isNewline)
+            var text = SubtitleText()
+            for line in lines where !line.hasPrefix("#") {
+                // Links of an export are relative, and names in it need no escapes.
+                let segment = playlist.deletingLastPathComponent().appendingPathComponent(String(line))
+                // A gap has no file.
+                guard let bytes = FileManager.default.contents(atPath: segment.standardizedFileURL.path) else {
+                    continue
+                }
+                text.add(String(decoding: bytes, as: UTF8.self))
+            }
+            let path = "\(folder)/subtitles-\(number + 1).vtt"
+            try Data(text.text.utf8).write(to: URL(fileURLWithPath: path))
+            return MediaContainer.Text(path: path, language: subtitles.language)
         }
     }
 

@@ -80,4 +80,45 @@ struct ExportedMediaTests {
             #expect(difference.removals.count <= (media == .dashTemplate ? 3 : 0), "\(media)")
         }
     }
+
+    @Test("subtitles of HLS get into a file that takes them, and where it takes none, that is said")
+    func subtitles() async throws {
+        let files = try await StreamMedia.variants.make()
+        try await Site.run { site async throws in
+            for (name, bytes) in files {
+                site.origin.set(
+                    TestOrigin.Resource(.bytes(bytes), mediaType: StreamMedia.type(of: name), etag: "\"\(name)\""),
+                    at: "/show/\(name)")
+            }
+            let url = site.origin.url("/show/\(StreamMedia.variants.index)")
+            let cache = site.directory.path(of: "cache")
+            let pin = try await Command.run(["pin", "--download", "--subtitles", "all", "--cache-dir", cache, url])
+            #expect(pin.exit == .status(0), "\(pin)")
+            func export(_ name: String, _ options: String...) async throws -> (path: String, errors: String) {
+                let path = site.directory.path(of: name)
+                let outcome = try await Command.run(["export", "--cache-dir", cache, url, "-o", path] + options)
+                #expect(outcome.exit == .status(0), "\(outcome)")
+                return (path, outcome.errors)
+            }
+            func texts(_ path: String) async throws -> String {
+                let outcome = try await ChildProcess.run(
+                    try #require(StreamMedia.ffmpeg),
+                    ["-v", "error", "-nostdin", "-i", path, "-map", "0:s?", "-f", "srt", "-"])
+                return outcome.output
+            }
+            for name in ["show.mkv", "show.mp4"] {
+                let (path, errors) = try await export(name)
+                let text = try await texts(path)
+                // The sound begins a little before the picture, and counts as the beginning.
+                let isWhole = text.wholeMatch(of: /1\n00:00:00,0\d\d --> 00:00:05,0\d\d\nHello\s*/) != nil
+                #expect(isWhole, "\(name): \(text)")
+                #expect(errors.isEmpty)
+            }
+            let none = try await export("none.mkv", "--subtitles", "none")
+            let noText = try await texts(none.path)
+            #expect(!noText.contains("Hello") && none.errors.isEmpty)
+            let stream = try await export("show.ts")
+            #expect(stream.errors.hasSuffix("a .ts file takes none. Name an .mkv or .mp4 file.\n"), "\(stream)")
+        }
+    }
 }

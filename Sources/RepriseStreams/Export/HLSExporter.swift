@@ -5,6 +5,8 @@ import Reprise
 /// consistent, and the files that they name.
 struct HLSExporter {
     private(set) var plan = ExportPlan()
+    /// The renditions with subtitles that are exported.
+    private(set) var subtitles: [StreamExport.Subtitles] = []
     private var extents: StoredExtents
     private var names = ExportNames()
     /// The media playlists that were looked at, by their URLs.
@@ -98,7 +100,10 @@ struct HLSExporter {
         for link in list.links {
             let target = list.target(of: link, base: base)
             if let word = Self.listKinds[link.kind] {
-                try editor.replace(link, with: try addList(at: target, kind: kind(of: link, in: list) ?? word))
+                let kind = kind(of: link, in: list) ?? word
+                let place = try addList(at: target, kind: kind)
+                if kind == Self.subtitlesKind { note(link, in: list, leadingTo: target, at: place) }
+                try editor.replace(link, with: place)
             } else if let entry = try extents.entry(holding: .whole, at: target) {
                 let ending = link.kind == .sessionKey ? "key" : "json"
                 let place = self.path(of: entry, link: link.kind, in: "session", ending: { _ in ending })
@@ -109,13 +114,26 @@ struct HLSExporter {
         plan.add(try editor.edited(), at: path)
     }
 
+    private static let subtitlesKind = "subtitles"
+
+    /// Notes a playlist of subtitles at `path`, once.
+    private mutating func note(_ link: Link, in list: HLSPlaylist, leadingTo target: LinkTarget, at path: String) {
+        guard case .fetchable(let uri) = target, !subtitles.contains(where: { $0.path == path }) else { return }
+        let rendition = list.multivariant.renditions.first { $0.link.map { list.links[$0] } == link }
+        let media = tracks[uri.withoutFragment.text]?.list.media
+        subtitles.append(
+            StreamExport.Subtitles(
+                path: path, name: rendition?.name, language: rendition?.language,
+                isText: media.map { $0.maps.isEmpty && $0.keys.isEmpty } ?? false))
+    }
+
     /// What a rendition is called in names of folders.
     private func kind(of link: Link, in list: HLSPlaylist) -> String? {
         let rendition = list.multivariant.renditions.first { $0.link.map { list.links[$0] } == link }
         switch rendition?.kind {
         case .audio: return "audio"
         case .video: return "video"
-        case .subtitles: return "subtitles"
+        case .subtitles: return Self.subtitlesKind
         default: return nil
         }
     }

@@ -22,6 +22,19 @@ public struct StreamExport: Sendable {
     /// Number of bytes of all files.
     public var byteCount: Int64 { plan.byteCount }
 
+    /// A playlist of subtitles beside the sound and the picture, in HLS.
+    package struct Subtitles: Sendable, Hashable {
+        /// Its path in the folder.
+        package let path: String
+        /// `NAME` and `LANGUAGE` of the rendition.
+        package let name, language: String?
+        /// Whether its segments are texts (WebVTT), and neither parts of an MP4 file nor encrypted.
+        package let isText: Bool
+    }
+
+    /// The subtitles in HLS, in the order of the playlist.
+    package private(set) var subtitles: [Subtitles] = []
+
     private let plan: ExportPlan
     private let files: StoredFiles
 
@@ -55,7 +68,9 @@ public struct StreamExport: Sendable {
             switch playlist {
             case .hls(let list):
                 playlistName = ExportNames.playlist(at: entry.url, format: .hls)
-                plan = try HLSExporter(list, of: entry, named: playlistName, selection: selection, in: files).plan
+                let exporter = try HLSExporter(
+                    list, of: entry, named: playlistName, selection: selection, in: files)
+                (plan, subtitles) = (exporter.plan, exporter.subtitles)
             case .dash(let mpd):
                 playlistName = ExportNames.playlist(at: entry.url, format: .dash)
                 plan = try DASHExporter(mpd, of: entry, named: playlistName, selection: selection, in: files).plan
@@ -71,6 +86,11 @@ public struct StreamExport: Sendable {
     /// Whether `entry` is the complete playlist of a stream.
     package static func isStream(_ entry: CacheEntry, in files: StoredFiles) -> Bool {
         playlist(of: entry, in: files) != nil
+    }
+
+    /// Whether `entry` is the complete playlist of a stream in HLS.
+    package static func isHLS(_ entry: CacheEntry, in files: StoredFiles) -> Bool {
+        if case .hls = playlist(of: entry, in: files) { true } else { false }
     }
 
     private static func playlist(of entry: CacheEntry, in files: StoredFiles) -> Playlist? {
