@@ -150,7 +150,8 @@ extension MediaCache {
             engine.isInUse(key)
         }
         return RemovalForecast(
-            urls: candidates.compactMap(\.url), entries: candidates.count,
+            urls: candidates.compactMap(\.url),
+            trimmed: Set(candidates.filter { $0.kept != nil }.compactMap(\.url)), entries: candidates.count,
             freedBytes: candidates.reduce(0) { $0 + $1.allocated })
     }
 

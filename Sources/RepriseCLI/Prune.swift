@@ -56,8 +56,10 @@ struct Prune: AsyncParsableCommand {
             try Terminal.print(Self.report(outcome))
             if let problem = outcome.problem { throw problem.error }
             if let to, outcome.leftBytes > to.bytes {
+                let others = tag == nil ? "" : ", belongs to other titles, too,"
                 Terminal.error(
-                    "reprise: What is left is pinned, a download, or a beginning that is kept. See: reprise list")
+                    "reprise: What is left is pinned, a download, or of a title whose beginning is kept\(others) or is "
+                        + "being played. See: reprise list")
             }
         }
     }

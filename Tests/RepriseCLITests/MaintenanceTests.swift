@@ -120,6 +120,31 @@ import Testing
         }
     }
 
+    @Test("a dry run of prune does not name what stays, and says of what the beginning stays")
+    func pruneOfKeptBeginnings() async throws {
+        try await Site.run { site async throws in
+            for (path, length) in [("/long.mp4", 6_000_000), ("/short.mp4", 100_000)] as [(String, Int64)] {
+                site.publish(path, length: length)
+                try await Self.fetch(site, [path])
+                let pin = try await Command.run("pin", site.directory, ["--first", "10kB", site.origin.url(path)])
+                #expect(pin.exit == .status(0), "\(pin)")
+            }
+            let dry = try await Command.run("prune", site.directory, ["--to", "0", "--dry-run"])
+            let lines = dry.output.split(separator: "\n").map(String.init)
+            #expect(lines.first == "\(site.origin.url("/long.mp4"))  [its beginning stays]", "\(dry)")
+            #expect(lines.count == 2 && lines.last?.hasPrefix("Would free ") == true, "\(dry)")
+            let prune = try await Command.run("prune", site.directory, ["--to", "0"])
+            let said = { (outcome: ChildProcess.Outcome) in
+                outcome.output.split(whereSeparator: { !$0.isNumber && $0 != "." }).prefix(2).map(String.init)
+            }
+            let forecast = dry.output.split(separator: "\n").last.map { line in
+                line.split(whereSeparator: { !$0.isNumber && $0 != "." }).prefix(2).map(String.init)
+            }
+            #expect(said(prune) == forecast, "\(prune)")
+            #expect(prune.errors.contains("or of a title whose beginning is kept"), "\(prune)")
+        }
+    }
+
     @Test func pinDownloadsWhatIsMissing() async throws {
         try await Site.run { site async throws in
             site.publish("/a.mp4", length: 1_000_000)

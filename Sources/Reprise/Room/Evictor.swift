@@ -196,12 +196,15 @@ actor Evictor {
     }
 
     /// What ``prune(before:size:by:)`` would remove: entries last used before `date`, then others in the order of the
-    /// policy until at most `size` bytes are occupied; those in use stay.
+    /// policy until at most `size` bytes are occupied; those in use stay, and so do those of which all is kept.
     func prunable(
         before date: Double?, size: Int64?, isInUse: @Sendable (CacheKey) -> Bool
     ) async throws(RepriseError) -> [Index.Candidate] {
         await freshen()
-        func isIdle(_ candidate: Index.Candidate) -> Bool { candidate.key.map { !isInUse($0) } ?? true }
+        func isIdle(_ candidate: Index.Candidate) -> Bool {
+            guard candidate.kept == nil || candidate.allocated > 0 else { return false }
+            return candidate.key.map { !isInUse($0) } ?? true
+        }
         let old = try date.map { date throws(RepriseError) in
             try index.candidates(by: policy, limit: .max, offset: 0, before: date).filter(isIdle)
         }

@@ -8,6 +8,8 @@ struct DryRun: Codable, Sendable, Equatable {
         let url: String
         /// The name of the title, if it has one.
         var name: String?
+        /// Whether a part of it stays, because it is kept.
+        var staysInPart: Bool?
     }
 
     /// What would go; at most ``longest``.
@@ -25,7 +27,10 @@ struct DryRun: Codable, Sendable, Equatable {
 
     /// Prints a line for each.
     func print() throws {
-        for item in items { try Terminal.print(item.url + (item.name.map { "  \($0)" } ?? "")) }
+        for item in items {
+            let part = item.staysInPart == true ? "  [its beginning stays]" : ""
+            try Terminal.print(item.url + (item.name.map { "  \($0)" } ?? "") + part)
+        }
         if others > 0 { try Terminal.print("… and \(others) more") }
     }
 }

@@ -52,7 +52,11 @@ struct PruneOperation: ControlOperation {
             }
         return Outcome(
             freedBytes: forecast.freedBytes, leftBytes: max(0, try await occupied(in: cache) - forecast.freedBytes),
-            problem: nil, dry: DryRun(forecast.urls.map { DryRun.Item(url: $0.redacted) }))
+            problem: nil,
+            dry: DryRun(
+                forecast.urls.map { url in
+                    DryRun.Item(url: url.redacted, staysInPart: forecast.trimmed.contains(url) ? true : nil)
+                }))
     }
 
     private func occupied(in cache: MediaCache) async throws -> Int64 {
