@@ -63,6 +63,15 @@ extension MediaResource {
         }
     }
 
+    /// Whether pins and downloads besides the title that begins with it occupy something; true if that is not known.
+    package func isKeptBesideOthers() async -> Bool {
+        guard let store = engine.store else { return true }
+        await store.recorder.flush()
+        return await withTaskExecutorPreference(DiskExecutor.shared) {
+            (try? store.index.retainedBytes(besidesTitleOf: key)) != 0
+        }
+    }
+
     /// Why a representation of `length` bytes cannot be stored as a whole.
     package func obstacle(toStoring length: Int64?) async -> StorageObstacle? {
         guard let store = engine.store else {

@@ -59,7 +59,7 @@ struct Beginning: ExpressibleByArgument, Sendable {
         case .storageFull:
             var obstacle = error.obstacle
             if obstacle == nil { obstacle = await resource.obstacleToMore() }
-            let advice = (obstacle ?? .store(reason: error.explanation)).advice
+            let advice = await (obstacle ?? .store(reason: error.explanation)).advice(for: resource)
             return Failure.Reason.notStored("The beginning of \(name) cannot be kept: \(advice)")
         default: return error
         }

@@ -195,21 +195,24 @@ struct Pin: AsyncParsableCommand {
 
     /// In the words of the command's options, where `error` says that something cannot be stored.
     static func reason(_ error: RepriseError, of resource: MediaResource) async -> any Error {
-        if let obstacle = error.obstacle { return Failure.Reason.notStored(unstorable(resource, because: obstacle)) }
+        if let obstacle = error.obstacle {
+            return Failure.Reason.notStored(await unstorable(resource, because: obstacle))
+        }
         guard error.code == .storageFull || error.code == .storageUnavailable else { return error }
         let length = await resource.storedProgress().completeLength ?? error.range?.upperBound
         if let obstacle = await resource.obstacle(toStoring: length) {
-            return Failure.Reason.notStored(unstorable(resource, because: obstacle))
+            return Failure.Reason.notStored(await unstorable(resource, because: obstacle))
         }
         guard error.code == .storageFull, let obstacle = await resource.obstacleToMore() else {
-            return Failure.Reason.notStored(unstorable(resource, because: .store(reason: error.explanation)))
+            return Failure.Reason.notStored(await unstorable(resource, because: .store(reason: error.explanation)))
         }
-        return Failure.Reason.notStored(unstorable(resource, because: obstacle))
+        return Failure.Reason.notStored(await unstorable(resource, because: obstacle))
     }
 
     /// The line that says why `resource` is not stored.
-    static func unstorable(_ resource: MediaResource, because obstacle: StorageObstacle) -> String {
-        "\(URLText.name(of: resource.url.description)) cannot be stored as a whole: \(obstacle.advice)"
+    static func unstorable(_ resource: MediaResource, because obstacle: StorageObstacle) async -> String {
+        let advice = await obstacle.advice(for: resource)
+        return "\(URLText.name(of: resource.url.description)) cannot be stored as a whole: \(advice)"
     }
 }
 

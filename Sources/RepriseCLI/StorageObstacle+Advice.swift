@@ -1,6 +1,16 @@
 import Reprise
 
 extension StorageObstacle {
+    /// ``advice`` for `resource`: where nothing else is kept, a pin that is released does not help.
+    func advice(for resource: MediaResource) async -> String {
+        switch self {
+        case .keptEntries(_, _, let limit), .outgrown(_, let limit):
+            guard await resource.isKeptBesideOthers() else { return Self.advice(limit: limit) }
+            return advice
+        default: return advice
+        }
+    }
+
     /// Why it cannot be stored as a whole and what helps, in the words of the command's options.
     var advice: String {
         switch self {
@@ -14,8 +24,7 @@ extension StorageObstacle {
         case .outgrown(let kept, let limit) where kept > limit / 2:
             "pinned entries and downloads occupy \(ByteCount(kept)) of the limit of \(ByteCount(limit)). Raise the limit with "
                 + "--limit, or release some with: reprise unpin"
-        case .outgrown(_, let limit):
-            "it does not fit the limit of the cache, which is \(ByteCount(limit)). Raise it with --limit."
+        case .outgrown(_, let limit): Self.advice(limit: limit)
         case .outgrownEntryLimit(let limit):
             "it is larger than --entry-limit, which is \(ByteCount(limit))."
         case .keptEntries(let length, let kept, let limit):
@@ -30,6 +39,11 @@ extension StorageObstacle {
                 + ". Raise the limit with: reprise limit \(tag.printable) SIZE"
         case .store(let reason): reason.prefix(1).lowercased() + reason.dropFirst()
         }
+    }
+
+    /// What helps against a limit that it does not fit by itself.
+    private static func advice(limit: Int64) -> String {
+        "it does not fit the limit of the cache, which is \(ByteCount(limit)). Raise it with --limit."
     }
 
     /// What helps against a disk that has `free` bytes left, `floor` of which stay free.

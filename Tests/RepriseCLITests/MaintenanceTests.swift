@@ -145,6 +145,31 @@ import Testing
         }
     }
 
+    @Test("a stream that alone is larger than the limit is told to raise it, not to release pins")
+    func limitBelowTheStream() async throws {
+        try await Site.run { site async throws in
+            let lines = (1...6).map { "#EXTINF:4,\n\($0).ts\n" }.joined()
+            site.origin.set(
+                TestOrigin.Resource(
+                    .bytes(Array("#EXTM3U\n#EXT-X-TARGETDURATION:4\n\(lines)#EXT-X-ENDLIST\n".utf8)),
+                    mediaType: "application/vnd.apple.mpegurl"), at: "/show.m3u8")
+            for number in 1...6 { site.publish("/\(number).ts", length: 400_000) }
+            for (path, length) in [("/other.mp4", 600_000), ("/film.mp4", 800_000)] as [(String, Int64)] {
+                site.publish(path, length: length)
+            }
+            let arguments = ["--limit", "1MB", "--download", site.origin.url("/show.m3u8")]
+            let alone = try await Command.run("pin", site.directory, arguments)
+            #expect(alone.exit == .status(74), "\(alone)")
+            let raise = "it does not fit the limit of the cache, which is 1.00 MB. Raise it with --limit.\n"
+            #expect(alone.errors.hasSuffix(raise), "\(alone)")
+            let other = try await Command.run("pin", site.directory, ["--download", site.origin.url("/other.mp4")])
+            #expect(other.exit == .status(0), "\(other)")
+            let beside = try await Command.run(
+                "pin", site.directory, ["--limit", "1MB", "--download", site.origin.url("/film.mp4")])
+            #expect(beside.exit == .status(74) && beside.errors.contains("reprise unpin"), "\(beside)")
+        }
+    }
+
     @Test func pinDownloadsWhatIsMissing() async throws {
         try await Site.run { site async throws in
             site.publish("/a.mp4", length: 1_000_000)

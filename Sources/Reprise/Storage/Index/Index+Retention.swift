@@ -202,6 +202,23 @@ extension Index {
     /// Disk usage of all retained entries and parts.
     func retainedUsage() throws(RepriseError) -> Usage { try read { try Self.retainedUsage(in: $0) } }
 
+    /// Bytes on disk of retained entries and parts that are not of the title of `key`.
+    func retainedBytes(besidesTitleOf key: CacheKey) throws(RepriseError) -> Int64 {
+        let name = name(of: key)
+        return try read { database in
+            let own = try Int64.fetchOne(
+                database,
+                sql: """
+                    SELECT \(Self.sum("allocated")) FROM entry JOIN generation ON generation.id = entry.generation
+                    WHERE retained = 1 AND entry.keyHash IN (SELECT ?1
+                        UNION SELECT keyHash FROM selection WHERE signpost = ?1
+                        UNION SELECT member.keyHash FROM member JOIN title ON title.id = member.title
+                            WHERE title.keyHash = ?1)
+                    """, arguments: [name])
+            return max(0, try Self.retainedUsage(in: database).allocated - (own ?? 0))
+        }
+    }
+
     /// Disk usage of retained entries and parts; with the name of a tag, only of files of titles with that tag.
     static func retainedUsage(taggedAs tag: String? = nil, in database: Database) throws -> Usage {
         let isMeant = tag == nil ? "" : "AND entry.keyHash IN (\(tagged))"

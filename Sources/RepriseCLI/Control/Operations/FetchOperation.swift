@@ -56,7 +56,7 @@ struct FetchOperation: ControlOperation {
         } catch let reason as Failure.Reason {
             return Outcome(progress: teller.report, failure: FailedTransfer(reason))
         } catch let error as RepriseError where error.obstacle == .offline {
-            let reason = Failure.Reason.notStored(Pin.unstorable(resource, because: .offline))
+            let reason = Failure.Reason.notStored(await Pin.unstorable(resource, because: .offline))
             return Outcome(progress: teller.report, failure: FailedTransfer(reason))
         }
     }
