@@ -5,30 +5,29 @@ import Primitives
 ///
 /// They end with this process, unless that is killed.
 enum AskedPrograms {
-    private static let paths = Mutex<[pid_t: String]>([:])
+    private struct Entry {
+        let program: RunningProgram
+        let path: String
+    }
+
+    private static let entries = Mutex<[ObjectIdentifier: Entry]>([:])
     /// Makes those end that run when this process exits.
     private static let ending: Void = { _ = atexit { AskedPrograms.endAll() } }()
 
     /// One of them, for a person who waits; `nil` if none runs.
-    static var path: String? { paths.withLock { $0.values.first } }
+    static var path: String? { entries.withLock { $0.values.first?.path } }
 
     /// Notes that a program was started.
-    static func add(_ identifier: pid_t, path: String) {
+    static func add(_ program: RunningProgram, path: String) {
         _ = ending
-        paths.withLock { $0[identifier] = path }
+        entries.withLock { $0[ObjectIdentifier(program)] = Entry(program: program, path: path) }
     }
 
     /// Notes that a program has ended.
-    static func remove(_ identifier: pid_t) { paths.withLock { $0[identifier] = nil } }
+    static func remove(_ program: RunningProgram) { entries.withLock { $0[ObjectIdentifier(program)] = nil } }
 
-    /// Kills a program, with those that it has started where it has a group of its own.
-    static func end(_ identifier: pid_t) {
-        remove(identifier)
-        if kill(-identifier, SIGKILL) != 0 { kill(identifier, SIGKILL) }
-    }
-
-    /// Kills all that run.
+    /// Kills all that run, with what they have started.
     static func endAll() {
-        for identifier in paths.withLock({ Array($0.keys) }) { end(identifier) }
+        for entry in entries.withLock({ Array($0.values) }) { entry.program.kill() }
     }
 }

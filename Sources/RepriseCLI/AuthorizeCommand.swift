@@ -63,39 +63,56 @@ struct AuthorizeCommand: Sendable {
 
     /// What the program prints until it ends, on a thread of its own.
     ///
-    /// When its time is over or it prints too much, it is killed; nothing is waited for then, because a program that it
-    /// started may keep the pipe open.
+    /// When it ends, its time is over or it prints too much, it is killed with all that it has started.
     private func output(_ variables: [String: String]) async throws -> Result<String, Problem> {
         let output = Promise<Result<String, Problem>>()
-        let (process, pipe, ended) = (Process(), Pipe(), DispatchSemaphore(value: 0))
-        process.executableURL = URL(fileURLWithPath: path)
-        process.environment = Self.environment(ProcessInfo.processInfo.environment).merging(variables) { $1 }
-        process.standardOutput = pipe
-        process.standardInput = FileHandle.nullDevice
-        process.terminationHandler = { _ in ended.signal() }
-        do { try process.run() } catch {
+        let pipe = Pipe()
+        for end in [pipe.fileHandleForReading, pipe.fileHandleForWriting] {
+            // Other programs that are started would hold it open.
+            _ = fcntl(end.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        }
+        let surroundings = RunningProgram.Surroundings(
+            environment: Self.environment(ProcessInfo.processInfo.environment).merging(variables) { $1 },
+            output: pipe.fileHandleForWriting.fileDescriptor)
+        let program: RunningProgram
+        do { program = try RunningProgram(path, arguments: [], surroundings: surroundings) } catch {
             throw Problem(
                 "\(path) cannot be started: it is no program for this system, or the one is missing that its first "
                     + "line names.")
         }
-        AskedPrograms.add(process.processIdentifier, path: path)
-        let running = Running(process: process, pipe: pipe, ended: ended, deadline: .now() + limit)
+        // The end of the pipe is that of the program then.
+        try? pipe.fileHandleForWriting.close()
+        AskedPrograms.add(program, path: path)
+        let running = Running(program: program, pipe: pipe, deadline: .now() + limit)
+        Thread.detachNewThread { running.waitForEnd() }
         Thread.detachNewThread { [path] in output.fulfill(running.output(of: path)) }
         return try await output.wait()
     }
 
-    /// A process that one thread reads from and waits for.
-    private struct Running: @unchecked Sendable {
-        let process: Process
-        let pipe: Pipe
-        let ended: DispatchSemaphore
-        let deadline: DispatchTime
+    /// A process that one thread reads from and another one waits for.
+    private final class Running: Sendable {
+        private let program: RunningProgram
+        private let pipe: Pipe
+        private let deadline: DispatchTime
+        private let code = Mutex<Int32?>(nil)
+        private let ended = DispatchSemaphore(value: 0)
+
+        init(program: RunningProgram, pipe: Pipe, deadline: DispatchTime) {
+            (self.program, self.pipe, self.deadline) = (program, pipe, deadline)
+        }
+
+        /// Returns when it has ended.
+        func waitForEnd() {
+            let code = program.waitForEnd()
+            self.code.withLock { $0 = code }
+            ended.signal()
+        }
 
         /// What it prints; it has ended or was killed afterwards.
         func output(of path: String) -> Result<String, Problem> {
             defer {
-                if process.isRunning { AskedPrograms.end(process.processIdentifier) }
-                AskedPrograms.remove(process.processIdentifier)
+                program.kill()
+                AskedPrograms.remove(program)
             }
             let tooLong = Problem("\(path) took too long.")
             var bytes: [UInt8] = []
@@ -111,10 +128,14 @@ struct AuthorizeCommand: Sendable {
                 }
             } catch { return .failure(Problem("What \(path) prints cannot be read: \(error.localizedDescription).")) }
             guard ended.wait(timeout: deadline) == .success else { return .failure(tooLong) }
-            guard process.terminationReason == .exit, process.terminationStatus == 0 else {
-                return .failure(Problem("\(path) failed with status \(process.terminationStatus)."))
-            }
+            let code = code.withLock { $0 } ?? 0
+            guard code == 0 else { return .failure(Problem("\(path) failed with status \(code).\(Self.hint(code))")) }
             return .success(String(decoding: bytes, as: UTF8.self))
+        }
+
+        /// What shells mean by a status.
+        private static func hint(_ code: Int32) -> String {
+            code == 127 ? " It may not have found a program that it calls." : ""
         }
 
         /// The next bytes that it prints; none when its time is over, `nil` at the end.

@@ -18,6 +18,16 @@ import Testing
         return path
     }
 
+    /// The same for a program that this process itself starts: written by another one, because a file that any process
+    /// has open for writing cannot be started, and children of other tests have for a moment what this process has.
+    private static func runnable(_ script: String, in directory: TemporaryDirectory) async throws -> String {
+        let path = directory.path(of: "authorize")
+        let outcome = try await ChildProcess.run(
+            "/bin/sh", ["-c", #"printf '%s\n' "$1" > "$2" && chmod 755 "$2""#, "sh", "#!/bin/sh\n\(script)", path])
+        #expect(outcome.exit == .status(0), "\(outcome)")
+        return path
+    }
+
     private static func refuse(_ path: String, with status: Int, at site: Site) {
         site.origin.set(
             TestOrigin.Resource(
@@ -134,7 +144,8 @@ import Testing
             let descriptor = open(pipe, O_RDONLY | O_NONBLOCK)
             defer { close(descriptor) }
             let program = try AuthorizeCommand(
-                try Self.program("exec 4>\(pipe); sleep 1000 & exec sleep 1000", in: site), limit: .milliseconds(500))
+                try await Self.runnable("exec 4>\(pipe); sleep 1000 & exec sleep 1000", in: site.directory),
+                limit: .milliseconds(500))
             let url = try ResourceURL(site.origin.url("/film.mp4"))
             let request = AuthorizationRequest(key: CacheKey("\(url)"), url: url, reason: .downloadStarts)
             let problem = await #expect(throws: AuthorizeCommand.Problem.self) { _ = try await program.answer(request) }
@@ -143,6 +154,31 @@ import Testing
             var byte: UInt8 = 0
             await eventually { read(descriptor, &byte, 1) == 0 }
         }
+    }
+
+    @Test("what a program leaves behind ends with it, and is not waited for") func leftBehind() async throws {
+        try await Site.run { site async throws in
+            let pipe = site.directory.path(of: "pipe")
+            #expect(mkfifo(pipe, 0o600) == 0)
+            let descriptor = open(pipe, O_RDONLY | O_NONBLOCK)
+            defer { close(descriptor) }
+            let program = try AuthorizeCommand(
+                try await Self.runnable("exec 4>\(pipe); sleep 1000 & echo 'X-A: 1'", in: site.directory),
+                limit: .seconds(100))
+            let url = try ResourceURL(site.origin.url("/film.mp4"))
+            let request = AuthorizationRequest(key: CacheKey("\(url)"), url: url, reason: .downloadStarts)
+            let answer = try await program.answer(request)
+            #expect(answer?.fields.count == 1)
+            var byte: UInt8 = 0
+            await eventually { read(descriptor, &byte, 1) == 0 }
+        }
+    }
+
+    @Test func aProgramWhoseOwnProgramIsMissingIsToldSo() async throws {
+        let problem = try await Self.problem("no-such-program")
+        #expect(
+            problem?.hasSuffix("failed with status 127. It may not have found a program that it calls.") == true,
+            "\(problem ?? "nothing")")
     }
 
     @Test func aProgramThatIsNotThereIs127() async throws {
@@ -168,9 +204,8 @@ import Testing
     private static func problem(_ script: String) async throws -> String? {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
-        let path = try directory.write(Array("#!/bin/sh\n\(script)\n".utf8), to: "authorize")
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-        let (program, url) = (try AuthorizeCommand(path), try ResourceURL("http://example.com/film.mp4"))
+        let program = try AuthorizeCommand(try await runnable(script, in: directory))
+        let url = try ResourceURL("http://example.com/film.mp4")
         let request = AuthorizationRequest(key: CacheKey("\(url)"), url: url, reason: .downloadStarts)
         do { _ = try await program.answer(request) } catch {
             return (error as? AuthorizeCommand.Problem)?.errorDescription
