@@ -31,7 +31,7 @@ extension Setting where Given == String, Value == String? {
     static var rate: Self {
         Self(
             "rate",
-            rule: "takes a rate above zero with its unit, such as 20Mbit or 2MB, per second.",
+            rule: "takes a rate of at least one byte per second with its unit, such as 8bit, 20Mbit or 2MB.",
             otherwise: "as fast as it goes", accepts: { DownloadOptions.bytesPerSecond($0) != nil })
     }
 
