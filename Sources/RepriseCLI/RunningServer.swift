@@ -13,7 +13,7 @@ enum RunningServer {
         let answer = await answer(at: address)
         if let answer, answer.status == 200, answer.text.hasPrefix("Reprise ") { return address }
         let advice =
-            answer?.status == 403
+            answer?.status == 401
             ? "The server at port \(port) wants a token: give it with --token."
             : "No server of Reprise answers at port \(port) of 127.0.0.1: give its port with --port, or stop what uses "
                 + "the cache."

@@ -34,7 +34,7 @@ struct Serve: AsyncParsableCommand {
     @Option(help: Setting.port.help("Port to listen on, 0 for any free one."))
     var port: Int?
 
-    @Option(help: Setting.host.help("Address to listen on. Anything but loopback needs --token or --allow-host."))
+    @Option(help: Setting.host.help("Address to listen on. Anything but loopback needs a token or --allow-host."))
     var host: String?
 
     @Option(help: Setting.serverName.help("What this server is called in Via, Cache-Status, metrics and on its page."))
@@ -42,6 +42,12 @@ struct Serve: AsyncParsableCommand {
 
     @Option(help: Setting.token.help("First segment that every path must have."))
     var token: String?
+
+    @Option(
+        help: Setting.tokenFile.help(
+            "File of tokens with names, of which a request must show one: NAME TOKEN [control] [connections=NUMBER] on each line.",
+            valueName: "file"))
+    var tokenFile: String?
 
     @Option(
         help: Setting.allowHost.help(
@@ -117,6 +123,7 @@ struct Serve: AsyncParsableCommand {
         try Setting.host.check(option: host)
         try Setting.serverName.check(option: name)
         try Setting.token.check(option: token)
+        try Setting.tokenFile.check(option: tokenFile)
         try Setting.allowHost.check(option: allowHost)
         try Setting.allowPrivate.check(option: allowPrivate)
         try Setting.allowPage.check(option: allowPage)
@@ -144,6 +151,7 @@ struct Serve: AsyncParsableCommand {
             var configuration = ProxyConfiguration()
             configuration.logLevel = levels
             values.apply(to: &configuration)
+            configuration.tokens = try values.namedTokens()
             if let socket = try PassedSocket(CacheOptions.environment, process: getpid()) {
                 (configuration.host, configuration.port) = (socket.host, socket.port)
                 configuration.listeningSocket = socket.descriptor
@@ -212,6 +220,7 @@ struct Serve: AsyncParsableCommand {
         signals.onHangUp { [accessLog = configuration.accessLog] in
             manager.reloading(server) {
                 accessLog?.reopen()
+                Self.readTokens(of: values, for: server, logger: logger)
                 logger.info("hang-up: the access log is opened again, if there is one")
             }
         }
@@ -229,6 +238,19 @@ struct Serve: AsyncParsableCommand {
         await events.value
     }
 
+    /// Exchanges the tokens of `server` for those that stand in their file now; if it is wrong, they stay.
+    private static func readTokens(of values: ServerSettings, for server: ProxyServer, logger: Logger) {
+        guard values.tokenFile != nil else { return }
+        do {
+            let tokens = try values.namedTokens()
+            server.replaceTokens(with: tokens)
+            logger.notice("hang-up: the tokens are read again", metadata: ["tokens": "\(tokens.count)"])
+        } catch {
+            let reason = (error as? Failure.Reason)?.message ?? "\(error)"
+            logger.warning("hang-up: the tokens stay as they are", metadata: ["reason": "\(reason)"])
+        }
+    }
+
     private func announce(
         _ server: ProxyServer, with values: ServerSettings, directory: String, of cache: MediaCache
     ) {
@@ -237,12 +259,15 @@ struct Serve: AsyncParsableCommand {
         let stored = "\(directory), \(ByteCount(cache.storedBytes)) stored"
         let place = cache.isStoring ? stored : cache.isReadOnly ? "\(stored), read-only" : "no store"
         let hours = cache.downloads.window.map { "\nDownloads run \($0) only, in local time." } ?? ""
-        let page = server.hasPage ? "\nPage for a browser: \(server.address)/" : ""
+        let file = values.token == nil ? values.tokenFile : nil
+        let address = file == nil ? server.address : server.address + "/TOKEN"
+        let page = server.hasPage ? "\nPage for a browser: \(address)/" : ""
+        let token = file.map { "\nTOKEN stands for one of those in \($0.printable)." } ?? ""
         let lines = """
             Reprise is listening on \(server.address)\(others)
             Cache: \(place)\(hours)\(page)
             Put this before a media URL, scheme as the first segment, for example:
-              mpv \(server.address)/https/example.com/film.mp4
+              mpv \(address)/https/example.com/film.mp4\(token)
             """
         // Lines of the access log are not mixed with others.
         if values.accessLog == "-" { return Terminal.error(lines) }

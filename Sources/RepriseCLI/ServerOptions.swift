@@ -13,4 +13,7 @@ enum ServerOptions {
         }
         return isUnreserved && !token.isEmpty && token != "." && token != ".."
     }
+
+    /// Whether a server, or those who use it, may be called so.
+    static func isName(_ text: String) -> Bool { goesThroughURLs(text) && text.utf8.count <= 64 }
 }

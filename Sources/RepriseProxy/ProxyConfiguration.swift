@@ -19,7 +19,7 @@ public struct ProxyConfiguration: Sendable {
     public var host = "127.0.0.1"
     /// Port; 0, the default, lets the system choose a free one.
     public var port = 0
-    /// If set, the first segment of every path must be this text.
+    /// If set, the first segment of every path must be this text, or `Authorization` must have it as a bearer token.
     public var token: String?
     /// If not empty, only these origin hosts are served; an entry that begins with a dot also includes every subdomain.
     ///
@@ -84,6 +84,9 @@ public struct ProxyConfiguration: Sendable {
     /// What the proxy is called in `Via`, `Cache-Status`, metrics and the status; must be a token (RFC 9110 §5.6.2).
     package var name = CacheStatus.cacheName
 
+    /// Tokens with names besides ``token``; none by default.
+    package var tokens: [AccessToken] = []
+
     /// Where each answer gets a line; `nil`, the default, for none.
     ///
     /// It belongs to the one who opened it, and must be closed after the proxy has stopped.
@@ -119,7 +122,10 @@ public struct ProxyConfiguration: Sendable {
         #endif
     }
 
-    /// What request targets have before `/https/host/path`.
+    /// Whether requests need a token.
+    var hasTokens: Bool { token != nil || !tokens.isEmpty }
+
+    /// What request targets have before `/https/host/path`, without the tokens that have a name.
     var pathPrefix: String { token.map { "/\($0)" } ?? "" }
 
     /// How long a client may take to close its side after the last answer; bytes that it still sends are dropped.

@@ -105,7 +105,7 @@ public final class ProxyServer: Sendable {
     }
 
     private static func check(_ configuration: ProxyConfiguration) throws(RepriseError) {
-        guard configuration.isLoopback || configuration.token != nil || !configuration.allowedHosts.isEmpty else {
+        guard configuration.isLoopback || configuration.hasTokens || !configuration.allowedHosts.isEmpty else {
             throw RepriseError(
                 .invalidArgument,
                 "Listening on \(configuration.host) would let others use this proxy. Give a token or a list of hosts.")
@@ -137,6 +137,11 @@ public final class ProxyServer: Sendable {
 
     /// Whether a browser that opens ``address`` gets the page.
     package var hasPage: Bool { service.hasPage }
+
+    /// Wants `tokens` in place of those with a name that the proxy was started with, from the next request on.
+    ///
+    /// Answers in progress end as they would have. A proxy that was started without any token goes on without.
+    package func replaceTokens(with tokens: [AccessToken]) { service.tokens?.replace(with: tokens) }
 
     /// Number of listeners to events.
     package var listeners: Int { service.control.events.listeners }

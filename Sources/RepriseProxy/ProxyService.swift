@@ -13,6 +13,8 @@ final class ProxyService: Sendable {
     private let files: FileFinder
     private let logs: LogQueue
     let browsers: BrowserRules
+    /// `nil` if requests need no token.
+    let tokens: AccessTokens?
     /// Which bodies are replaced by a text made from them.
     let bodyFilter: any BodyFilter
     /// What is not complete yet of the streams that are being played.
@@ -64,6 +66,7 @@ final class ProxyService: Sendable {
         browsers = BrowserRules(allowedPages: pages)
         self.cache = cache
         self.configuration = configuration
+        tokens = AccessTokens(configuration)
         accessLog = configuration.accessLog
         let files = FileFinder(cache: cache, items: configuration.items)
         self.files = files
@@ -309,24 +312,23 @@ final class ProxyService: Sendable {
     /// A web page elsewhere must not use the proxy through a name that it points at 127.0.0.1 (DNS rebinding), so on
     /// loopback, `Host` must name this machine.
     func accepts(host: String?) -> Bool {
-        guard configuration.isLoopback, configuration.token == nil, let host else { return true }
+        guard configuration.isLoopback, tokens == nil, let host else { return true }
         let name = host.hasPrefix("[") ? host.prefix { $0 != "]" }.dropFirst() : host.prefix { $0 != ":" }
         return name.lowercased() == "localhost" || name == "::1" || name == configuration.host
             || name.hasPrefix("127.") && name.allSatisfy { $0.isNumber || $0 == "." }
     }
 
-    /// Whether clients can look after this server through the port.
-    var mayBeControlled: Bool {
-        configuration.items == nil && (configuration.token != nil || configuration.isLoopback)
+    /// Whether `sender` can look after this server through the port; `nil` if requests need no token.
+    func mayBeControlled(by sender: Sender?) -> Bool {
+        configuration.items == nil && (sender?.holder.token.mayControl ?? configuration.isLoopback)
     }
 
-    /// Whether browsers get the page.
-    var hasPage: Bool { configuration.servesPage && mayBeControlled }
+    /// Whether browsers get the page, those with the right token if there are tokens.
+    var hasPage: Bool {
+        configuration.servesPage && configuration.items == nil && (tokens != nil || configuration.isLoopback)
+    }
 
-    /// The path of this proxy's own page and text.
-    var indexPath: String { configuration.pathPrefix + "/" }
-
-    /// The text at ``indexPath``.
+    /// The text at the address of this proxy.
     var indexText: String {
         let statistics = cache.statistics
         let saved = statistics.bytesFromStore + statistics.bytesFromJoinedFetch

@@ -1,45 +1,14 @@
 import Foundation
 import HTTPTypes
-import Reprise
 
 /// A file of request fields that log in at a host, which only its owner may read.
 enum HeaderFile {
-    /// Most bytes of a file.
-    private static let largestFile = 64 << 10
-
     /// The fields in the file at `path`, each on a line; blank lines and lines that begin with `#` are skipped.
     ///
     /// Throws a reason with code 64, which shows nothing of the content.
     static func read(_ path: String) throws -> HTTPFields {
-        let path = (path as NSString).expandingTildeInPath
-        let bytes: [UInt8]
-        do throws(RepriseError) {
-            bytes = try SmallFile.read(
-                path == "-" ? "./-" : path, named: path.printable, limit: largestFile,
-                content: "a request field on each line",
-                check: { (descriptor) throws(RepriseError) in try check(descriptor, of: path.printable) })
-        } catch { throw ConfigurationFile.reason("header-file: \(error.message)") }
-        return try fields(in: bytes, of: path.printable)
-    }
-
-    /// Throws unless the open file belongs to this user or to root, and others have nothing to do with it.
-    ///
-    /// Its group may read it: systemd's credentials have an entry for the service, which stands there.
-    private static func check(_ descriptor: Int32, of name: String) throws(RepriseError) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else {
-            throw RepriseError(.invalidArgument, "\(name) cannot be examined: \(String(cString: strerror(errno))).")
-        }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw RepriseError(.invalidArgument, "\(name) is no regular file.")
-        }
-        guard status.st_uid == geteuid() || status.st_uid == 0 else {
-            throw RepriseError(.invalidArgument, "\(name) belongs to another user; give it to the user of the server.")
-        }
-        guard status.st_mode & 0o027 == 0 else {
-            throw RepriseError(
-                .invalidArgument, "Other users have access to \(name). Take it from them: chmod 600 \(name)")
-        }
+        let bytes = try PrivateFile.read(path, for: "header-file", content: "a request field on each line")
+        return try fields(in: bytes, of: (path as NSString).expandingTildeInPath.printable)
     }
 
     /// The fields in `bytes` of the file called `name`.

@@ -10,6 +10,8 @@ struct ServerSettings: Sendable {
     /// What the server is called.
     let name: String
     let token: String?
+    /// The file of tokens with names; `nil` for none.
+    let tokenFile: String?
     let allowedHosts, allowedPages, forcedHosts: [String]
     let privateOrigins: PrivateOrigins
     let isShared, isOffline: Bool
@@ -32,6 +34,7 @@ struct ServerSettings: Sendable {
         port = try settings.value(.port, given: server.port)
         name = try settings.value(.serverName, given: server.name)
         token = try settings.value(.token, given: server.token)
+        tokenFile = try settings.value(.tokenFile, given: server.tokenFile)
         allowedHosts = try settings.value(.allowHost, given: server.allowHost).map { $0.lowercased() }
         privateOrigins = PrivateOrigins(try settings.value(.allowPrivate, given: server.allowPrivate))
         allowedPages = try settings.value(.allowPage, given: server.allowPage)
@@ -51,6 +54,13 @@ struct ServerSettings: Sendable {
         drainTimeout = try settings.value(.drainTimeout, given: server.drainTimeout)
         drainDelay = try settings.value(.drainDelay, given: server.drainDelay)
         hosts = settings.hosts
+    }
+
+    /// What the file of tokens says now; nothing without one.
+    ///
+    /// Throws a reason with code 64 if the file cannot be used.
+    func namedTokens() throws -> [AccessToken] {
+        try tokenFile.map { try TokenFile.read($0, besides: token) } ?? []
     }
 
     /// Puts what concerns the proxy into `configuration`.

@@ -33,7 +33,7 @@ extension Setting where Given == String, Value == String {
 
     static var serverName: Self {
         Self("name", rule: "takes up to 64 letters, digits and - . _ ~ only.", default: ProxyConfiguration().name) {
-            ServerOptions.goesThroughURLs($0) && $0.utf8.count <= 64
+            ServerOptions.isName($0)
         }
     }
 }
@@ -44,6 +44,13 @@ extension Setting where Given == String, Value == String? {
             "token", rule: "takes letters, digits and - . _ ~ only, because it is part of URLs.",
             otherwise: "paths need no token", traits: SettingTraits(isSecret: true, emptyVariable: .refused),
             accepts: { ServerOptions.goesThroughURLs($0) })
+    }
+
+    static var tokenFile: Self {
+        // Lost on its way, it would let everyone in.
+        Self(
+            "token-file", rule: "takes the path of a file.", otherwise: "no token has a name",
+            traits: SettingTraits(isPath: true, emptyVariable: .refused), accepts: { !$0.isEmpty })
     }
 
     static var accessLog: Self {

@@ -11,7 +11,7 @@ enum SettingTable {
         Setting<[String], [String]>.dropQueryItem, Setting<String, String?>.authorizeCommand,
         Setting<String, String?>.rate, Setting<String, String?>.hours, Setting<String, String>.host,
         Setting<Int, Int>.port, Setting<String, String>.serverName, Setting<String, String?>.token,
-        Setting<[String], [String]>.allowHost,
+        Setting<String, String?>.tokenFile, Setting<[String], [String]>.allowHost,
         Setting<[String], [String]>.allowPrivate,
         Setting<[String], [String]>.allowPage, Setting<Bool, Bool>.shared, Setting<Bool, Bool>.offline,
         Setting<[String], [String]>.forceCache, Setting<Bool, Bool>.page, Setting<String, String?>.accessLog,

@@ -14,6 +14,8 @@ struct AccessLogEntry: Sendable {
     let firstByte: Duration?
     /// Time until the last ones were.
     let duration: Duration
+    /// The name of the client's token; `nil` without one.
+    let tokenName: String?
     /// What the client was told of the cache.
     let cacheStatus: String?
 
@@ -49,6 +51,7 @@ struct AccessLogEntry: Sendable {
         func add(_ name: String, _ value: Int64) { line += ",\"\(name)\":\(value)" }
         func add(_ name: String, _ value: Duration) { line += ",\"\(name)\":\(Self.milliseconds(value))" }
         add("client", request.client)
+        add("tokenName", tokenName)
         add("method", request.method)
         add("url", request.url, atMost: Self.longestURL)
         add("range", request.range)
@@ -94,7 +97,7 @@ struct AccessLogEntry: Sendable {
         let (method, url) = (Self.escaped(request.method, Self.longest), Self.escaped(request.url, Self.longestURL))
         let agent = request.userAgent.map { Self.escaped($0, Self.longest) } ?? "-"
         return """
-            \(request.client ?? "-") - - [\(LogTime.common(request.time))] "\(method) \(url) \(request.version)" \
+            \(request.client ?? "-") - \(tokenName ?? "-") [\(LogTime.common(request.time))] "\(method) \(url) \(request.version)" \
             \(status) \(bytes) "-" "\(agent)"\n
             """
     }

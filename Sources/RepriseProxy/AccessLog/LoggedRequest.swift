@@ -16,12 +16,12 @@ final class LoggedRequest: Sendable {
     let trace: String?
 
     init(
-        _ head: borrowing ClientHead, token: String?, from client: String?, at time: Double
+        _ head: borrowing ClientHead, hiding tokens: Set<String> = [], from client: String?, at time: Double
     ) {
         self.time = time
         self.client = client
         method = head.method.name
-        url = LoggedTarget.text(head.target, token: token)
+        url = LoggedTarget.text(head.target, hiding: tokens)
         version = head.isHTTP11 ? "HTTP/1.1" : "HTTP/1.0"
         range = head.value("range")
         userAgent = head.value("user-agent")

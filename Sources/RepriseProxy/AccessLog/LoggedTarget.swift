@@ -8,30 +8,30 @@ enum LoggedTarget {
 
     /// The URL of the file that `target` asks for, otherwise the path.
     ///
-    /// With a `token`, only what follows it is shown. Where the first segment is neither the token nor a scheme, it is
-    /// hidden, because it may be the token of another server, or nearly this one's. The token is hidden wherever else
-    /// it is a segment, such as behind the address of the server (RFC 9112 §3.2.2).
-    static func text(_ target: String, token: String?) -> String {
-        let text = place(target, token: token)
-        guard let token else { return text }
+    /// With `tokens`, only what follows one is shown. Where the first segment is neither a token nor a scheme, it is
+    /// hidden, because it may be the token of another server, or nearly one of this server's. Tokens are hidden
+    /// wherever else they are a segment, such as behind the address of the server (RFC 9112 §3.2.2).
+    static func text(_ target: String, hiding tokens: Set<String>) -> String {
+        let text = place(target, tokens: tokens)
+        guard !tokens.isEmpty else { return text }
         return text.split(separator: "/", omittingEmptySubsequences: false)
-            .map { names(token, in: $0) ? Substring(hidden) : $0 }
+            .map { names(tokens, in: $0) ? Substring(hidden) : $0 }
             .joined(separator: "/")
     }
 
-    /// Whether a part of `segment` is the token, also if it is percent-encoded (RFC 3986 §2.1).
-    private static func names(_ token: String, in segment: Substring) -> Bool {
+    /// Whether a part of `segment` is a token, also if it is percent-encoded (RFC 3986 §2.1).
+    private static func names(_ tokens: Set<String>, in segment: Substring) -> Bool {
         let plain = segment.removingPercentEncoding ?? String(segment)
-        return segment == token || plain.split(separator: "/").contains { $0 == token }
+        return tokens.contains(String(segment)) || plain.split(separator: "/").contains { tokens.contains(String($0)) }
     }
 
-    private static func place(_ target: String, token: String?) -> String {
+    private static func place(_ target: String, tokens: Set<String>) -> String {
         let path = target.prefix { $0 != "?" && $0 != "#" }
         var rest = path.drop { $0 == "/" }
         let segment = rest.prefix { $0 != "/" }
-        if let token, segment == token {
+        if tokens.contains(String(segment)) {
             rest = rest.dropFirst(segment.count).drop { $0 == "/" }
-        } else if token != nil, !isScheme(segment) {
+        } else if !tokens.isEmpty, !isScheme(segment) {
             return "/" + hidden + rest.dropFirst(segment.count)
         }
         guard let url = url(rest) else { return "/" + withoutUser(rest) }

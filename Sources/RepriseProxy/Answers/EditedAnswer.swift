@@ -45,7 +45,7 @@ struct EditedAnswer {
         let outcome = context.outcome(of: read)
         let body = GatheredBody(
             bytes: bytes, information: read.information, resource: context.resource,
-            prefix: context.service.configuration.pathPrefix, host: context.head.value("host"),
+            prefix: context.head.pathPrefix, host: context.head.value("host"),
             isWithoutOrigin: context.service.cache.isOffline || context.resource.networkPolicy == .never
                 || outcome.isWithoutAnswer)
         let cookies = outcome.isOwnAnswer ? context.cookies(read.information.fields) : []

@@ -21,6 +21,7 @@ struct OwnAnswer {
     init(_ refusal: Refusal) {
         self.init(status: refusal.status, text: refusal.reason + "\n")
         if refusal.namesMethods { fields.append(("Allow", Self.methods)) }
+        fields += refusal.challenges.map { ("WWW-Authenticate", $0) }
         if let seconds = refusal.retryAfter { fields.append(("Retry-After", "\(seconds)")) }
     }
 

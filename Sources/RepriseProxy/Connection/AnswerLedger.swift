@@ -34,7 +34,7 @@ struct AnswerLedger {
         var record = AnswerRecord(start: counts.elapsed(), method: AnswerTally.Method(head.method))
         if log != nil {
             record.request = LoggedRequest(
-                head, token: service.configuration.token, from: client, at: service.wallClock())
+                head, hiding: service.tokens?.current.texts ?? [], from: client, at: service.wallClock())
         }
         current = record
     }
@@ -44,6 +44,17 @@ struct AnswerLedger {
         var record = AnswerRecord(start: counts.elapsed(), method: .other)
         if log != nil { record.request = LoggedRequest(malformedFrom: client, at: service.wallClock()) }
         current = record
+    }
+
+    /// Who sent the request is known.
+    mutating func note(_ sender: Sender?) { current?.holder = sender?.holder }
+
+    /// Takes a place among the files that are sent to the holders of the request's token; false if they have too many.
+    mutating func takePlace() -> Bool {
+        guard let holder = current?.holder else { return true }
+        guard holder.takePlace() else { return false }
+        current?.hasPlace = true
+        return true
     }
 
     /// The request is one that is not counted, because it concerns the server only.
@@ -167,12 +178,14 @@ struct AnswerLedger {
 
     private func finish(_ record: AnswerRecord, at now: Duration? = nil) {
         counts.tally.note(record)
+        if record.hasPlace { record.holder?.givePlaceBack() }
         guard let log, let request = record.request else { return }
         log.add(
             AccessLogEntry(
                 request: request, status: record.status ?? AccessLogEntry.noStatus, bytes: record.bodyBytes,
                 served: record.served, firstByte: record.firstByte,
-                duration: (now ?? counts.elapsed()) - record.start, cacheStatus: record.cacheStatus))
+                duration: (now ?? counts.elapsed()) - record.start, tokenName: record.holder?.name,
+                cacheStatus: record.cacheStatus))
     }
 }
 

@@ -246,8 +246,10 @@ final class ConnectionHandler: ChannelInboundHandler {
     private func answer(_ head: consuming ClientHead, context: ChannelHandlerContext) {
         let destination: Router.Destination
         do throws(Refusal) { destination = try router.destination(of: &head) } catch {
+            ledger.note(head.sender)
             return write(OwnAnswer(error), to: error.endsConnection ? nil : head, context: context)
         }
+        ledger.note(head.sender)
         switch destination {
         case .own(let answer): write(answer, to: head, context: context)
         case .probe(let answer):
@@ -256,7 +258,9 @@ final class ConnectionHandler: ChannelInboundHandler {
         case .control(let request):
             if !request.isCounted { ledger.leaveOut() }
             begin(request, context: context)
-        case .file(let known): answer(MediaRequest(head), with: known, context: context)
+        case .file(let known):
+            guard ledger.takePlace() else { return write(OwnAnswer(.tooManyAnswers), to: head, context: context) }
+            answer(MediaRequest(head), with: known, context: context)
         }
     }
 

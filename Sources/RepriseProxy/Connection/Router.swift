@@ -36,7 +36,7 @@ struct Router {
         if let probe = HealthProbe(head) { return .probe(probe.answer(service.readiness)) }
         if let route = try admission.route(&head) { return try destination(of: route, for: head) }
         if let known = known.file(at: head.target, in: service.listed) { return .file(known) }
-        return try destination(of: Route(target: head.target, token: service.configuration.token), for: head)
+        return try destination(of: Route(target: head.target, token: head.pathToken), for: head)
     }
 
     private mutating func file(at url: ResourceURL, target: String) throws(Refusal) -> KnownResource {
@@ -47,7 +47,7 @@ struct Router {
         switch route {
         case .index: .own(OwnAnswer(status: 200, fields: [("Vary", "Accept")], text: service.indexText))
         case .page: .control(ControlRequest(head: head, target: "", isLocal: false, isPage: true))
-        case .pageWithoutSlash: .own(OwnAnswer(status: 308, fields: [("Location", service.indexPath)]))
+        case .pageWithoutSlash: .own(OwnAnswer(status: 308, fields: [("Location", head.pathPrefix + "/")]))
         case .options: .own(.options)
         case .preflight: .own(.preflight(head))
         case .control(let target):

@@ -109,7 +109,7 @@ struct ControlAnswer: Sendable {
             throw ControlFailure(404, "Nothing is stored under this identifier.", code: "notStored")
         }
         let url = title.url
-        let path = "\(service.indexPath)\(url.scheme.rawValue)/\(url.authority)\(url.target)"
+        let path = "\(request.head.pathPrefix)/\(url.scheme.rawValue)/\(url.authority)\(url.target)"
         return try await send(307, [], fields: [("Location", path)])
     }
 

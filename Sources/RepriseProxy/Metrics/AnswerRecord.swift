@@ -15,6 +15,10 @@ struct AnswerRecord {
     var served = SourceBytes()
     /// Bytes of the body that were passed on, without the framing of chunks.
     var bodyBytes: Int64 = 0
+    /// Those whose token the request has.
+    var holder: TokenHolder?
+    /// Whether it has a place among the files that are sent to them.
+    var hasPlace = false
     /// What an access log says of the request, if there is one.
     var request: LoggedRequest?
     /// What the client was told of the cache, for the access log.

@@ -61,11 +61,16 @@ struct AnswerTally: Sendable, Equatable {
     private var fromStore = LatencyHistogram()
     private var fromJoined = LatencyHistogram()
     private var fromOrigin = LatencyHistogram()
+    /// What was answered to the holders of each token that has a name.
+    private(set) var tokens: [String: TokenTally] = [:]
     /// Hits that are being sent.
     var hitsUnderWay: Int64 = 0
 
     /// Counts an answer that is over.
     mutating func note(_ record: AnswerRecord) {
+        if let name = record.holder?.name {
+            tokens[name, default: TokenTally()] += TokenTally(responses: 1, bodyBytes: record.bodyBytes)
+        }
         responses[Self.place(record.method, Code(record.status))] += 1
         guard let source = record.source, let firstByte = record.firstByte else { return }
         switch source {
@@ -98,5 +103,6 @@ struct AnswerTally: Sendable, Equatable {
         left.fromJoined += right.fromJoined
         left.fromOrigin += right.fromOrigin
         left.hitsUnderWay += right.hitsUnderWay
+        left.tokens.merge(right.tokens) { $0 + $1 }
     }
 }

@@ -16,6 +16,8 @@ struct MetricFigures: Sendable {
     var fetches: Int64 = 0
     /// Lines of the access log that were never written.
     var droppedLines: Int64 = 0
+    /// What was answered to the holders of each token that has a name.
+    var tokens: [String: TokenTally] = [:]
     var isReady = true
     /// What the server is called.
     var name = ""
@@ -37,6 +39,9 @@ struct MetricFigures: Sendable {
         connectionsRefused = service.connectionsRefused
         fetches = Int64(cache.fetchesUnderWay)
         droppedLines = service.accessLog?.droppedLines ?? 0
+        // Also of those who have not asked for anything yet.
+        let names = service.tokens?.current.names ?? []
+        tokens = answers.tokens.merging(names.map { ($0, TokenTally()) }) { counted, _ in counted }
         isReady = [.ready, .degraded].contains(service.readiness)
         name = service.configuration.name
         namesHosts = service.configuration.namesHostsInMetrics
@@ -69,6 +74,12 @@ struct MetricFigures: Sendable {
                     }
                 }),
             MetricFamily(
+                "reprise_token_responses_total", .counter, "Answers to clients with a token, by its name.",
+                perToken(\.responses)),
+            MetricFamily(
+                "reprise_token_bytes_total", .counter, "Bytes of bodies sent to clients with a token, by its name.",
+                perToken(\.bodyBytes)),
+            MetricFamily(
                 "reprise_first_byte_seconds", .histogram,
                 "Time from a request to the first byte of its answer, by the source of the first byte.",
                 sources.map { Sample(.histogram(answers.firstByte(from: $0)), ["source": $0.rawValue]) }),
@@ -76,6 +87,10 @@ struct MetricFigures: Sendable {
                 "reprise_readers", .gauge, "Reads and hits under way.",
                 Int64(cache.openReads) + answers.hitsUnderWay),
         ]
+    }
+
+    private func perToken(_ count: KeyPath<TokenTally, Int64>) -> [Sample] {
+        tokens.sorted { $0.key < $1.key }.map { Sample(.integer($0.value[keyPath: count]), ["token": $0.key]) }
     }
 
     private var reads: [Sample] {

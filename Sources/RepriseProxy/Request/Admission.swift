@@ -1,5 +1,6 @@
 /// What is asked of every request on a connection before it is answered: a place for the connection, one Host that
-/// names this machine, a way that is no loop, a page that may read the answer, a method that a proxy may pass on.
+/// names this machine, a token, a way that is no loop, a page that may read the answer, a method that a proxy may pass
+/// on.
 struct Admission {
     let service: ProxyService
     private let entrance: Entrance
@@ -15,24 +16,21 @@ struct Admission {
 
     /// The route of a request that no target decides; `nil` for one whose target does.
     ///
-    /// Notes in `head` which page may read the answer. Throws the refusal of a request that is not answered.
+    /// Notes in `head` who sent it, and which page may read the answer. Throws the refusal of a request that is not
+    /// answered.
     mutating func route(_ head: inout ClientHead) throws(Refusal) -> Route? {
         guard entrance != .surplus else {
             throw Refusal(status: 503, reason: "There are too many connections.", retryAfter: 1)
         }
         if isLocal { return try localRoute(head) }
         try checkHost(of: head)
-        if ControlTarget.text(in: head.target, token: service.configuration.token) != nil {
-            guard service.configuration.items == nil else {
-                throw Route.refusal(404, reason: "A proxy inside an app is controlled by the app.")
-            }
-            guard service.mayBeControlled else {
-                throw Route.refusal(403, reason: "Beyond this machine, this server is controlled with a token only.")
-            }
+        let tokens = service.tokens?.current
+        let isKnown = tokens?.identify(&head) ?? true
+        if isKnown, ControlTarget.text(in: head.target, token: head.pathToken) != nil {
             try checkControl(by: head)
             return nil
         }
-        if let page = try pageRoute(head) { return page }
+        if isKnown, let page = try pageRoute(head) { return page }
         if let via = head.value("via"), Via.isOwn(via) {
             throw Route.refusal(508, reason: "The request comes from this proxy itself: it would go around in a loop.")
         }
@@ -48,18 +46,46 @@ struct Admission {
         case .other(let name) where name == "CONNECT" || name == "TRACE":
             throw Refusal(
                 status: 405, reason: "\(name) is not supported.", endsConnection: false, namesMethods: true)
-        case .get, .head, .other: return nil
+        case .get, .head, .other:
+            if let tokens, !isKnown { throw refusal(of: head, without: tokens) }
+            return nil
         }
     }
 
+    /// The refusal of a request without a right token.
+    ///
+    /// A browser is not asked for a password, which it would remember.
+    private func refusal(of head: ClientHead, without tokens: AccessTable) -> Refusal {
+        let challenges = tokens.challenges
+        guard !head.isFromBrowser, !challenges.isEmpty else {
+            return Route.refusal(403, reason: "The address must begin with the access token: /TOKEN/https/host/path.")
+        }
+        var refusal = Route.refusal(
+            401, reason: "This server wants a token: in the path (/TOKEN/https/host/path), or in Authorization.")
+        refusal.challenges = challenges
+        return refusal
+    }
+
     private func checkControl(by head: ClientHead) throws(Refusal) {
-        let rules = ControlRules(hasToken: service.configuration.token != nil)
+        guard service.configuration.items == nil else {
+            throw Route.refusal(404, reason: "A proxy inside an app is controlled by the app.")
+        }
+        guard service.mayBeControlled(by: head.sender) else {
+            throw Route.refusal(
+                403,
+                reason: head.sender == nil
+                    ? "Beyond this machine, this server is controlled with a token only."
+                    : "This token is for playing. To look after the server takes one with \"control\".")
+        }
+        let rules = ControlRules(hasToken: head.sender != nil)
         if let objection = rules.objection(to: head) { throw Route.refusal(403, reason: objection) }
     }
 
     /// The route of a browser that opens the address of this proxy; `nil` for every other request.
     private func pageRoute(_ head: ClientHead) throws(Refusal) -> Route? {
-        guard service.hasPage, let target = PageTarget(head, token: service.configuration.token) else { return nil }
+        guard service.configuration.servesPage, service.mayBeControlled(by: head.sender),
+            let target = PageTarget(head, token: head.pathToken)
+        else { return nil }
         try checkControl(by: head)
         return target == .page ? .page : .pageWithoutSlash
     }

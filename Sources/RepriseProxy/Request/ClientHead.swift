@@ -17,9 +17,11 @@ package struct ClientHead: Sendable {
     /// False for HTTP/1.0.
     let isHTTP11: Bool
     private let bytes: ByteBuffer
-    private let places: [Place]
+    private var places: [Place]
     /// The request's complete body; empty for most.
     var body: [UInt8] = []
+    /// Who sent it; `nil` if the server wants no token, and without a right one.
+    var sender: Sender?
     /// The recipient of the answer.
     var audience = Audience.player
     /// What the server that got the request is called in `Via` and `Cache-Status`.
@@ -50,6 +52,13 @@ package struct ClientHead: Sendable {
                 result = result.map { $0 + ", " + value } ?? value
             }
             return result
+        }
+    }
+
+    /// Takes away every `Authorization`: it was meant for this server.
+    mutating func removeAuthorization() {
+        bytes.withUnsafeReadableBytes { raw in
+            places.removeAll { Self.equal(raw[$0.nameStart..<$0.nameEnd], to: "authorization") }
         }
     }
 

@@ -7,6 +7,13 @@ package struct Refusal: Error, Equatable {
     var endsConnection = true
     /// Whether the answer lists the supported methods (RFC 9110 §15.5.6).
     var namesMethods = false
+    /// What the client may show to be answered, for `WWW-Authenticate` (RFC 9110 §11.6.1).
+    var challenges: [String] = []
     /// Seconds after which the client may try again, for `Retry-After`.
     var retryAfter: Int?
+
+    /// The holders of a token have as many answers as they may (RFC 6585 §4).
+    static let tooManyAnswers = Refusal(
+        status: 429, reason: "Too many files are being sent to those who use this token.", endsConnection: false,
+        retryAfter: 1)
 }

@@ -11,16 +11,16 @@ import Testing
 @Suite(.limit(minutes: 1)) struct AccessLogEntryTests {
     /// The entry for a request with that head.
     private static func entry(
-        _ head: [String], token: String? = nil, client: String? = "192.0.2.7", status: Int = 206,
+        _ head: [String], token: String? = nil, name: String? = nil, client: String? = "192.0.2.7", status: Int = 206,
         cacheStatus: String? = "reprise; hit"
     ) throws -> AccessLogEntry {
         try entry(
-            Array((head.joined(separator: "\r\n") + "\r\n\r\n").utf8), token: token, client: client,
-            status: status, cacheStatus: cacheStatus)
+            Array((head.joined(separator: "\r\n") + "\r\n\r\n").utf8), token: token, name: name,
+            client: client, status: status, cacheStatus: cacheStatus)
     }
 
     private static func entry(
-        _ head: [UInt8], token: String?, client: String?, status: Int, cacheStatus: String?
+        _ head: [UInt8], token: String?, name: String? = nil, client: String?, status: Int, cacheStatus: String?
     ) throws -> AccessLogEntry {
         var parser = RequestParser()
         parser.append(ByteBuffer(bytes: head))
@@ -28,9 +28,10 @@ import Testing
         var served = SourceBytes()
         (served.store, served.origin) = (900, 100)
         return AccessLogEntry(
-            request: LoggedRequest(parsed, token: token, from: client, at: 784_111_777.25), status: status,
+            request: LoggedRequest(parsed, hiding: token.map { [$0] } ?? [], from: client, at: 784_111_777.25),
+            status: status,
             bytes: 1000, served: served, firstByte: .microseconds(1234), duration: .milliseconds(50),
-            cacheStatus: cacheStatus)
+            tokenName: name, cacheStatus: cacheStatus)
     }
 
     private static let usual = [
@@ -110,7 +111,7 @@ import Testing
             let request = LoggedRequest(malformedFrom: nil, at: .nan)
             let entry = AccessLogEntry(
                 request: request, status: 400, bytes: 0, served: SourceBytes(), firstByte: first, duration: whole,
-                cacheStatus: nil)
+                tokenName: nil, cacheStatus: nil)
             let object = try JSONSerialization.jsonObject(with: Data(entry.line(as: .json).utf8)) as? [String: Any]
             #expect(try #require(object?["milliseconds"] as? Double) >= 0)
             #expect(object?["url"] as? String == "-")

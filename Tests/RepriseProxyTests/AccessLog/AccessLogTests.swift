@@ -15,7 +15,7 @@ import Testing
     private static func entry(_ number: Int, url: String = "/") -> AccessLogEntry {
         AccessLogEntry(
             request: LoggedRequest(malformedFrom: "client-\(number)", at: 0), status: 200, bytes: Int64(number),
-            served: SourceBytes(), firstByte: nil, duration: .zero, cacheStatus: nil)
+            served: SourceBytes(), firstByte: nil, duration: .zero, tokenName: nil, cacheStatus: nil)
     }
 
     /// The numbers of the lines in the file at `path`; throws if one is no JSON.

@@ -30,6 +30,6 @@ import Testing
             ("http://h/%zz/x", "%zz", "http://h/-/x"),
         ] as [(String, String?, String)]) func whatIsShown(target: String, token: String?, text: String)
     {
-        #expect(LoggedTarget.text(target, token: token) == text)
+        #expect(LoggedTarget.text(target, hiding: token.map { [$0] } ?? []) == text)
     }
 }

@@ -64,7 +64,7 @@ import Testing
         try await ProxyBench.run(configureProxy: { $0.token = "secret" }) { proxy async throws in
             for prefix in ["", "/wrong", "/secre", "/secret2"] {
                 let answer = try await RawClient.exchange(port: proxy.server.port, prefix + target)
-                #expect(answer.head.status == 403, "\(prefix)")
+                #expect(answer.head.status == 401, "\(prefix)")
                 #expect(!String(decoding: answer.body, as: UTF8.self).contains("reprise_reads"))
             }
         }

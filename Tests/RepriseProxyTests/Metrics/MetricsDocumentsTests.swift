@@ -20,6 +20,7 @@ import Testing
         figures.cache.note(
             .fetchRetried(CacheKey("http://a.example/"), after: .zero, error: RepriseError(.originTimedOut, "")),
             because: .disk)
+        figures.tokens = ["anna": TokenTally()]
         return figures.families
     }
 

@@ -1,0 +1,16 @@
+/// A text that lets those who know it use a server, and what they may do there.
+package struct AccessToken: Sendable {
+    /// The text, which is part of URLs and of request fields.
+    let text: String
+    /// The name of those who use it, for logs and metrics, and the user of Basic; `nil` for ``ProxyConfiguration/token``.
+    package let name: String?
+    /// Whether it is enough to look after the server; otherwise it is for playing only.
+    let mayControl: Bool
+    /// Most files that are being sent at once; `nil` for any number.
+    let mostAnswers: Int?
+
+    /// A token with this text.
+    package init(_ text: String, name: String?, mayControl: Bool, mostAnswers: Int? = nil) {
+        (self.text, self.name, self.mayControl, self.mostAnswers) = (text, name, mayControl, mostAnswers)
+    }
+}

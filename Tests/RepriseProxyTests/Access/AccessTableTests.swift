@@ -1,0 +1,94 @@
+import HTTPTypes
+import NIOCore
+import TestLimits
+import Testing
+
+@testable import RepriseProxy
+
+/// Who sent a request, as the tokens of a server say.
+@Suite(.limit(minutes: 1)) struct AccessTableTests {
+    private static let tokens = [
+        AccessToken("first-token", name: "anna", mayControl: false),
+        AccessToken("other-token", name: "berta", mayControl: true), AccessToken("single", name: nil, mayControl: true),
+    ]
+
+    private static func head(_ target: String, _ fields: [String]) throws -> ClientHead {
+        var parser = RequestParser()
+        let lines = ["GET \(target) HTTP/1.1", "Host: localhost"] + fields
+        parser.append(ByteBuffer(string: lines.joined(separator: "\r\n") + "\r\n\r\n"))
+        return try #require(try parser.next())
+    }
+
+    @Test(
+        "the path counts first, then Authorization; of a browser, the path alone",
+        arguments: [
+            ("/first-token/https/a/b", [], "anna", true, true), ("/first-token", [], "anna", true, true),
+            ("/single/https/a/b", [], nil, true, true),
+            ("/https/a/b", ["Authorization: Bearer other-token"], "berta", false, true),
+            // anna:first-token, berta:first-token, anna:single
+            ("/https/a/b", ["authorization: basic YW5uYTpmaXJzdC10b2tlbg=="], "anna", false, true),
+            ("/https/a/b", ["Authorization: Basic YmVydGE6Zmlyc3QtdG9rZW4="], nil, false, false),
+            ("/https/a/b", ["Authorization: Basic YW5uYTpzaW5nbGU="], nil, false, false),
+            ("/https/a/b", ["Authorization: Bearer single"], nil, false, true),
+            ("/other-token/https/a/b", ["Authorization: Bearer first-token"], "berta", true, true),
+            ("/https/a/b", ["Authorization: Bearer first-token", "Origin: http://a"], nil, false, false),
+            ("/https/a/b", ["Authorization: Bearer first-token", "Sec-Fetch-Site: none"], nil, false, false),
+            ("/https/a/b", ["Authorization: Bearer first-token", "User-Agent: Mozilla/5.0"], nil, false, false),
+            ("/first-token/https/a/b", ["Sec-Fetch-Site: none"], "anna", true, true),
+            ("/https/a/b", ["Authorization: Bearer first-token", "Authorization: Bearer x"], nil, false, false),
+            ("/first-toke/https/a/b", [], nil, false, false), ("/first-tokem/https/a/b", [], nil, false, false),
+            ("/https/first-token/b", [], nil, false, false), ("/", [], nil, false, false),
+            ("/https/a/b", ["X-Authorization: Bearer first-token"], nil, false, false),
+        ] as [(String, [String], String?, Bool, Bool)])
+    func senders(target: String, fields: [String], name: String?, isInPath: Bool, isKnown: Bool) throws {
+        var head = try Self.head(target, fields)
+        let isFound = AccessTable(Self.tokens).identify(&head)
+        #expect(isFound == isKnown && (head.sender != nil) == isKnown)
+        #expect(head.sender?.holder.name == name)
+        #expect(head.pathPrefix == (isInPath ? "/\(target.split(separator: "/")[0])" : ""))
+    }
+
+    @Test(
+        "only an Authorization that is meant for the server is taken away",
+        arguments: [
+            ("/https/a/b", "Bearer first-token", false), ("/first-token/https/a/b", "Bearer theirs", true),
+            ("/first-token/https/a/b", "Bearer other-token", false),
+        ]) func origins(target: String, value: String, isKept: Bool) throws
+    {
+        var head = try Self.head(target, ["Authorization: \(value)", "X-A: b"])
+        let isKnown = AccessTable(Self.tokens).identify(&head)
+        #expect(isKnown)
+        #expect(head.originFields[.authorization] == (isKept ? value : nil))
+        #expect(head.value("x-a") == "b")
+    }
+
+    @Test func anAppsOwnProxyLeavesAuthorizationToTheServers() throws {
+        let table = AccessTable(Self.tokens, takesAuthorization: false)
+        var head = try Self.head("/https/a/b", ["Authorization: Bearer first-token"])
+        let isKnown = table.identify(&head)
+        #expect(!isKnown && head.value("authorization") == "Bearer first-token" && table.challenges.isEmpty)
+    }
+
+    @Test func placesAreThoseOfAllTablesTogether() throws {
+        func table(_ most: Int?, after former: AccessTable? = nil) -> AccessTable {
+            AccessTable([AccessToken("a-token", name: "anna", mayControl: false, mostAnswers: most)], after: former)
+        }
+        func holder(_ table: AccessTable) throws -> TokenHolder {
+            var head = try Self.head("/a-token/https/a/b", [])
+            _ = table.identify(&head)
+            return try #require(head.sender).holder
+        }
+        let first = table(2)
+        let holders = [try holder(first), try holder(first)]
+        let taken = holders.map { $0.takePlace() }
+        #expect(taken == [true, true])
+        let more = try [holder(first).takePlace(), holder(table(2, after: first)).takePlace()]
+        #expect(more == [false, false])
+        holders[0].givePlaceBack()
+        let narrow = table(1, after: first)
+        let afterwards = try [holder(narrow).takePlace(), holder(first).takePlace(), holder(first).takePlace()]
+        #expect(afterwards == [false, true, false])
+        let unlimited = try holder(table(nil, after: first)).takePlace()
+        #expect(unlimited)
+    }
+}
