@@ -126,8 +126,8 @@ let package = Package(
             dependencies: [
                 "ByteRanges", "HTTPSemantics", "Primitives", "Playlists", "Reprise", "RepriseHTTPClient",
                 "RepriseProxy",
-                "RepriseStreams", httpTypes, argumentParser, logging,
-            ],
+                "RepriseStreams", httpTypes, argumentParser, logging, nioSSL,
+            ] + nio,
             swiftSettings: strict),
         .target(
             name: "RepriseTesting", dependencies: ["ByteRanges", "StreamsTrait", "Primitives", httpTypes] + nio,

@@ -50,6 +50,14 @@ struct Serve: AsyncParsableCommand {
     var tokenFile: String?
 
     @Option(
+        help: Setting.tlsCertificate.help(
+            "File of the server's certificate and those above it, in PEM: players then use https.", valueName: "file"))
+    var tlsCertificate: String?
+
+    @Option(help: Setting.tlsKey.help("File of the certificate's private key, in PEM.", valueName: "file"))
+    var tlsKey: String?
+
+    @Option(
         help: Setting.allowHost.help(
             "Host name or IP address of an origin that may be asked. A name with a leading dot means its subdomains too.",
             valueName: "name"))
@@ -124,6 +132,8 @@ struct Serve: AsyncParsableCommand {
         try Setting.serverName.check(option: name)
         try Setting.token.check(option: token)
         try Setting.tokenFile.check(option: tokenFile)
+        try Setting.tlsCertificate.check(option: tlsCertificate)
+        try Setting.tlsKey.check(option: tlsKey)
         try Setting.allowHost.check(option: allowHost)
         try Setting.allowPrivate.check(option: allowPrivate)
         try Setting.allowPage.check(option: allowPage)
@@ -139,6 +149,9 @@ struct Serve: AsyncParsableCommand {
         if watching.accessLogFormat != nil, values.accessLog == nil {
             throw ValidationError("--access-log-format is of no use without --access-log.")
         }
+        if (values.tlsCertificate == nil) != (values.tlsKey == nil) {
+            throw ValidationError("--tls-certificate and --tls-key belong together: give both.")
+        }
     }
 
     func run() async throws {
@@ -152,6 +165,8 @@ struct Serve: AsyncParsableCommand {
             configuration.logLevel = levels
             values.apply(to: &configuration)
             configuration.tokens = try values.namedTokens()
+            let certificate = try values.certificate()
+            if let certificate { configuration.encrypt = { try certificate.encrypt($0) } }
             if let socket = try PassedSocket(CacheOptions.environment, process: getpid()) {
                 (configuration.host, configuration.port) = (socket.host, socket.port)
                 configuration.listeningSocket = socket.descriptor
@@ -167,7 +182,8 @@ struct Serve: AsyncParsableCommand {
             values.apply(to: &settings)
             // Before the cache is opened: then --reset empties it, and --maximum-age removes old entries.
             if store.reset || settings.maximumAge != nil { try await ProxyServer.rehearse(configuration) }
-            try await serve(configuration, values: values, settings: settings, signals: signals)
+            try await serve(
+                configuration, values: values, certificate: certificate, settings: settings, signals: signals)
         }
     }
 
@@ -189,8 +205,8 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func serve(
-        _ configuration: ProxyConfiguration, values: ServerSettings, settings: MediaCache.Configuration,
-        signals: StopSignals
+        _ configuration: ProxyConfiguration, values: ServerSettings, certificate: ServerCertificate?,
+        settings: MediaCache.Configuration, signals: StopSignals
     ) async throws {
         let logger = configuration.logger
         let origin = try OriginClient.make(for: self.cache) { client in
@@ -220,7 +236,10 @@ struct Serve: AsyncParsableCommand {
         signals.onHangUp { [accessLog = configuration.accessLog] in
             manager.reloading(server) {
                 accessLog?.reopen()
-                Self.readTokens(of: values, for: server, logger: logger)
+                Self.readAgain("tokens", if: values.tokenFile != nil, logger: logger) {
+                    server.replaceTokens(with: try values.namedTokens())
+                }
+                Self.readAgain("certificate", if: certificate != nil, logger: logger) { try certificate?.readAgain() }
                 logger.info("hang-up: the access log is opened again, if there is one")
             }
         }
@@ -238,16 +257,16 @@ struct Serve: AsyncParsableCommand {
         await events.value
     }
 
-    /// Exchanges the tokens of `server` for those that stand in their file now; if it is wrong, they stay.
-    private static func readTokens(of values: ServerSettings, for server: ProxyServer, logger: Logger) {
-        guard values.tokenFile != nil else { return }
+    /// Reads files again, as `read` does; if they are wrong, what was read before stays.
+    private static func readAgain(_ name: String, if isThere: Bool, logger: Logger, _ read: () throws -> Void) {
+        guard isThere else { return }
         do {
-            let tokens = try values.namedTokens()
-            server.replaceTokens(with: tokens)
-            logger.notice("hang-up: the tokens are read again", metadata: ["tokens": "\(tokens.count)"])
+            try read()
+            logger.notice("hang-up: read again", metadata: ["what": "\(name)"])
         } catch {
             let reason = (error as? Failure.Reason)?.message ?? "\(error)"
-            logger.warning("hang-up: the tokens stay as they are", metadata: ["reason": "\(reason)"])
+            logger.warning(
+                "hang-up: what was read before stays", metadata: ["what": "\(name)", "reason": "\(reason)"])
         }
     }
 

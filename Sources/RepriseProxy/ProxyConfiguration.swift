@@ -1,6 +1,6 @@
 import HTTPSemantics
 public import Logging
-import NIOCore
+package import NIOCore
 public import Reprise
 
 #if canImport(Darwin)
@@ -84,6 +84,11 @@ public struct ProxyConfiguration: Sendable {
     /// What the proxy is called in `Via`, `Cache-Status`, metrics and the status; must be a token (RFC 9110 §5.6.2).
     package var name = CacheStatus.cacheName
 
+    /// Makes each new connection at the port an encrypted one, on its loop; `nil`, the default, for plain HTTP.
+    ///
+    /// The proxy itself knows no TLS. Stored bytes then do not go out with `sendfile`.
+    package var encrypt: (@Sendable (any Channel) throws -> Void)?
+
     /// Tokens with names besides ``token``; none by default.
     package var tokens: [AccessToken] = []
 
@@ -121,6 +126,9 @@ public struct ProxyConfiguration: Sendable {
             true
         #endif
     }
+
+    /// The scheme of this proxy's own address.
+    var scheme: String { encrypt == nil ? "http" : "https" }
 
     /// Whether requests need a token.
     var hasTokens: Bool { token != nil || !tokens.isEmpty }

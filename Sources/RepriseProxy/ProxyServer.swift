@@ -56,7 +56,8 @@ public final class ProxyServer: Sendable {
             service.control.start(cache, clock: configuration.clock)
             return ProxyServer(
                 service: service, group: group, channel: channel, port: port,
-                address: "http://\(name):\(port)" + configuration.pathPrefix, isOnAllAddresses: loopback != nil,
+                address: "\(configuration.scheme)://\(name):\(port)" + configuration.pathPrefix,
+                isOnAllAddresses: loopback != nil,
                 controlSocket: await ControlSocket.open(for: service, on: group))
         } catch {
             try? await group.shutdownGracefully()

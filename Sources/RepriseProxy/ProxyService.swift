@@ -65,6 +65,9 @@ final class ProxyService: Sendable {
         }
         browsers = BrowserRules(allowedPages: pages)
         self.cache = cache
+        var configuration = configuration
+        // What is encrypted passes through memory.
+        if configuration.encrypt != nil { configuration.usesSendfile = false }
         self.configuration = configuration
         tokens = AccessTokens(configuration)
         accessLog = configuration.accessLog
@@ -92,6 +95,7 @@ final class ProxyService: Sendable {
         try SocketOptions.apply(to: channel)
         let admission = add(channel)
         if case .refused = admission { return channel.close(promise: nil) }
+        try configuration.encrypt?(channel)
         let isSurplus = if case .surplus = admission { true } else { false }
         try channel.pipeline.syncOperations.addHandler(
             ConnectionHandler(
@@ -336,7 +340,7 @@ final class ProxyService: Sendable {
             Reprise media cache
 
             Put this proxy's address before a media URL, scheme as the first segment:
-              http://HOST:PORT/https/example.com/song.mp3
+              \(configuration.scheme)://HOST:PORT/https/example.com/song.mp3
 
             Since the start: \(statistics.reads) reads, \(statistics.bytesServed) bytes served, \
             \(saved) of them without the origin, \(statistics.bytesFetched) fetched. On disk: \(cache.storedBytes) bytes.

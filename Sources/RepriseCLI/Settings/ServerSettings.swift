@@ -12,6 +12,8 @@ struct ServerSettings: Sendable {
     let token: String?
     /// The file of tokens with names; `nil` for none.
     let tokenFile: String?
+    /// The files of the certificate and its key; `nil` for plain HTTP.
+    let tlsCertificate, tlsKey: String?
     let allowedHosts, allowedPages, forcedHosts: [String]
     let privateOrigins: PrivateOrigins
     let isShared, isOffline: Bool
@@ -35,6 +37,10 @@ struct ServerSettings: Sendable {
         name = try settings.value(.serverName, given: server.name)
         token = try settings.value(.token, given: server.token)
         tokenFile = try settings.value(.tokenFile, given: server.tokenFile)
+        tlsCertificate = try settings.value(.tlsCertificate, given: server.tlsCertificate).map {
+            ($0 as NSString).expandingTildeInPath
+        }
+        tlsKey = try settings.value(.tlsKey, given: server.tlsKey).map { ($0 as NSString).expandingTildeInPath }
         allowedHosts = try settings.value(.allowHost, given: server.allowHost).map { $0.lowercased() }
         privateOrigins = PrivateOrigins(try settings.value(.allowPrivate, given: server.allowPrivate))
         allowedPages = try settings.value(.allowPage, given: server.allowPage)
@@ -61,6 +67,14 @@ struct ServerSettings: Sendable {
     /// Throws a reason with code 64 if the file cannot be used.
     func namedTokens() throws -> [AccessToken] {
         try tokenFile.map { try TokenFile.read($0, besides: token) } ?? []
+    }
+
+    /// The certificate of the server, with its key; `nil` without one.
+    ///
+    /// Throws a reason with code 64 if its files cannot be used.
+    func certificate() throws -> ServerCertificate? {
+        guard let tlsCertificate, let tlsKey else { return nil }
+        return try ServerCertificate(certificate: tlsCertificate, key: tlsKey)
     }
 
     /// Puts what concerns the proxy into `configuration`.

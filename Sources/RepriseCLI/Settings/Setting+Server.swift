@@ -53,6 +53,19 @@ extension Setting where Given == String, Value == String? {
             traits: SettingTraits(isPath: true, emptyVariable: .refused), accepts: { !$0.isEmpty })
     }
 
+    // Lost on its way, it would leave connections plain.
+    static var tlsCertificate: Self {
+        Self(
+            "tls-certificate", rule: "takes the path of a file.", otherwise: "connections are not encrypted",
+            traits: SettingTraits(isPath: true, emptyVariable: .refused), accepts: { !$0.isEmpty })
+    }
+
+    static var tlsKey: Self {
+        Self(
+            "tls-key", rule: "takes the path of a file.", otherwise: "connections are not encrypted",
+            traits: SettingTraits(isPath: true, emptyVariable: .refused), accepts: { !$0.isEmpty })
+    }
+
     static var accessLog: Self {
         Self(
             "access-log", rule: "takes the path of a file, or - for standard output.", otherwise: "there is none",

@@ -2,7 +2,7 @@
 package struct AccessToken: Sendable {
     /// The text, which is part of URLs and of request fields.
     let text: String
-    /// The name of those who use it, for logs and metrics, and the user of Basic; `nil` for ``ProxyConfiguration/token``.
+    /// The name of those who use it, for logs and metrics, and the user of Basic; `nil` for the server's single token.
     package let name: String?
     /// Whether it is enough to look after the server; otherwise it is for playing only.
     let mayControl: Bool

@@ -46,6 +46,7 @@ struct EditedAnswer {
         let body = GatheredBody(
             bytes: bytes, information: read.information, resource: context.resource,
             prefix: context.head.pathPrefix, host: context.head.value("host"),
+            scheme: context.service.configuration.scheme,
             isWithoutOrigin: context.service.cache.isOffline || context.resource.networkPolicy == .never
                 || outcome.isWithoutAnswer)
         let cookies = outcome.isOwnAnswer ? context.cookies(read.information.fields) : []

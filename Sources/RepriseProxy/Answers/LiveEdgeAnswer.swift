@@ -132,7 +132,8 @@ struct LiveEdgeAnswer {
         if bytes.count <= editor.maximumLength {
             let body = GatheredBody(
                 bytes: bytes, information: information, resource: context.resource,
-                prefix: context.head.pathPrefix, host: context.head.value("host"))
+                prefix: context.head.pathPrefix, host: context.head.value("host"),
+                scheme: context.service.configuration.scheme)
             if let text = try await editor.edit(body) {
                 noteServed(Int64(bytes.count), as: part)
                 let edited = EditedText(text, inPlaceOf: information)

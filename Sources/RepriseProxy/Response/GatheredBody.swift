@@ -17,6 +17,8 @@ package struct GatheredBody: Sendable {
     package let prefix: String
     /// The name and port by which the client knows the proxy, for links that must be absolute; `nil` if it gave none.
     package let host: String?
+    /// The scheme of the proxy's own address, for the same links.
+    package var scheme = "http"
     /// Whether the origin must not be asked, or could not be reached.
     package var isWithoutOrigin = false
 }

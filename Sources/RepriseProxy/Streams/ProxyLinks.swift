@@ -11,6 +11,7 @@ struct ProxyLinks {
 
     private let playlist: Playlist
     private let prefix: String
+    private let scheme: String
     private let host: String?
     /// The URL to which the origin's relative links refer, and the playlist's own URL at the proxy.
     private let document: Base
@@ -28,8 +29,8 @@ struct ProxyLinks {
 
     init(_ playlist: Playlist, of body: GatheredBody) {
         self.playlist = playlist
-        (prefix, host) = (body.prefix, body.host)
-        let origin = "http://\(body.host ?? "proxy.invalid")"
+        (prefix, host, scheme) = (body.prefix, body.host, body.scheme)
+        let origin = "\(body.scheme)://\(body.host ?? "proxy.invalid")"
         let served = URIReference(origin + Self.path(body.url.description, prefix: prefix))
         document = Base(original: URIReference(body.base.description), served: served)
         guard case .dash(let mpd) = playlist else { return }
@@ -70,7 +71,7 @@ struct ProxyLinks {
         return host != nil && isAbsolute(link.kind) ? origin + first.text : first.text
     }
 
-    private var origin: String { "http://\(host ?? "proxy.invalid")" }
+    private var origin: String { "\(scheme)://\(host ?? "proxy.invalid")" }
 
     // MARK: - Bases
 

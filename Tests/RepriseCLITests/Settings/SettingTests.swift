@@ -18,7 +18,7 @@ import Testing
         "host": ["0.0.0.0", "::1", "localhost"], "port": ["0", "1", "65535"],
         "name": ["n1", "living-room", "a.b_c~d"],
         "token": ["t0ken-a", "t0ken-b", "t0ken-c"],
-        "token-file": ["/a", "/b", "/c"],
+        "token-file": ["/a", "/b", "/c"], "tls-certificate": ["/a", "/b", "/c"], "tls-key": ["/a", "/b", "/c"],
         "allow-host": ["a.example", ".b.example", "192.0.2.7"],
         "allow-private": ["nas.lan", "192.168.1.0/24", "fd00::1"],
         "allow-page": ["http://a.example", "https://b.example", "http://localhost:8000"],
@@ -107,7 +107,9 @@ import Testing
             let option = Self.option(setting, Self.samples[name]?[0] ?? "")
             #expect(try Self.found([option], environment: environment)[name]?.source == .option)
         }
-        let protected: Set = ["token", "token-file", "encrypt-key-file", "allow-host", "shared"]
+        let protected: Set = [
+            "token", "token-file", "tls-certificate", "tls-key", "encrypt-key-file", "allow-host", "shared",
+        ]
         #expect((setting.traits.emptyVariable == .refused) == protected.contains(name))
     }
 

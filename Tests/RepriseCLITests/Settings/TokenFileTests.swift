@@ -79,12 +79,12 @@ import Testing
                 #expect(before == [200, 200, 200, 200, 401, 401])
                 _ = try Self.write("anna annas-token\nclara claras-token controll", in: site)
                 serving.child.send(SIGHUP)
-                _ = await serving.child.errors.wait { $0.contains("tokens stay") }
+                _ = await serving.child.errors.wait { $0.contains("read before stays") }
                 let between = try await statuses()
                 #expect(between == before)
                 _ = try Self.write("anna annas-token\nclara claras-token", in: site)
                 serving.child.send(SIGHUP)
-                _ = await serving.child.errors.wait { $0.contains("tokens are read again") }
+                _ = await serving.child.errors.wait { $0.contains("hang-up: read again") }
                 let after = try await statuses()
                 #expect(after == [200, 200, 401, 401, 200, 200])
             }

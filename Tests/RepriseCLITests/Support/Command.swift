@@ -113,7 +113,8 @@ struct Serving {
             limit: .seconds(500))
         do {
             let text = await child.output.wait { $0.contains("/film.mp4\n") }
-            let port = text.firstMatch(of: /listening on http:\/\/127\.0\.0\.1:(\d+)(?:\/\S*)?\n/).flatMap { Int($0.1) }
+            let place = text.firstMatch(of: /listening on https?:\/\/127\.0\.0\.1:(\d+)(?:\/\S*)?\n/)
+            let port = place.flatMap { Int($0.1) }
             try await body(Serving(child: child, port: #require(port, "\(text) \(child.errors.text)")))
         } catch {
             child.send(SIGKILL)

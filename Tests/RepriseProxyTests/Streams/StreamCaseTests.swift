@@ -17,7 +17,7 @@ import Testing
     /// What a player gets for `body`, which lies at `url`.
     static func served(
         _ body: String, at url: String = "https://a.example/v/x/list.m3u8", finalURL: String? = nil,
-        fields: HTTPFields = [.contentType: StreamSite.hls], token: String? = nil
+        fields: HTTPFields = [.contentType: StreamSite.hls], token: String? = nil, isEncrypted: Bool = false
     ) async throws -> String {
         let origin = CannedOrigin { _ in
             var fields = fields
@@ -25,7 +25,12 @@ import Testing
             return CannedOrigin.Answer(status: 200, fields: fields, body: body, finalURL: finalURL)
         }
         var text = ""
-        try await origin.serve(configure: { $0.token = token }) { server async throws in
+        try await origin.serve(configure: {
+            $0.token = token
+            // The test speaks in plain; only what is said of the address matters here.
+            if isEncrypted { $0.encrypt = { _ in } }
+        }) { server async throws in
+            #expect(server.address.hasPrefix(isEncrypted ? "https://" : "http://"))
             let target = (token.map { "/\($0)" } ?? "") + "/" + url.replacing("://", with: "/")
             let (head, body) = try await RawClient.exchange(port: server.port, target)
             #expect(head.status == 200)
@@ -106,6 +111,15 @@ import Testing
         let (number, line, expected) = Self.tags[index]
         #expect(
             try await Self.served(Self.head + line + "\n") == Self.head + (expected ?? line) + "\n", "case \(number)")
+    }
+
+    @Test("absolute links to a proxy that encrypts are https") func encrypted() async throws {
+        func list(_ link: String) -> String {
+            Self.head + "#EXT-X-DATERANGE:ID=\"1\",CLASS=\"com.apple.hls.interstitial\",X-ASSET-URI=\"\(link)\"\n"
+        }
+        #expect(
+            try await Self.served(list("https://b.example/i.m3u8"), isEncrypted: true)
+                == list("https://localhost/https/b.example/i.m3u8"))
     }
 
     @Test("a redirect moves the base, and a token begins each link (cases 7, 8, 28)") func bases() async throws {
