@@ -99,6 +99,9 @@ public struct MediaResource: Sendable {
         engine.configuration.keyPolicy.key(for: url).inPartition(key.partition)
     }
 
+    /// Whether its host could not be reached a moment ago, and has not answered since.
+    package var isHostAway: Bool { engine.awayHosts.contains(url.authority) }
+
     var engine: Engine { resource.engine }
 
     func retain(as retention: Retention, selection: StreamSelection) async throws {

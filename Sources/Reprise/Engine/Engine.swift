@@ -22,6 +22,8 @@ final class Engine: Sendable {
     let authorizer: Authorizer?
     /// The hosts that give each request another file.
     let splicing: SplicingHosts
+    /// The hosts that cannot be reached at present.
+    let awayHosts: AwayHosts
     let progress = ProgressBoard()
     /// Keeps loads of a key out while its entry is being removed; a key is closed before another live resource for it
     /// can be made.
@@ -53,6 +55,7 @@ final class Engine: Sendable {
         self.store = store
         self.reporter = reporter
         splicing = SplicingHosts(store, clock: configuration.clock)
+        awayHosts = AwayHosts(clock: configuration.clock)
         precedence = Precedence(clock: configuration.clock)
         self.pace = pace ?? DownloadPace(rate: configuration.downloadRate, clock: configuration.clock)
         authorizer = configuration.authorize.map { Authorizer($0) }
@@ -279,10 +282,12 @@ final class Engine: Sendable {
             let response = try await origin.send(request)
             let (outcome, delay) = (OriginCounts.Outcome(status: response.head.status.code), clock.elapsed() - start)
             reporter.count { $0.origins.count(host) { $0.noteRequest(outcome, after: delay) } }
+            awayHosts.noteAnswer(from: request.url.authority)
             return response
         } catch {
             let outcome = error is CancellationError ? OriginCounts.Outcome.canceled : .failed
             reporter.count { $0.origins.count(host) { $0.noteRequest(outcome) } }
+            awayHosts.note(error, from: request.url.authority)
             throw error
         }
     }

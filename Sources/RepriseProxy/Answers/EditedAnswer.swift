@@ -48,7 +48,8 @@ struct EditedAnswer {
             prefix: context.head.pathPrefix, host: context.head.value("host"),
             scheme: context.service.configuration.scheme,
             isWithoutOrigin: context.service.cache.isOffline || context.resource.networkPolicy == .never
-                || outcome.isWithoutAnswer)
+                || outcome.isWithoutAnswer,
+            isHostAway: context.resource.isHostAway)
         let cookies = outcome.isOwnAnswer ? context.cookies(read.information.fields) : []
         var information = read.information
         information.completeLength = Int64(bytes.count)

@@ -21,4 +21,6 @@ package struct GatheredBody: Sendable {
     package var scheme = "http"
     /// Whether the origin must not be asked, or could not be reached.
     package var isWithoutOrigin = false
+    /// Whether its host could not be reached a moment ago, although this body can be used without asking it.
+    package var isHostAway = false
 }

@@ -23,7 +23,7 @@ struct PlaylistRewriter: BodyEditor {
 
     func edit(_ body: GatheredBody) async throws -> [UInt8]? {
         do {
-            return try body.isWithoutOrigin ? await selected(body) : rewritten(body)
+            return try body.isWithoutOrigin || body.isHostAway ? await selected(body) : rewritten(body)
         } catch let error as PlaylistError {
             if error.code != .notAPlaylist { onUneditable(body.url, error) }
             return nil
@@ -36,13 +36,21 @@ struct PlaylistRewriter: BodyEditor {
         let context = HLSContext(url: document, imported: variables.imported(by: body.url))
         let playlist = try Playlist(body.bytes, context: context, limits: limits)
         notes.note(playlist, of: body)
-        guard playlist.isOfStream else { return try written(playlist, of: body) }
+        // A live list that is as new as it may be goes on: its host may be back for the next segment.
+        if case .hls(let list) = playlist, playlist.isOfStream { variables.note(list, from: document) }
+        guard playlist.isOfStream, body.isWithoutOrigin || !playlist.role.isLive else {
+            return try written(playlist, of: body)
+        }
         let selection: OfflineSelection?
-        switch playlist {
-        case .hls(let list):
-            variables.note(list, from: document)
-            selection = try await tracks.selection(of: list, at: document)
-        case .dash(let mpd): selection = try await tracks.selection(of: mpd, at: document)
+        do {
+            selection =
+                switch playlist {
+                case .hls(let list): try await tracks.selection(of: list, at: document)
+                case .dash(let mpd): try await tracks.selection(of: mpd, at: document)
+                }
+        } catch let error as RepriseError where error.code == .notStored && !body.isWithoutOrigin {
+            // Nothing would be left of it, and its host may be back for the first segment.
+            selection = nil
         }
         return try written(playlist, of: body, keeping: selection)
     }

@@ -110,6 +110,27 @@ import Testing
         }
     }
 
+    @Test("a playlist that is used without asking has gaps while its host is away, and no longer")
+    func awayHost() async throws {
+        try await Site.run { site async throws in
+            Self.publish(site)
+            site.publish(Site.list(["x.ts"], ended: true), at: "/other.m3u8")
+            try await Self.play(Self.played + ["/l1.ts", "/other.m3u8"], site)
+            #expect(try await site.get("/low.m3u8").text.contains("GAP") == false)
+            await site.origin.stop()
+            // Nothing tells that the host is away.
+            #expect(try await site.get("/low.m3u8").text.contains("GAP") == false)
+            #expect(try await site.get("/master.m3u8").status == 200)
+            let low = try await site.get("/low.m3u8").text
+            #expect(low.contains("\n#EXT-X-GAP\nl2.ts\n") && !low.contains("GAP\nl1.ts"), "\(low)")
+            // Of which nothing is stored: the host may be back for its first segment.
+            let other = try await site.get("/other.m3u8")
+            #expect(other.status == 200 && !other.text.contains("GAP"), "\(other.text)")
+            site.clock.shift(by: .seconds(11))
+            #expect(try await site.get("/low.m3u8").text.contains("GAP") == false)
+        }
+    }
+
     @Test("an origin that answers with an error is no reason to leave variants out") func failing() async throws {
         try await Site.run { site async throws in
             Self.publish(site)

@@ -1,0 +1,43 @@
+import Primitives
+
+/// The hosts that could not be reached a moment ago.
+///
+/// A host is away from a request that found no connection until one that is answered, and for ``memory`` at most: who
+/// asks after that finds out what holds by then.
+final class AwayHosts: Sendable {
+    /// How long a failure counts.
+    static let memory = Duration.seconds(10)
+    /// Most hosts that are remembered.
+    private static let most = 256
+
+    private let clock: CacheClock
+    private let failures = Mutex<[String: Duration]>([:])
+
+    init(clock: CacheClock) { self.clock = clock }
+
+    /// Whether the host, with its port, is away.
+    func contains(_ authority: String) -> Bool {
+        let now = clock.elapsed()
+        return failures.withLock { $0[authority].map { now - $0 < Self.memory } ?? false }
+    }
+
+    /// Notes that the host has answered.
+    func noteAnswer(from authority: String) {
+        failures.withLock { if !$0.isEmpty { $0[authority] = nil } }
+    }
+
+    /// Notes why a request to the host has no answer.
+    ///
+    /// One that was not answered in time is no proof: the host may be there, and only this file slow.
+    func note(_ error: any Error, from authority: String) {
+        switch (error as? RepriseError)?.code {
+        case .networkUnavailable, .originUnreachable, .originNotFound: break
+        default: return
+        }
+        let now = clock.elapsed()
+        failures.withLock { failures in
+            if failures.count >= Self.most { failures = failures.filter { now - $0.value < Self.memory } }
+            if failures.count < Self.most { failures[authority] = now }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import RepriseTesting
+import TestLimits
+import Testing
+
+@testable import Reprise
+
+@Suite(.limit(minutes: 1)) struct AwayHostsTests {
+    private let clock = ManualClock()
+    private let hosts: AwayHosts
+
+    init() { hosts = AwayHosts(clock: CacheClock(clock) { Date(timeIntervalSince1970: 0) }) }
+
+    @Test func aHostIsAwayUntilItAnswers() {
+        hosts.note(RepriseError(.originUnreachable, "refused"), from: "a:1")
+        #expect(hosts.contains("a:1") && !hosts.contains("a:2"))
+        hosts.noteAnswer(from: "a:2")
+        #expect(hosts.contains("a:1"))
+        hosts.noteAnswer(from: "a:1")
+        #expect(!hosts.contains("a:1"))
+    }
+
+    @Test func aFailureIsForgotten() {
+        hosts.note(RepriseError(.originNotFound, "no such host"), from: "a")
+        clock.advance(by: AwayHosts.memory - .nanoseconds(1))
+        #expect(hosts.contains("a"))
+        clock.advance(by: .nanoseconds(1))
+        #expect(!hosts.contains("a"))
+    }
+
+    @Test(arguments: [RepriseError.Code.originTimedOut, .originMisbehaved, .originBodyTruncated, .closed])
+    func otherErrorsAreNoProof(code: RepriseError.Code) {
+        hosts.note(RepriseError(code, "a failure"), from: "a")
+        hosts.note(CancellationError(), from: "a")
+        #expect(!hosts.contains("a"))
+    }
+
+    @Test func manyHostsTakeNoMoreRoomUntilTheyAreForgotten() {
+        let failure = RepriseError(.networkUnavailable, "no network")
+        for number in 0..<1000 { hosts.note(failure, from: "\(number)") }
+        let remembered = (0..<1000).count { hosts.contains("\($0)") }
+        #expect(remembered == 256)
+        clock.advance(by: AwayHosts.memory)
+        hosts.note(failure, from: "new")
+        #expect(hosts.contains("new"))
+    }
+}
