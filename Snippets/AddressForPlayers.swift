@@ -2,25 +2,24 @@
 
 // snippet.hide
 #if canImport(AVFoundation)
-    import AVFoundation
     import Foundation
     import RepriseAVPlayer
 
-    // snippet.show
-    /// Gives the players of this app that take only a URL addresses that lead through the cache.
-    actor CachedAddresses {
-        /// Hold the proxies: addresses are valid as long as an asset that was made with the same options lives.
-        private var assets: [PlaybackOptions: AVURLAsset] = [:]
+    /// A player that is no `AVPlayer`.
+    @MainActor final class ForeignPlayer {
+        private var address: PlaybackAddress?
 
-        func address(of url: URL, headers: [String: String] = [:]) async -> URL {
+        func play(_ film: URL, with player: some OpensURLs) async throws {
             let cache = await MediaCache.forPlayback()
-            var options = PlaybackOptions()
-            options.headers = headers
-            options.fileType = "m3u8"  // through the proxy, whatever it is
-            let asset = cache.asset(for: url, options: options)
-            if asset.url != url { assets[options] = asset }
-            return asset.url
+            // snippet.show
+            let address = try cache.address(for: film)
+            player.open(address.url)  // hold `address` while it plays
+            // snippet.hide
+            self.address = address
         }
     }
-// snippet.hide
+
+    protocol OpensURLs {
+        func open(_ url: URL)
+    }
 #endif
