@@ -193,11 +193,8 @@ import Foundation
                     continue
                 }
                 let queues = state.withLock { state in state.items.values.map(\.queue) + state.leftQueues }
-                await withCheckedContinuation { continuation in
-                    let group = DispatchGroup()
-                    for queue in queues { queue.async(group: group) {} }
-                    group.notify(queue: .global()) { continuation.resume() }
-                }
+                // Queues that have nothing to do run this here, without another thread.
+                for queue in queues { queue.sync {} }
                 await Task.yield()
                 calm = DiskExecutor.shared.load == before && !network.isBusy ? calm + 1 : 0
             }
