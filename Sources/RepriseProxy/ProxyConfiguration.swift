@@ -146,8 +146,12 @@ public struct ProxyConfiguration: Sendable {
     }
 
     /// Whether ``host`` is reachable from this machine only.
-    public var isLoopback: Bool {
-        host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
+    public var isLoopback: Bool { host == "localhost" || Self.isLoopback(address: host[...]) }
+
+    /// Whether `address` is one of this machine only.
+    static func isLoopback(address: Substring) -> Bool {
+        address == "::1"
+            || address.utf8.starts(with: "127.".utf8) && address.utf8.allSatisfy { 0x30...0x39 ~= $0 || $0 == 0x2E }
     }
 
     /// Why `entry` is not valid in ``allowedHosts``, with the correct form; `nil` if it is valid.

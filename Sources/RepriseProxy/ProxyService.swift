@@ -15,6 +15,8 @@ final class ProxyService: Sendable {
     let browsers: BrowserRules
     /// `nil` if requests need no token.
     let tokens: AccessTokens?
+    /// Whether only this machine reaches the server; each request asks.
+    private let isLoopback: Bool
     /// Which bodies are replaced by a text made from them.
     let bodyFilter: any BodyFilter
     /// What is not complete yet of the streams that are being played.
@@ -69,6 +71,7 @@ final class ProxyService: Sendable {
         // What is encrypted passes through memory.
         if configuration.encrypt != nil { configuration.usesSendfile = false }
         self.configuration = configuration
+        isLoopback = configuration.isLoopback
         tokens = AccessTokens(configuration)
         accessLog = configuration.accessLog
         let files = FileFinder(cache: cache, items: configuration.items)
@@ -316,20 +319,20 @@ final class ProxyService: Sendable {
     /// A web page elsewhere must not use the proxy through a name that it points at 127.0.0.1 (DNS rebinding), so on
     /// loopback, `Host` must name this machine.
     func accepts(host: String?) -> Bool {
-        guard configuration.isLoopback, tokens == nil, let host else { return true }
+        guard isLoopback, tokens == nil, let host else { return true }
         let name = host.hasPrefix("[") ? host.prefix { $0 != "]" }.dropFirst() : host.prefix { $0 != ":" }
-        return name.lowercased() == "localhost" || name == "::1" || name == configuration.host
-            || name.hasPrefix("127.") && name.allSatisfy { $0.isNumber || $0 == "." }
+        return ProxyConfiguration.isLoopback(address: name) || name == configuration.host
+            || name.lowercased() == "localhost"
     }
 
     /// Whether `sender` can look after this server through the port; `nil` if requests need no token.
     func mayBeControlled(by sender: Sender?) -> Bool {
-        configuration.items == nil && (sender?.holder.token.mayControl ?? configuration.isLoopback)
+        configuration.items == nil && (sender?.holder.token.mayControl ?? isLoopback)
     }
 
     /// Whether browsers get the page, those with the right token if there are tokens.
     var hasPage: Bool {
-        configuration.servesPage && configuration.items == nil && (tokens != nil || configuration.isLoopback)
+        configuration.servesPage && configuration.items == nil && (tokens != nil || isLoopback)
     }
 
     /// The text at the address of this proxy.

@@ -9,10 +9,11 @@ enum PageTarget: Equatable, Sendable {
 
     /// `nil` for a request for something else, and for a client that does not prefer HTML, such as curl.
     init?(_ head: ClientHead, token: String?) {
-        guard head.method == .get || head.method == .head, Self.prefersHTML(head.value("accept")) else { return nil }
+        guard head.method == .get || head.method == .head else { return nil }
+        // Each request comes here: most have another path, which is found out before their fields are read.
         let path = head.target.utf8.prefix { $0 != UInt8(ascii: "?") }
         guard let token else {
-            guard path.elementsEqual("/".utf8) else { return nil }
+            guard path.elementsEqual("/".utf8), Self.prefersHTML(head.value("accept")) else { return nil }
             self = .page
             return
         }
@@ -20,7 +21,7 @@ enum PageTarget: Equatable, Sendable {
         let segments = path.dropFirst().split(
             separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = segments.first, segments.count == 1 || segments[1].isEmpty,
-            Route.constantTimeEqual(first, token.utf8)
+            Route.constantTimeEqual(first, token.utf8), Self.prefersHTML(head.value("accept"))
         else { return nil }
         self = segments.count == 1 ? .withoutSlash : .page
     }

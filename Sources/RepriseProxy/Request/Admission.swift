@@ -83,8 +83,8 @@ struct Admission {
 
     /// The route of a browser that opens the address of this proxy; `nil` for every other request.
     private func pageRoute(_ head: ClientHead) throws(Refusal) -> Route? {
-        guard service.configuration.servesPage, service.mayBeControlled(by: head.sender),
-            let target = PageTarget(head, token: head.pathToken)
+        guard service.configuration.servesPage, let target = PageTarget(head, token: head.pathToken),
+            service.mayBeControlled(by: head.sender)
         else { return nil }
         try checkControl(by: head)
         return target == .page ? .page : .pageWithoutSlash
