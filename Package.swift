@@ -144,7 +144,7 @@ let package = Package(
             dependencies: [
                 "CSpawn", "Primitives", "Reprise", "RepriseHTTPClient", "RepriseTesting", "HTTPSemantics", "TestClock",
                 "TestLimits", httpTypes,
-            ],
+            ] + nio,
             path: "Tests/Support",
             swiftSettings: strict),
         .executableTarget(

@@ -70,7 +70,7 @@ extension RepriseError.Code {
     public static let originMisbehaved = Self("originMisbehaved")
     /// More than ten redirects, or one to a URL that is not HTTP.
     public static let originRedirectRefused = Self("originRedirectRefused")
-    /// Policy forbids the target: a private address, or a host not on the list.
+    /// Policy forbids the target: a private address, a host not on the list, or a proxy that refuses it or the log-in.
     public static let originForbidden = Self("originForbidden")
     /// The origin answered with an error status; ``RepriseError/refusal`` has the response.
     public static let originRefused = Self("originRefused")

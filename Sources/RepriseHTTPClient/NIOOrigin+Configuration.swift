@@ -86,6 +86,15 @@ extension NIOOrigin {
         /// Only GET and HEAD get them: who may read need not be allowed to change anything. Each redirect is asked
         /// about again, so that no other host gets them.
         package var credentials: (@Sendable (ResourceURL) -> HTTPFields)?
+        /// Through which proxies origins are asked; directly by default.
+        ///
+        /// A proxy may be at any address; ``forbidsPrivateAddresses`` judges the origin behind it. The proxy resolves
+        /// its name, except with `socks5://`; such a name is not judged, only an address in its place.
+        public var proxies = OutgoingProxies()
+        /// The proxies of a host in place of ``proxies``; `nil` from it for those.
+        ///
+        /// Called with names as ``allowsHost`` is.
+        package var proxiesOfHost: (@Sendable (String) -> OutgoingProxies?)?
         /// `User-Agent` for requests without one; `reprise/` and the version by default.
         public var userAgent = "reprise/\(Build.version)"
 
@@ -95,6 +104,17 @@ extension NIOOrigin {
 }
 
 extension NIOOrigin.Configuration {
+    /// The proxy through which `endpoint` is reached; `nil` if it is connected to directly.
+    func proxy(for endpoint: Endpoint) -> OutgoingProxy? {
+        (proxiesOfHost?(endpoint.host) ?? proxies).proxy(for: endpoint)
+    }
+
+    /// The HTTP proxy that gets a request for `url` as its own, without a tunnel; `nil` if none does.
+    func forwardingProxy(for url: ResourceURL) -> OutgoingProxy? {
+        guard url.scheme == .http, let proxy = proxy(for: Endpoint(url)), proxy.speaksHTTP else { return nil }
+        return proxy
+    }
+
     /// The policy for each host, in lower case; `nil` for one that may be at any address.
     var addressPolicy: @Sendable (String) -> AddressPolicy? {
         guard forbidsPrivateAddresses else { return { _ in nil } }

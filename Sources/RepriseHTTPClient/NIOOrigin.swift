@@ -13,7 +13,9 @@ public import Reprise
 /// - Follows redirects, never from https to http, and takes only harmless fields to another host or port.
 /// - Verifies TLS with the system's roots; this cannot be switched off.
 ///
-/// It does not cache, decompress, send cookies, speak HTTP/2 or use a proxy. A GET or HEAD on a reused connection that
+/// It uses a proxy if ``Configuration/proxies`` names one: HTTP with CONNECT, or SOCKS5.
+///
+/// It does not cache, decompress, send cookies or speak HTTP/2. A GET or HEAD on a reused connection that
 /// fails before any byte of the response is sent once more on a new one; nothing else is retried.
 public final class NIOOrigin: Origin {
     private let configuration: Configuration
@@ -81,16 +83,22 @@ public final class NIOOrigin: Origin {
             throw RepriseError(
                 .originForbidden, "The host \(request.url.host) is not among those that may be fetched from.")
         }
-        let head = try RequestHead.make(withCredentials(request), userAgent: configuration.userAgent)
+        let head = try RequestHead.make(withCredentials(request), configuration: configuration)
         let slot = try await pool.lease(Endpoint(request.url), for: request)
         // A separate task, because the pool may end it when nothing wants it any more and others need its place.
         let task = Task { try await exchange(request, head: head, on: slot) }
         slot.begin { task.cancel() }
-        return try await withTaskCancellationHandler {
+        let response = try await withTaskCancellationHandler {
             try await task.value
         } onCancel: {
             task.cancel()
         }
+        // In absolute form the proxy answers in place of the origin, which has no such status.
+        if response.head.status.code == 407, let proxy = configuration.forwardingProxy(for: request.url) {
+            await response.body.discard(upTo: Redirect.discardLimit)
+            throw ProxyFailures(proxy: proxy, endpoint: Endpoint(request.url)).login(response.head.headerFields)
+        }
+        return response
     }
 
     /// `request` with the fields that log in at its host.

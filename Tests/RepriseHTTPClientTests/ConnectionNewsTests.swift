@@ -28,7 +28,8 @@ import Testing
         func exchange(isReused: Bool) async throws -> Exchange {
             let slot = try await pool.lease(Endpoint(request.url), for: request)
             return Exchange(
-                request: try RequestHead.make(request, userAgent: "test"), body: ByteBuffer(), connection: connection,
+                request: try RequestHead.make(request, configuration: .named("test")), body: ByteBuffer(),
+                connection: connection,
                 slot: slot, isReused: isReused, onInterim: nil, patience: nil)
         }
 

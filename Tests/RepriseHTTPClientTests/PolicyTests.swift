@@ -37,7 +37,7 @@ struct PolicyTests {
         request.fields = [.range: "bytes=0-1", .connection: "keep-alive, X-Hop", .te: "gzip", .expect: "100-continue"]
         request.fields[try #require(.init("X-Hop"))] = "1"
         request.fields[try #require(.init("Host"))] = "evil.example"
-        let head = try RequestHead.make(request, userAgent: "reprise/test")
+        let head = try RequestHead.make(request, configuration: .named("reprise/test"))
         #expect(head.uri == "/a%20b?sig=%2F")
         #expect(
             head.headers.map { "\($0.name): \($0.value)" } == [
@@ -48,7 +48,7 @@ struct PolicyTests {
     @Test func fieldsThatAreThereAreNotAdded() throws {
         var request = OriginRequest(url: try ResourceURL("http://example.org/"), method: .head)
         request.fields = [.userAgent: "player", .acceptEncoding: "gzip"]
-        let head = try RequestHead.make(request, userAgent: "reprise/test")
+        let head = try RequestHead.make(request, configuration: .named("reprise/test"))
         #expect(head.method == .HEAD)
         #expect(
             head.headers.map { "\($0.name): \($0.value)" } == [
@@ -59,7 +59,7 @@ struct PolicyTests {
     @Test func lineBreaksInValuesNeverReachTheWire() throws {
         var request = OriginRequest(url: try ResourceURL("http://example.org/"))
         request.fields[.referer] = "a\r\nX-Injected: 1"
-        let head = try? RequestHead.make(request, userAgent: "reprise/test")
+        let head = try? RequestHead.make(request, configuration: .named("reprise/test"))
         for (name, value) in head?.headers ?? [:] {
             #expect(!name.utf8.contains { $0 < 0x20 } && !value.utf8.contains { $0 < 0x20 })
         }
@@ -68,12 +68,12 @@ struct PolicyTests {
     @Test func otherMethodsArePassedOnExceptThoseThatProxiesMustNotRepeat() throws {
         var request = OriginRequest(url: try ResourceURL("http://example.org/"), method: .post)
         request.body = [1, 2, 3]
-        let head = try RequestHead.make(request, userAgent: "")
+        let head = try RequestHead.make(request, configuration: .named(""))
         #expect(head.method == .POST)
         #expect(head.headers["content-length"] == ["3"])
         for method in [HTTPRequest.Method.connect, .trace] {
             request.method = method
-            #expect(throws: RepriseError.self) { try RequestHead.make(request, userAgent: "") }
+            #expect(throws: RepriseError.self) { try RequestHead.make(request, configuration: .named("")) }
         }
     }
 

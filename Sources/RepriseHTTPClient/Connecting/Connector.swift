@@ -5,7 +5,8 @@ import NIOPosix
 import NIOSSL
 import Reprise
 
-/// Opens connections: name lookup, the address guard, TCP by NIO (happy eyeballs, TCP_NODELAY), TLS, the pipeline.
+/// Opens connections: name lookup, the address guard, TCP by NIO (happy eyeballs, TCP_NODELAY), the way through a
+/// proxy, TLS, the pipeline.
 final class Connector: Sendable {
     private let group: any EventLoopGroup
     private let trust: TrustStore
@@ -13,6 +14,8 @@ final class Connector: Sendable {
     private let timeout: TimeAmount
     /// Which addresses of a host may be connected to; `nil` for all.
     private let addressPolicy: @Sendable (String) -> AddressPolicy?
+    /// Through which proxy an endpoint is reached; `nil` for none.
+    private let proxy: @Sendable (Endpoint) -> OutgoingProxy?
 
     /// Instantiated by the first client, before an event loop needs it: the Swift 6.3 runtime occasionally crashes in
     /// `swift_checkMetadataState` when two threads instantiate this generic type at the same time.
@@ -30,6 +33,7 @@ final class Connector: Sendable {
             window: min(max(configuration.readAhead, 16_384), 524_288))
         self.timeout = TimeAmount(configuration.connectTimeout)
         self.addressPolicy = configuration.addressPolicy
+        self.proxy = { configuration.proxy(for: $0) }
     }
 
     /// Opens a connection that is ready for a request.
@@ -37,14 +41,19 @@ final class Connector: Sendable {
     /// Throws a ``RepriseError`` that names the endpoint, or `CancellationError`.
     func connect(to endpoint: Endpoint) async throws -> Connection {
         let tls = endpoint.scheme == .https ? try trust.context(for: endpoint) : nil
+        let route = try route(to: endpoint)
         let loop = group.next()
         let attempt = ConnectAttempt(loop: loop)
         return try await withTaskCancellationHandler {
             let timer = loop.scheduleTask(in: timeout) { [timeout] in
-                attempt.fail(Failures.timedOut("could not be connected to", at: endpoint, after: timeout))
+                guard let failures = route?.failures else {
+                    return attempt.fail(Failures.timedOut("could not be connected to", at: endpoint, after: timeout))
+                }
+                attempt.fail(
+                    attempt.hasChannel
+                        ? failures.tunnelTimedOut(after: timeout) : failures.connectTimedOut(after: timeout))
             }
-            bootstrap(on: loop, for: endpoint).connect(host: endpoint.host, port: endpoint.port)
-                .flatMap { self.prepare($0, for: endpoint, tls: tls, attempt: attempt) }
+            open(endpoint, by: route, on: loop, tls: tls, attempt: attempt)
                 .whenComplete { result in
                     timer.cancel()
                     attempt.complete(result.mapError { Failures.connect($0, to: endpoint, timeout: self.timeout) })
@@ -55,9 +64,36 @@ final class Connector: Sendable {
         }
     }
 
-    private func bootstrap(on loop: any EventLoop, for endpoint: Endpoint) -> ClientBootstrap {
+    /// The way through a proxy; `nil` for the direct one.
+    private func route(to endpoint: Endpoint) throws(RepriseError) -> ProxyRoute? {
+        guard let proxy = proxy(endpoint) else { return nil }
+        return ProxyRoute(
+            proxy: proxy, endpoint: endpoint, policy: addressPolicy(endpoint.host),
+            tls: proxy.kind == .https ? try trust.context(for: proxy.endpoint) : nil)
+    }
+
+    private func open(
+        _ endpoint: Endpoint, by route: ProxyRoute?, on loop: any EventLoop, tls: NIOSSLContext?,
+        attempt: ConnectAttempt
+    ) -> EventLoopFuture<Connection> {
+        guard let route else {
+            let resolver = addressPolicy(endpoint.host).map { PublicResolver(endpoint, policy: $0, on: loop) }
+            return bootstrap(on: loop).resolver(resolver).connect(host: endpoint.host, port: endpoint.port)
+                .flatMap { channel in
+                    self.prepare(channel, for: endpoint, tls: tls, attempt: attempt) {
+                        loop.makeSucceededVoidFuture()
+                    }
+                }
+        }
+        return route.connect({ self.bootstrap(on: loop) }, on: loop, timeout: timeout).flatMap { channel, destination in
+            self.prepare(channel, for: endpoint, tls: tls, attempt: attempt) {
+                try route.open(channel, to: destination)
+            }
+        }
+    }
+
+    private func bootstrap(on loop: any EventLoop) -> ClientBootstrap {
         ClientBootstrap(group: loop)
-            .resolver(addressPolicy(endpoint.host).map { PublicResolver(endpoint, policy: $0, on: loop) })
             .connectTimeout(timeout)
             .channelOption(.autoRead, value: false)
             .channelOption(.allowRemoteHalfClosure, value: true)
@@ -65,32 +101,46 @@ final class Connector: Sendable {
             .channelOption(.recvAllocator, value: ReceiveAllocator())
     }
 
-    /// Builds the pipeline, on the channel's loop, before any byte is sent.
+    /// Builds the pipeline, on the channel's loop; `way` opens the way to the origin before any byte is sent to it.
     private func prepare(
-        _ channel: any Channel, for endpoint: Endpoint, tls: NIOSSLContext?, attempt: ConnectAttempt
+        _ channel: any Channel, for endpoint: Endpoint, tls: NIOSSLContext?, attempt: ConnectAttempt,
+        way: () throws -> EventLoopFuture<Void>
     ) -> EventLoopFuture<Connection> {
-        let loop = channel.eventLoop
         do {
             guard attempt.adopt(channel) else { throw CancellationError() }
             let gate = SocketGate()
-            let watch = ResponseBytesWatch()
-            let handshake = tls.map { _ in loop.makePromise(of: Void.self) }
-            let handler = ResponseHandler(
-                endpoint: endpoint, limits: limits, gate: gate, watch: watch, handshake: handshake)
-            let pipeline = channel.pipeline.syncOperations
-            try pipeline.addHandler(gate)
-            if let tls { try pipeline.addHandler(Self.tlsHandler(tls, for: endpoint)) }
-            try pipeline.addHandler(watch)
-            try pipeline.addHandler(HTTPRequestEncoder())
-            try pipeline.addHandler(ByteToMessageHandler(Self.decoder()))
-            try pipeline.addHandler(handler)
-            let connection = Connection(channel: channel, handler: handler)
-            guard let handshake else { return loop.makeSucceededFuture(connection) }
-            return handshake.futureResult.map { connection }
+            try channel.pipeline.syncOperations.addHandler(gate)
+            return try way().assumeIsolated().flatMap {
+                do { return try self.complete(channel, behind: gate, for: endpoint, tls: tls) } catch {
+                    channel.close(promise: nil)
+                    return channel.eventLoop.makeFailedFuture(error)
+                }
+            }.nonisolated()
         } catch {
             channel.close(promise: nil)
-            return loop.makeFailedFuture(error)
+            return channel.eventLoop.makeFailedFuture(error)
         }
+    }
+
+    /// Adds the handlers of TLS and HTTP, which speak with the origin.
+    private func complete(
+        _ channel: any Channel, behind gate: SocketGate, for endpoint: Endpoint, tls: NIOSSLContext?
+    ) throws -> EventLoopFuture<Connection> {
+        let loop = channel.eventLoop
+        let watch = ResponseBytesWatch()
+        let secured = try tls.map { try Self.tlsHandler($0, for: endpoint) }
+        let handshake = secured.map { _ in loop.makePromise(of: Void.self) }
+        let handler = ResponseHandler(
+            endpoint: endpoint, limits: limits, gate: gate, watch: watch, handshake: handshake)
+        let pipeline = channel.pipeline.syncOperations
+        if let secured { try pipeline.addHandler(secured) }
+        try pipeline.addHandler(watch)
+        try pipeline.addHandler(HTTPRequestEncoder())
+        try pipeline.addHandler(ByteToMessageHandler(Self.decoder()))
+        try pipeline.addHandler(handler)
+        let connection = Connection(channel: channel, handler: handler)
+        guard let handshake else { return loop.makeSucceededFuture(connection) }
+        return handshake.futureResult.map { connection }
     }
 
     /// Forwards interim responses; a head of more than 256 KiB is an error.
@@ -121,6 +171,9 @@ private final class ConnectAttempt: Sendable {
     init(loop: any EventLoop) {
         promise = loop.makePromise()
     }
+
+    /// Whether a channel is open.
+    var hasChannel: Bool { state.withLock { $0.channel != nil } }
 
     /// Notes the open channel.
     ///

@@ -10,8 +10,11 @@ enum RequestHead {
 
     /// Creates a head with `Host` first, then the given fields without hop-by-hop ones, then missing ones.
     ///
+    /// To an HTTP proxy an http request goes in absolute form, with the log-in of the proxy; RFC 9112 §3.2.2.
     /// Throws `invalidArgument` for CONNECT and TRACE, and for a field whose name or value could break out of its line.
-    static func make(_ request: OriginRequest, userAgent: String) throws(RepriseError) -> HTTPRequestHead {
+    static func make(
+        _ request: OriginRequest, configuration: NIOOrigin.Configuration
+    ) throws(RepriseError) -> HTTPRequestHead {
         let method = HTTPMethod(rawValue: request.method.rawValue)
         guard method != .CONNECT, method != .TRACE else {
             throw RepriseError(.invalidArgument, "The origin cannot be sent \(request.method.rawValue).")
@@ -26,14 +29,17 @@ enum RequestHead {
             }
             headers.add(name: field.name.rawName, value: field.value)
         }
-        if request.fields[.userAgent] == nil { headers.add(name: "User-Agent", value: userAgent) }
+        if request.fields[.userAgent] == nil { headers.add(name: "User-Agent", value: configuration.userAgent) }
         if request.fields[.acceptEncoding] == nil { headers.add(name: "Accept-Encoding", value: "identity") }
         if !request.body.isEmpty || [.POST, .PUT, .PATCH].contains(method) {
             headers.add(name: "Content-Length", value: "\(request.body.count)")
         }
-        return HTTPRequestHead(
-            version: .http1_1, method: method, uri: request.url.target,
-            headers: headers)
+        var target = request.url.target
+        if let proxy = configuration.forwardingProxy(for: request.url) {
+            target = request.url.description
+            if let login = proxy.authorization { headers.add(name: "Proxy-Authorization", value: login) }
+        }
+        return HTTPRequestHead(version: .http1_1, method: method, uri: target, headers: headers)
     }
 
     /// HTTPTypes already keeps its fields clean; this is a second safeguard.

@@ -34,6 +34,15 @@ extension NIOOrigin {
     }
 }
 
+extension NIOOrigin.Configuration {
+    /// The defaults, with `userAgent`.
+    static func named(_ userAgent: String) -> Self {
+        var configuration = Self()
+        configuration.userAgent = userAgent
+        return configuration
+    }
+}
+
 extension OriginBody {
     /// All bytes up to the clean end.
     func bytes() async throws -> [UInt8] {

@@ -2,7 +2,8 @@ import Foundation
 import NIOSSL
 import TestSupport
 
-/// A certificate authority of our own and a server certificate for `localhost` and 127.0.0.1, made by `openssl`.
+/// A certificate authority of our own and a server certificate for `localhost`, `media.test` and 127.0.0.1, made by
+/// `openssl`.
 struct TestCertificates {
     /// The authority's certificate, PEM.
     let root: String
@@ -23,7 +24,7 @@ struct TestCertificates {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("reprise-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let extensions = "subjectAltName=DNS:localhost,IP:127.0.0.1\nbasicConstraints=CA:FALSE\n"
+        let extensions = "subjectAltName=DNS:localhost,DNS:media.test,IP:127.0.0.1\nbasicConstraints=CA:FALSE\n"
         try extensions.write(to: folder.appendingPathComponent("ext"), atomically: true, encoding: .utf8)
         let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
         try openssl(
