@@ -127,6 +127,8 @@ import Testing
                     let target = kind == "http" ? "CONNECT" : "SOCKS name"
                     #expect(proxy.asked == ["\(target) media.test:\(server.port)"])
                     #expect(server.requests.allSatisfy { $0.hasPrefix("GET / ") && !$0.contains("roxy") })
+                    let other = await failure { _ = try await client.get("https://other.test:\(server.port)/") }
+                    #expect(other?.code == .originNotTrusted)
                 }
             }
         }

@@ -58,6 +58,20 @@ struct TLSTests {
         }
     }
 
+    @Test(
+        "A star in a certificate is one whole label, the first (RFC 9525 §6.3)",
+        arguments: [
+            ("media.test", "media.test", true), ("MEDIA.test", "media.test", true), ("media.test.", "media.test", true),
+            ("media.test", "media.test.", true), ("media.test", "a.media.test", false),
+            ("*.media.test", "a.media.test", true),
+            ("*.media.test", "a.b.media.test", false), ("*.media.test", "media.test", false),
+            ("*.media.test", ".media.test", false), ("*.test", "media.test", false), ("*", "media", false),
+            ("a*.media.test", "ab.media.test", false), ("media.*.test", "media.a.test", false), ("", "", false),
+        ])
+    func certificateNames(pattern: String, host: String, isCovered: Bool) {
+        #expect(CertificateName.matches(pattern, host) == isCovered)
+    }
+
     @Test func plainHTTPOnATLSPortIsNotTrusted() async throws {
         try await ScriptedServer.run({ _, _ in [] }) { server in
             try await withClient { client in

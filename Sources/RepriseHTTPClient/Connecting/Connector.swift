@@ -139,8 +139,13 @@ final class Connector: Sendable {
         try pipeline.addHandler(ByteToMessageHandler(Self.decoder()))
         try pipeline.addHandler(handler)
         let connection = Connection(channel: channel, handler: handler)
-        guard let handshake else { return loop.makeSucceededFuture(connection) }
-        return handshake.futureResult.map { connection }
+        guard let handshake, let secured else { return loop.makeSucceededFuture(connection) }
+        return handshake.futureResult.assumeIsolated().flatMapThrowing {
+            guard let certificate = secured.peerCertificate,
+                CertificateName.covers(certificate, host: endpoint.host)
+            else { throw RepriseError.originNotTrusted(endpoint.name, cause: nil) }
+            return connection
+        }.nonisolated()
     }
 
     /// Forwards interim responses; a head of more than 256 KiB is an error.
