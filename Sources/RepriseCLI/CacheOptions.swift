@@ -198,6 +198,16 @@ struct StoreOptions: ParsableArguments {
             valueName: "program"))
     var authorizeCommand: String?
 
+    @Option(
+        help: Setting.outgoingProxy.help(
+            "Proxy through which origins are asked, or none.",
+            discussion: """
+                Such as http://proxy.lan:3128 or socks5h://127.0.0.1:9050. Hosts in no_proxy are asked directly. Other \
+                users of the machine see options, so a password is better in the variable or in a file.
+                """,
+            valueName: "url"))
+    var outgoingProxy: String?
+
     @Flag(
         help:
             "Empty a cache that was made with another key, or with none, once the rest of the command line is found right."
@@ -209,6 +219,7 @@ struct StoreOptions: ParsableArguments {
         let settings = [
             ("--limit", limit != nil), ("--minimum-free", minimumFree != nil), ("--entry-limit", entryLimit != nil),
             ("--maximum-age", maximumAge != nil), ("--authorize-command", authorizeCommand != nil),
+            ("--outgoing-proxy", outgoingProxy != nil),
         ]
         return settings.first(where: \.1)?.0
     }
@@ -217,6 +228,17 @@ struct StoreOptions: ParsableArguments {
         try Setting.dropQueryItem.check(option: dropQueryItem)
         try Setting.maximumAge.check(option: maximumAge)
         try Setting.authorizeCommand.check(option: authorizeCommand)
+        try Setting.outgoingProxy.check(option: outgoingProxy)
+    }
+
+    /// The proxies through which origins are asked.
+    ///
+    /// Throws a reason with code 64 if a variable is wrong.
+    func proxies(from settings: Settings) throws -> OutgoingProxies {
+        guard let text = try settings.value(.outgoingProxy, given: outgoingProxy) else {
+            return try settings.environmentProxies
+        }
+        return try OriginClient.proxies(text, exceptions: settings.proxyVariables.exceptions?.value ?? "")
     }
 
     /// The engine's settings, without a key and a program.

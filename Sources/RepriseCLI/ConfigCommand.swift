@@ -40,8 +40,27 @@ struct ConfigCommand: AsyncParsableCommand {
         for (name, meant) in settings.unknownVariables {
             lines.append("# \(name) is no variable of a setting." + (meant.map { " Did you mean \($0)?" } ?? ""))
         }
-        lines += settings.notes.flatMap(\.lines)
+        lines += settings.notes.flatMap(\.lines) + proxyLines(settings)
         for (host, notes) in settings.hosts.notes { lines += ["", "[host \(host)]"] + notes.flatMap(\.lines) }
+        return lines
+    }
+
+    /// The variables that name proxies, as far as they count.
+    private static func proxyLines(_ settings: Settings) -> [String] {
+        guard let note = settings.notes.first(where: { $0.name == Setting.outgoingProxy.name }) else { return [] }
+        let variables = settings.proxyVariables
+        var lines: [String] = []
+        if note.source == .nowhere {
+            for (scheme, variable) in [("http", variables.http), ("https", variables.https)] {
+                guard let variable else { continue }
+                let shown = OutgoingProxy.withoutPassword(variable.value).printable
+                lines.append("# Proxy for \(scheme) URLs: \(shown) (\(variable.name))")
+            }
+        }
+        let usesProxy = !lines.isEmpty || (note.source != .nowhere && note.texts != [OriginClient.noProxy])
+        if usesProxy, let exceptions = variables.exceptions {
+            lines.append("# Without a proxy: \(exceptions.value.printable) (\(exceptions.name))")
+        }
         return lines
     }
 
@@ -60,6 +79,7 @@ extension Serve {
         _ = try store.configuration(from: settings)
         _ = try Names(store.dropQueryItem, from: settings)
         _ = try settings.value(.authorizeCommand, given: store.authorizeCommand)
+        _ = try store.proxies(from: settings)
         var configuration = MediaCache.Configuration()
         try pace.apply(to: &configuration, from: settings)
         _ = try settings.value(.logLevel, given: cache.logLevel)

@@ -98,7 +98,7 @@ struct Fetch: AsyncParsableCommand {
             let output = try output.map { try Output($0, force: options.force, cache: cache) }
             let file = try signals.get(await signals.interrupting { try await output?.open(signals) })
             let destination = output.flatMap { output in file.map { Destination(place: output, file: $0) } }
-            let origin = try OriginClient.make(for: cache)
+            let origin = try OriginClient.make(for: cache, self.store)
             let store: MediaCache
             do { store = try await cache.open(settings, origin: origin, mayDoWithout: output != nil) } catch {
                 await origin.shutdown()

@@ -3,18 +3,27 @@ import RepriseHTTPClient
 
 /// Where all commands get the client that asks origins.
 enum OriginClient {
-    /// A client with what the configuration says of single hosts, after a command's own `changes`.
+    /// What stands in place of a proxy's URL for no proxy.
+    static let noProxy = "none"
+
+    /// The proxies that the text of a setting names; `exceptions` as `NO_PROXY` writes them.
+    static func proxies(_ text: String, exceptions: String = "") throws(RepriseError) -> OutgoingProxies {
+        text == noProxy ? OutgoingProxies() : OutgoingProxies(try OutgoingProxy(text), exceptions: exceptions)
+    }
+
+    /// A client with the proxies and what the configuration says of single hosts, after a command's own `changes`.
     static func make(
-        for cache: CacheOptions, _ changes: (inout NIOOrigin.Configuration) -> Void = { _ in }
+        for cache: CacheOptions, _ store: StoreOptions, _ changes: (inout NIOOrigin.Configuration) -> Void = { _ in }
     ) throws -> NIOOrigin {
-        let hosts = try cache.settings().hosts
+        let settings = try cache.settings()
         var configuration = NIOOrigin.Configuration()
+        configuration.proxies = try store.proxies(from: settings)
         changes(&configuration)
-        try hosts.apply(to: &configuration)
+        try settings.hosts.apply(to: &configuration)
         return NIOOrigin(configuration: configuration)
     }
 
-    /// A client with the configuration of all commands, after a command's own `changes`.
+    /// A client for servers of Reprise, which no proxy is asked for, after a command's own `changes`.
     static func make(_ changes: (inout NIOOrigin.Configuration) -> Void = { _ in }) -> NIOOrigin {
         var configuration = NIOOrigin.Configuration()
         changes(&configuration)

@@ -81,7 +81,7 @@ struct Pin: AsyncParsableCommand {
             let aging = Aging(&settings)
             // Before the cache is opened: --reset empties it then.
             for url in urls { _ = try ResourceURL(url) }
-            let origin = try OriginClient.make(for: cache)
+            let origin = try OriginClient.make(for: cache, self.store)
             let store: MediaCache
             do { store = try await cache.open(settings, origin: origin) } catch {
                 await origin.shutdown()

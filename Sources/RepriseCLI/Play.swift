@@ -58,7 +58,7 @@ struct Play: AsyncParsableCommand {
             let url = try ResourceURL(url)
             let player = try Player.find(player)
             let settings = try store.configuration(cache)
-            let origin = try OriginClient.make(for: cache)
+            let origin = try OriginClient.make(for: cache, self.store)
             let result: Result<Int32, any Error>
             do {
                 // A cache that cannot be written must not stop playback.
@@ -102,7 +102,9 @@ struct Play: AsyncParsableCommand {
 
     private func play(_ url: ResourceURL, with player: Player, at address: String) async throws -> Int32 {
         let target = "\(address)/\(url.scheme.rawValue)/\(url.authority)\(url.target)"
-        let process = try RunningProgram(player.path, arguments: player.options + playerOptions + [target])
+        let process = try RunningProgram(
+            player.path, arguments: player.options + playerOptions + [target],
+            variables: Player.variables(CacheOptions.environment))
         let code = await process.wait()
         try Task.checkCancellation()
         return code

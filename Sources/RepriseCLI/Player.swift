@@ -1,4 +1,5 @@
 import ArgumentParser
+import RepriseHTTPClient
 
 /// A program that plays URLs.
 struct Player {
@@ -11,6 +12,15 @@ struct Player {
     private static let known: [(name: String, options: [String])] = [
         ("mpv", []), ("vlc", ["--play-and-exit"]), ("ffplay", ["-autoexit"]),
     ]
+
+    /// Variables with which a player asks this machine itself, although `environment` names a proxy.
+    ///
+    /// Players with ffmpeg would ask the proxy for 127.0.0.1.
+    static func variables(_ environment: [String: String]) -> [String: String] {
+        let proxies = ProxyVariables(environment)
+        guard proxies.http != nil else { return [:] }
+        return ["no_proxy": (proxies.exceptions.map { "\($0.value)," } ?? "") + "127.0.0.1"]
+    }
 
     /// The player called `name`, or at that path; the first that is installed if there is no name.
     ///

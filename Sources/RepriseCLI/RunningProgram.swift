@@ -23,10 +23,12 @@ final class RunningProgram: Sendable {
 
     /// Starts the program at `path`; what it says on standard error goes to the file at `errors`, if there is one.
     ///
-    /// With `surroundings` it reads nothing, and has a process group of its own. Throws a reason with code 126 if the
-    /// system cannot start it.
+    /// It has the variables of this process, and `variables` in place of those of the same names; with `surroundings`
+    /// those that they name. Then it also reads nothing, and has a process group of its own. Throws a reason with code
+    /// 126 if the system cannot start it.
     init(
-        _ path: String, arguments: [String], errors: String? = nil, surroundings: Surroundings? = nil
+        _ path: String, arguments: [String], variables: [String: String] = [:], errors: String? = nil,
+        surroundings: Surroundings? = nil
     ) throws {
         #if canImport(Darwin)
             var attributes: posix_spawnattr_t?
@@ -55,16 +57,12 @@ final class RunningProgram: Sendable {
         let group = hasGroup ? Int16(POSIX_SPAWN_SETPGROUP) : 0
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF) | group)
         let words = ([path] + arguments).map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
-        let variables = surroundings?.environment.map { strdup("\($0.key)=\($0.value)") }
-        defer { for variable in variables ?? [] { free(variable) } }
+        let environment =
+            surroundings?.environment ?? ProcessInfo.processInfo.environment.merging(variables) { $1 }
+        let settings = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for word in words + settings { free(word) } }
         var identifier = pid_t()
-        let result =
-            if let variables {
-                posix_spawn(&identifier, path, &actions, &attributes, words, variables + [nil])
-            } else {
-                posix_spawn(&identifier, path, &actions, &attributes, words, environ)
-            }
+        let result = posix_spawn(&identifier, path, &actions, &attributes, words, settings)
         guard result == 0 else {
             throw Failure.Reason(
                 code: ExitCode(126), name: "programFailed",

@@ -209,7 +209,7 @@ struct Serve: AsyncParsableCommand {
         settings: MediaCache.Configuration, signals: StopSignals
     ) async throws {
         let logger = configuration.logger
-        let origin = try OriginClient.make(for: self.cache) { client in
+        let origin = try OriginClient.make(for: self.cache, store) { client in
             client.forbidsPrivateAddresses = !configuration.isLoopback
             values.apply(to: &client)
             if !configuration.allowedHosts.isEmpty { client.allowsHost = { configuration.allows($0) } }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import RepriseHTTPClient
 
 /// A ``Setting`` of any type, for tables.
 protocol AnySetting: Sendable {
@@ -41,6 +42,8 @@ struct SettingTraits: Sendable {
 
     /// Whether its value is never shown.
     var isSecret = false
+    /// Whether its value is a URL that may have a password, which is never shown.
+    var hasPassword = false
     /// Whether its value is a path: one that a file gives is relative to the folder of that file.
     var isPath = false
     /// Whether there is neither an option nor a name in files.
@@ -63,6 +66,9 @@ extension AnySetting {
     /// The option with its hyphens.
     var option: String { "--\(name)" }
 
+    /// `text` as people may see it, unless the whole is a secret.
+    func shown(_ text: String) -> String { traits.hasPassword ? OutgoingProxy.withoutPassword(text) : text }
+
     /// What is said to people when `subject`, such as the name of a variable, says `text`.
     func message(_ objection: SettingObjection, subject: String, text: String?) -> String {
         switch objection {
@@ -70,7 +76,7 @@ extension AnySetting {
         case .entry(let entry, let advice): return "\(subject) is \"\(entry.printable)\": \(advice)"
         case .rule:
             guard let text, !traits.isSecret else { return "\(subject) \(rule)" }
-            return "\(subject) is \"\(text.printable)\"; it \(rule)"
+            return "\(subject) is \"\(shown(text).printable)\"; it \(rule)"
         }
     }
 

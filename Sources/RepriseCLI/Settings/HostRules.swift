@@ -58,6 +58,12 @@ struct HostRules: Sendable {
         if names(Setting<Int, Int?>.hostConnections) {
             client.connectionsToHost = { value(.hostConnections, for: $0) }
         }
+        if names(Setting<String, String?>.hostOutgoingProxy) {
+            client.proxiesOfHost = { host in
+                // The file was checked when it was read.
+                value(.hostOutgoingProxy, for: host).flatMap { try? OriginClient.proxies($0) }
+            }
+        }
         guard names(Setting<String, String?>.hostHeaderFile) else { return }
         // Each is read once.
         var fields: [String: HTTPFields] = [:]

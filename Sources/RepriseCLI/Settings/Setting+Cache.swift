@@ -28,6 +28,21 @@ extension Setting where Given == String, Value == String? {
             accepts: { !$0.isEmpty })
     }
 
+    static var outgoingProxy: Self {
+        // Lost on its way, it would show this machine to origins.
+        Self(
+            "outgoing-proxy", rule: proxyRule,
+            otherwise: "what http_proxy, https_proxy, all_proxy and no_proxy say",
+            traits: SettingTraits(hasPassword: true, emptyVariable: .refused), accepts: isProxy)
+    }
+
+    static var proxyRule: String {
+        "takes none or the URL of a proxy, http://, https://, socks5:// or socks5h://, such as "
+            + "http://proxy.lan:3128; before the host user:password@ in percent-encoding."
+    }
+
+    static func isProxy(_ text: String) -> Bool { (try? OriginClient.proxies(text)) != nil }
+
     static var rate: Self {
         Self(
             "rate",

@@ -12,6 +12,12 @@ extension Setting where Given == String, Value == String? {
             "header-file", rule: "takes the path of a file.", otherwise: "no fields are added",
             traits: SettingTraits(isPath: true), accepts: { !$0.isEmpty })
     }
+
+    static var hostOutgoingProxy: Self {
+        Self(
+            "outgoing-proxy", rule: proxyRule, otherwise: "what counts for all hosts",
+            traits: SettingTraits(hasPassword: true), accepts: isProxy)
+    }
 }
 
 extension Setting where Given == Int, Value == Int? {

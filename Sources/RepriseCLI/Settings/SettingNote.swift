@@ -13,7 +13,7 @@ struct SettingNote: Sendable, Equatable {
     }
 
     let name: String
-    /// As a file would say it.
+    /// As a file would say it, without a password.
     private(set) var texts: [String]
     let source: Source
     let isSecret: Bool
@@ -25,7 +25,7 @@ struct SettingNote: Sendable, Equatable {
     let otherwise: String?
 
     init(_ setting: any AnySetting, texts: [String], source: Source) {
-        (name, self.texts, self.source) = (setting.name, texts, source)
+        (name, self.texts, self.source) = (setting.name, texts.map(setting.shown), source)
         (isSecret, isList, isPath) = (setting.traits.isSecret, setting.shape == .many, setting.traits.isPath)
         (option, variable, otherwise) = (setting.option, setting.variable, setting.otherwise)
     }

@@ -9,6 +9,7 @@ enum SettingTable {
         Setting<ByteCount, ByteCount?>.limit, Setting<ByteCount, ByteCount>.minimumFree,
         Setting<ByteCount, ByteCount?>.entryLimit, Setting<TimeSpan, TimeSpan?>.maximumAge,
         Setting<[String], [String]>.dropQueryItem, Setting<String, String?>.authorizeCommand,
+        Setting<String, String?>.outgoingProxy,
         Setting<String, String?>.rate, Setting<String, String?>.hours, Setting<String, String>.host,
         Setting<Int, Int>.port, Setting<String, String>.serverName, Setting<String, String?>.token,
         Setting<String, String?>.tokenFile, Setting<String, String?>.tlsCertificate,
@@ -28,6 +29,7 @@ enum SettingTable {
         Setting<[String], [String]>.dropQueryItem, Setting<Bool, Bool>.hostForceCache,
         Setting<String, String?>.hostHeaderFile, Setting<Bool, Bool>.hostHeaderOverHTTP,
         Setting<Int, Int?>.hostConnections, Setting<Bool, Bool>.hostAllowPrivate,
+        Setting<String, String?>.hostOutgoingProxy,
     ]
 
     /// Those that a file may name before its first section.

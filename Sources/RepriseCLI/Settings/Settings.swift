@@ -1,6 +1,7 @@
 import Foundation
 import Primitives
 import Reprise
+import RepriseHTTPClient
 
 /// The places that settings come from: options first, then variables, then a configuration file, then the defaults.
 ///
@@ -127,6 +128,20 @@ final class Settings: Sendable {
     var notes: [SettingNote] {
         let found = found.withLock { $0 }
         return SettingTable.all.compactMap { found[$0.name] }
+    }
+
+    /// The variables of many programs that name proxies.
+    var proxyVariables: ProxyVariables { ProxyVariables(environment) }
+
+    /// What those variables say.
+    ///
+    /// Throws a reason with code 64 if one of them is wrong.
+    var environmentProxies: OutgoingProxies {
+        get throws {
+            do { return try OutgoingProxies(environment: environment) } catch {
+                throw ConfigurationFile.reason(error.message)
+            }
+        }
     }
 
     /// What the file says of single hosts.

@@ -14,6 +14,7 @@ import Testing
         "log-level": ["debug", "info", "error"], "limit": ["500MB", "3GB", "1GiB"],
         "minimum-free": ["1MB", "0", "1GiB"], "entry-limit": ["1MB", "2MB", "1536MiB"],
         "maximum-age": ["12h", "30d", "90s"], "drop-query-item": ["a", "b", "c"], "authorize-command": ["a", "b", "c"],
+        "outgoing-proxy": ["http://a.example:3128", "socks5h://b.example", "none"],
         "rate": ["20Mbit", "2MB", "9B"], "while": ["02:00-06:00", "22:30-06:00", "01:00-02:00"],
         "host": ["0.0.0.0", "::1", "localhost"], "port": ["0", "1", "65535"],
         "name": ["n1", "living-room", "a.b_c~d"],
@@ -109,6 +110,7 @@ import Testing
         }
         let protected: Set = [
             "token", "token-file", "tls-certificate", "tls-key", "encrypt-key-file", "allow-host", "shared",
+            "outgoing-proxy",
         ]
         #expect((setting.traits.emptyVariable == .refused) == protected.contains(name))
     }
