@@ -143,6 +143,13 @@ import Testing
         #expect(error?.description.contains("secret") == false)
     }
 
+    @Test("401 is about the log-in, too, as tinyproxy means it") func unauthorized() throws {
+        let negotiation = ConnectNegotiation(try failures("http://u:p@proxy.example"))
+        let error = refusal(negotiation, Array("HTTP/1.0 401 Unauthorized\r\nServer: tinyproxy/1.11.1\r\n\r\n".utf8))
+        #expect(error?.code == .originForbidden)
+        #expect(error?.message.contains("refuses the user name or the password") == true)
+    }
+
     @Test("A log-in in another way than Basic is named") func otherLogins() throws {
         let text = "HTTP/1.1 407 No\r\nProxy-Authenticate: Negotiate\r\nproxy-authenticate: NTLM abc\r\n\r\n"
         let error = refusal(ConnectNegotiation(try failures("http://proxy.example")), Array(text.utf8))

@@ -64,7 +64,7 @@ struct ConnectNegotiation: ProxyNegotiation {
     private func refusal(_ status: Int, fields: ArraySlice<String>) -> RepriseError {
         let cause = ProxyRefusal(description: "CONNECT: \(status)")
         switch status {
-        case 407:
+        case 401, 407:  // 401 by tinyproxy, for a wrong password
             let challenges = fields.filter { $0.lowercased().hasPrefix("proxy-authenticate:") }
             let schemes = challenges.compactMap { line in
                 line.dropFirst("proxy-authenticate:".count).split(separator: " ").first.map { $0.lowercased() }
