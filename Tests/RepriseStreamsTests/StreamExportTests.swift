@@ -190,11 +190,11 @@ import Testing
             #expect(
                 exported["list.m3u8"]
                     == Self.list(
-                        "#EXT-X-KEY:METHOD=AES-128,URI=\"media-1/key-00001.key\"",
+                        "#EXT-X-KEY:METHOD=AES-128,URI=\"media-1/key-00001.ts\"",
                         "#EXT-X-MAP:URI=\"media-1/init-00001.mp4\",BYTERANGE=\"10@0\"", "#EXT-X-BYTERANGE:20@10",
                         "#EXTINF:4,", "media-1/init-00001.mp4", "#EXT-X-BYTERANGE:20", "#EXTINF:4,",
                         "media-1/init-00001.mp4"))
-            #expect(exported["media-1/key-00001.key"] == "sixteen bytes ok")
+            #expect(exported["media-1/key-00001.ts"] == "sixteen bytes ok")
             let written = try #require(exported["media-1/init-00001.mp4"])
             #expect(written.hasPrefix(film.prefix(50)) && written.utf8.count == 60)
             #expect(exported.count == 3)

@@ -105,7 +105,7 @@ struct HLSExporter {
                 if kind == Self.subtitlesKind { note(link, in: list, leadingTo: target, at: place) }
                 try editor.replace(link, with: place)
             } else if let entry = try extents.entry(holding: .whole, at: target) {
-                let ending = link.kind == .sessionKey ? "key" : "json"
+                let ending = link.kind == .sessionKey ? Self.keyEnding : "json"
                 let place = self.path(of: entry, link: link.kind, in: "session", ending: { _ in ending })
                 try add(link.extent, of: entry, at: place)
                 try editor.replace(link, with: place)
@@ -187,10 +187,14 @@ struct HLSExporter {
         plan.add(try editor.edited(), at: path)
     }
 
+    /// ffmpeg, and what is made with it, opens files of a playlist on disk by their extensions, keys too, and has none
+    /// for keys on its list.
+    private static let keyEnding = "ts"
+
     private static func ending(of link: Link, in list: HLSPlaylist, entry: CacheEntry?) -> String {
         let fallback: String
         switch link.kind {
-        case .key: return "key"
+        case .key: return keyEnding
         case .map: fallback = "mp4"
         case .image: fallback = "jpg"
         default: fallback = list.media.maps.isEmpty ? "ts" : "m4s"
