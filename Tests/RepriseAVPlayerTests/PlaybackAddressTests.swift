@@ -11,35 +11,25 @@
 
     /// Addresses for players that take only a URL.
     @Suite(.limit(minutes: 2)) struct PlaybackAddressTests {
+        /// A file, and an app that plays it through an address.
         private struct Site {
-            let origin: TestOrigin
-            let cache: MediaCache
-            /// The player's own network.
-            let network: NIOOrigin
+            let world: HLSWorld
+
+            var cache: MediaCache { world.cache }
+            var origin: TestOrigin { world.origin }
+            var film: URL { get throws { try #require(URL(string: origin.url("/film.mp4"))) } }
 
             static func run(_ body: (Site) async throws -> Void) async throws {
-                let directory = try TemporaryDirectory()
-                let origin = try await TestOrigin.start()
-                let (client, network) = (NIOOrigin(), NIOOrigin())
-                let cache = try await MediaCache.open(directory: directory.path, origin: client)
-                origin.set(
-                    TestOrigin.Resource(.pattern(seed: 1, length: 50_000), mediaType: "video/mp4"), at: "/film.mp4")
-                let result: Result<Void, any Error>
-                do {
-                    result = .success(try await body(Site(origin: origin, cache: cache, network: network)))
-                } catch { result = .failure(error) }
-                await cache.close()
-                for client in [client, network] { await client.shutdown() }
-                await origin.stop()
-                directory.remove()
-                try result.get()
+                try await HLSWorld.run { world in
+                    world.origin.set(
+                        TestOrigin.Resource(.pattern(seed: 1, length: 50_000), mediaType: "video/mp4"), at: "/film.mp4")
+                    try await body(Site(world: world))
+                }
             }
-
-            var film: URL { get throws { try #require(URL(string: origin.url("/film.mp4"))) } }
 
             /// What a player gets at `url`.
             func bytes(at url: URL) async throws -> [UInt8] {
-                let response = try await network.send(OriginRequest(url: try ResourceURL(url.absoluteString)))
+                let response = try await world.network.send(OriginRequest(url: try ResourceURL(url.absoluteString)))
                 var bytes: [UInt8] = []
                 while let piece = try await response.body.next() { piece.withUnsafeBytes { bytes += $0 } }
                 return bytes

@@ -139,38 +139,37 @@ import Testing
     @Test("a program that does not end is not waited for, nor what it started")
     func endless() async throws {
         try await Site.run { site async throws in
-            let pipe = site.directory.path(of: "pipe")
-            #expect(mkfifo(pipe, 0o600) == 0)
-            let descriptor = open(pipe, O_RDONLY | O_NONBLOCK)
-            defer { close(descriptor) }
-            let program = try AuthorizeCommand(
-                try await Self.runnable("exec 4>\(pipe); sleep 1000 & exec sleep 1000", in: site.directory),
-                limit: .milliseconds(500))
-            let url = try ResourceURL(site.origin.url("/film.mp4"))
-            let request = AuthorizationRequest(key: CacheKey("\(url)"), url: url, reason: .downloadStarts)
-            let problem = await #expect(throws: AuthorizeCommand.Problem.self) { _ = try await program.answer(request) }
+            let result = try await Self.outlived("exec sleep 1000", limit: .milliseconds(500), in: site)
+            let problem = #expect(throws: AuthorizeCommand.Problem.self) { _ = try result.get() }
             #expect(problem?.errorDescription?.contains("too long") == true)
-            // The pipe ends when the last of them has.
-            var byte: UInt8 = 0
-            await eventually { read(descriptor, &byte, 1) == 0 }
         }
+    }
+
+    /// What a program answers that has started another one, which would not end, and then runs `script`; returns when
+    /// both have ended.
+    private static func outlived(
+        _ script: String, limit: DispatchTimeInterval, in site: Site
+    ) async throws -> Result<Authorization?, any Error> {
+        let pipe = site.directory.path(of: "pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let descriptor = open(pipe, O_RDONLY | O_NONBLOCK)
+        defer { close(descriptor) }
+        let program = try AuthorizeCommand(
+            try await runnable("exec 4>\(pipe); sleep 1000 & \(script)", in: site.directory), limit: limit)
+        let url = try ResourceURL(site.origin.url("/film.mp4"))
+        let request = AuthorizationRequest(key: CacheKey("\(url)"), url: url, reason: .downloadStarts)
+        let result: Result<Authorization?, any Error>
+        do { result = .success(try await program.answer(request)) } catch { result = .failure(error) }
+        // The pipe ends when the last of them has.
+        var byte: UInt8 = 0
+        await eventually { read(descriptor, &byte, 1) == 0 }
+        return result
     }
 
     @Test("what a program leaves behind ends with it, and is not waited for") func leftBehind() async throws {
         try await Site.run { site async throws in
-            let pipe = site.directory.path(of: "pipe")
-            #expect(mkfifo(pipe, 0o600) == 0)
-            let descriptor = open(pipe, O_RDONLY | O_NONBLOCK)
-            defer { close(descriptor) }
-            let program = try AuthorizeCommand(
-                try await Self.runnable("exec 4>\(pipe); sleep 1000 & echo 'X-A: 1'", in: site.directory),
-                limit: .seconds(100))
-            let url = try ResourceURL(site.origin.url("/film.mp4"))
-            let request = AuthorizationRequest(key: CacheKey("\(url)"), url: url, reason: .downloadStarts)
-            let answer = try await program.answer(request)
+            let answer = try await Self.outlived("echo 'X-A: 1'", limit: .seconds(100), in: site).get()
             #expect(answer?.fields.count == 1)
-            var byte: UInt8 = 0
-            await eventually { read(descriptor, &byte, 1) == 0 }
         }
     }
 

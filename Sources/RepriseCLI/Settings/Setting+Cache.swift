@@ -9,10 +9,13 @@ extension Setting where Given == String, Value == String? {
             traits: SettingTraits(isPath: true), accepts: { !$0.isEmpty })
     }
 
-    static var encryptKeyFile: Self {
-        // A key that got lost on its way must not make a plain cache.
+    static var encryptKeyFile: Self { protectingFile("encrypt-key-file", otherwise: "the cache is not encrypted") }
+
+    /// A file that protects something: an empty variable is refused, because a path that got lost on its way must not
+    /// leave it open.
+    static func protectingFile(_ name: String, otherwise: String) -> Self {
         Self(
-            "encrypt-key-file", rule: "takes the path of a file.", otherwise: "the cache is not encrypted",
+            name, rule: "takes the path of a file.", otherwise: otherwise,
             traits: SettingTraits(isPath: true, emptyVariable: .refused), accepts: { !$0.isEmpty })
     }
 

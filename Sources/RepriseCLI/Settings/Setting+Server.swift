@@ -46,25 +46,11 @@ extension Setting where Given == String, Value == String? {
             accepts: { ServerOptions.goesThroughURLs($0) })
     }
 
-    static var tokenFile: Self {
-        // Lost on its way, it would let everyone in.
-        Self(
-            "token-file", rule: "takes the path of a file.", otherwise: "no token has a name",
-            traits: SettingTraits(isPath: true, emptyVariable: .refused), accepts: { !$0.isEmpty })
-    }
-
-    // Lost on its way, it would leave connections plain.
+    static var tokenFile: Self { protectingFile("token-file", otherwise: "no token has a name") }
     static var tlsCertificate: Self {
-        Self(
-            "tls-certificate", rule: "takes the path of a file.", otherwise: "connections are not encrypted",
-            traits: SettingTraits(isPath: true, emptyVariable: .refused), accepts: { !$0.isEmpty })
+        protectingFile("tls-certificate", otherwise: "connections are not encrypted")
     }
-
-    static var tlsKey: Self {
-        Self(
-            "tls-key", rule: "takes the path of a file.", otherwise: "connections are not encrypted",
-            traits: SettingTraits(isPath: true, emptyVariable: .refused), accepts: { !$0.isEmpty })
-    }
+    static var tlsKey: Self { protectingFile("tls-key", otherwise: "connections are not encrypted") }
 
     static var accessLog: Self {
         Self(

@@ -10,13 +10,16 @@ enum PageTarget: Equatable, Sendable {
     /// `nil` for a request for something else, and for a client that does not prefer HTML, such as curl.
     init?(_ head: ClientHead, token: String?) {
         guard head.method == .get || head.method == .head else { return nil }
-        // Each request comes here: most have another path, which is found out before their fields are read.
-        let path = head.target.utf8.prefix { $0 != UInt8(ascii: "?") }
+        let (target, query) = (head.target.utf8, UInt8(ascii: "?"))
         guard let token else {
-            guard path.elementsEqual("/".utf8), Self.prefersHTML(head.value("accept")) else { return nil }
+            // Each request comes here: most have another path, which their second byte tells.
+            guard target.first == UInt8(ascii: "/"), target.dropFirst().first ?? query == query,
+                Self.prefersHTML(head.value("accept"))
+            else { return nil }
             self = .page
             return
         }
+        let path = target.prefix { $0 != query }
         guard path.first == UInt8(ascii: "/") else { return nil }
         let segments = path.dropFirst().split(
             separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
