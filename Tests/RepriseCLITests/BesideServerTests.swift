@@ -213,16 +213,7 @@ import Testing
 
     @Test("A download that an offline server takes up says why it cannot go on") func offlineDownload() async throws {
         try await Site.run { site async throws in
-            site.publish("/film.mp4", length: 3_000_000)
-            site.origin.hold("/film.mp4", at: 1_000_000)
-            let url = site.origin.url("/film.mp4")
-            let child = try ChildProcess(
-                Command.path, ["pin", "--cache-dir", site.directory.path, "--download", url],
-                environment: Command.environment())
-            await site.origin.waitUntil { $0["/film.mp4"].bodyBytesSent >= 1_000_000 }
-            child.send(SIGTERM)
-            _ = await child.outcome()
-            site.origin.release("/film.mp4")
+            let url = try await site.beginDownload(of: "/film.mp4")
             try await Serving.run(site.directory, ["--offline"]) { _ async throws in
                 var list = try await Command.run("downloads", site.directory)
                 try await eventually {

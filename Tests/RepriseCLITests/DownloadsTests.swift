@@ -72,16 +72,7 @@ import Testing
     @Test("a failed one beside a server says why and what helps, on its own line and in JSON")
     func failed() async throws {
         try await Site.run { site async throws in
-            site.publish("/a.mp4", length: 3_000_000)
-            site.origin.hold("/a.mp4", at: 1_000_000)
-            let url = site.origin.url("/a.mp4")
-            let child = try ChildProcess(
-                Command.path, ["pin", "--cache-dir", site.directory.path, "--download", url],
-                environment: Command.environment())
-            await site.origin.waitUntil { $0["/a.mp4"].bodyBytesSent >= 1_000_000 }
-            child.send(SIGTERM)
-            _ = await child.outcome()
-            site.origin.release("/a.mp4")
+            let url = try await site.beginDownload(of: "/a.mp4")
             site.origin.set(
                 TestOrigin.Resource(
                     .pattern(seed: 1, length: 10), personality: TestOrigin.Personality { $0.status = 404 }),

@@ -87,6 +87,21 @@ struct Site {
             TestOrigin.Resource(.pattern(seed: 1, length: length), mediaType: "video/mp4", fields: fields), at: path)
     }
 
+    /// Publishes 3 MB at `path`, and leaves a download of them behind that was ended at the first; returns the URL.
+    func beginDownload(of path: String) async throws -> String {
+        publish(path, length: 3_000_000)
+        origin.hold(path, at: 1_000_000)
+        let url = origin.url(path)
+        let child = try ChildProcess(
+            Command.path, ["pin", "--cache-dir", directory.path, "--download", url],
+            environment: Command.environment())
+        await origin.waitUntil { $0[path].bodyBytesSent >= 1_000_000 }
+        child.send(SIGTERM)
+        _ = await child.outcome()
+        origin.release(path)
+        return url
+    }
+
     /// What to ask a proxy for to get `path` of the origin.
     func target(_ path: String) -> String { "/http/127.0.0.1:\(origin.port)\(path)" }
 }
