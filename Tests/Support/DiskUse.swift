@@ -15,6 +15,14 @@ package enum DiskUse {
         }
     }
 
+    /// The blocks of each file under `path`, a line each.
+    package static func list(_ path: String) -> String {
+        let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+        return names.filter { !isDirectory("\(path)/\($0)") }.sorted().map { name in
+            "\((try? SystemFileSystem().status(of: "\(path)/\(name)"))?.allocated ?? 0) \(name)"
+        }.joined(separator: "\n")
+    }
+
     private static func isDirectory(_ path: String) -> Bool {
         var isDirectory: ObjCBool = false
         return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory.boolValue

@@ -33,6 +33,7 @@ package final class FaultyDisk: FileSystem {
         var fault: @Sendable (Int) -> Fault? = { _ in nil }
         var openError: Int32?
         var namesError: Int32?
+        var willList: (@Sendable (String) -> Void)?
         var removeError: Int32?
         var statusError: Int32?
         var readError: (@Sendable (Int64) -> Int32?)?
@@ -58,6 +59,9 @@ package final class FaultyDisk: FileSystem {
 
     /// Makes every listing of a folder of data files fail with this `errno`; `nil` for none.
     package func setNamesError(_ error: Int32?) { state.withLock { $0.namesError = error } }
+
+    /// Calls this before each listing of a folder, with its path; the listing waits for it.
+    package func setWillList(_ willList: (@Sendable (String) -> Void)?) { state.withLock { $0.willList = willList } }
 
     /// Makes every removal of a data file fail with this `errno`; `nil` for none.
     package func setRemoveError(_ error: Int32?) { state.withLock { $0.removeError = error } }
@@ -141,6 +145,7 @@ package final class FaultyDisk: FileSystem {
         try real.rename(path, to: destination)
     }
     package func names(in directory: String) throws(SystemError) -> [String] {
+        state.withLock { $0.willList }?(directory)
         if directory.contains("/media"), let error = state.withLock({ $0.namesError }) { throw SystemError(error) }
         return try real.names(in: directory)
     }

@@ -2,8 +2,9 @@ import Primitives
 
 /// Reserves room on disk and evicts entries.
 extension Engine {
-    /// Reserves room for `bytes`, evicting as needed.
+    /// Reserves room for `bytes`, evicting as needed; after a crash, once it is known what that left.
     func reserve(_ bytes: Int64, in store: Store) async -> Bool {
+        if !store.usageKnown.isFulfilled { await store.usageKnown.value }
         if store.quota.reserve(bytes) { return true }
         let reason: EvictionReason = store.quota.diskShortage(bytes) == nil ? .room : .free
         return await store.evictor.reserve(bytes, by: hands(store, because: reason))

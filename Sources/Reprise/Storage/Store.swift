@@ -39,6 +39,8 @@ final class Store: Sendable {
     private let made = Mutex<Set<Int64>?>([])
     /// Whether the cleanup after a crash is done.
     let isReconciled = Mutex(false)
+    /// Fulfilled once the quota knows what a killed process left, or the time for finding out is over.
+    let usageKnown = Promise<Void>()
     /// Whether the file system cannot punch holes, or only such large ones that entries are evicted as a whole.
     let cannotPunch = Mutex(FetchSchedule.extent > largestExtent)
     private static let largestExtent: Int64 = 32 << 20
@@ -65,6 +67,7 @@ final class Store: Sendable {
         index = opening.index
         splicingHosts = try index.splicingHosts()
         isUnclean = opening.isUnclean
+        if !isUnclean { usageKnown.fulfill() }
         problem = opening.problem
         limitBefore = opening.limitBefore
         reset = opening.reset

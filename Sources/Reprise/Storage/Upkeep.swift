@@ -3,6 +3,9 @@ import Primitives
 /// Background work while a cache is open: cleanup once, removal of old entries every hour, limits of tags.
 final class Upkeep: Sendable {
     private static let interval = Duration.seconds(3600)
+    /// Longest time for which writes wait after a crash until what it left is counted: players wait with them, and in
+    /// a directory of a million files on a slow disk that takes minutes.
+    private static let longestCount = Duration.seconds(2)
 
     private weak let engine: Engine?
     private let tasks = Mutex<[Task<Void, Never>]>([])
@@ -10,8 +13,14 @@ final class Upkeep: Sendable {
     init(engine: Engine) { self.engine = engine }
 
     func start(_ store: Store) {
-        let reconciliation = Task(executorPreference: DiskExecutor.shared) { [weak engine] in
+        let reconciliation = Task(executorPreference: DiskExecutor.shared) { [weak engine, clock = engine?.clock] in
+            let deadline = Task(executorPreference: DiskExecutor.shared) {
+                guard store.isUnclean, (try? await clock?.sleep(Self.longestCount)) != nil else { return }
+                store.usageKnown.fulfill()
+            }
             await store.reconcile(isLive: Self.isLive(engine))
+            deadline.cancel()
+            store.usageKnown.fulfill()
         }
         let aging = Task(executorPreference: DiskExecutor.shared) { [weak engine] in
             while !Task.isCancelled, let pause = await Self.removeAged(engine, in: store) {

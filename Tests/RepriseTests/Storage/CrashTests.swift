@@ -100,7 +100,9 @@ import Testing
                 Self.expectKilled(outcome, "kill \(number)")
                 opened += outcome.output.hasPrefix("READY") ? 1 : 0
                 let used = DiskUse.bytes(under: settings.directory)
-                #expect(used <= settings.limit + (1 << 20), "kill \(number): \(used) bytes")
+                #expect(
+                    used <= settings.limit + (1 << 20),
+                    "kill \(number): \(used) bytes\n\(DiskUse.list(settings.directory))")
             }
             #expect(opened > Self.kills / 8, "most were killed before the cache was open")
             try await Self.expectSound(settings)

@@ -16,14 +16,18 @@ import Testing
 
     /// Opens a copy of the bench's directory in the state that a crash would have left.
     private static func afterCrash(
-        _ bench: Bench, prepare: (String) throws -> Void = { _ in }, _ body: (MediaCache) async throws -> Void
+        _ bench: Bench, prepare: (String) throws -> Void = { _ in },
+        configure: (inout MediaCache.Configuration) -> Void = { _ in }, _ body: (MediaCache) async throws -> Void
     ) async throws {
         let copy = try TemporaryDirectory()
         defer { copy.remove() }
         let directory = copy.path + "/cache"
         try FileManager.default.copyItem(atPath: bench.directory.path, toPath: directory)
         try prepare(directory)
-        let cache = try await MediaCache.open(directory: directory, origin: bench.client)
+        var configuration = MediaCache.Configuration()
+        configure(&configuration)
+        let cache = try await MediaCache.open(
+            directory: directory, origin: bench.client, configuration: configuration)
         let result: Result<Void, any Error>
         do { result = .success(try await body(cache)) } catch { result = .failure(error) }
         await cache.close()
@@ -109,6 +113,64 @@ import Testing
                 _ = try await again.resource(for: bench.origin.url("/a")).read(.bounded(0..<10)).drain()
                 #expect(again.allocatedBytes.media == 65_536)
                 await again.close()
+            }
+        }
+    }
+
+    /// The folders of the media stay unread until `isOpen` is fulfilled.
+    private static func blockingCount(_ isOpen: DispatchSemaphore) -> FaultyDisk {
+        let disk = FaultyDisk()
+        disk.setWillList { path in
+            guard path.hasSuffix("/media/00") else { return }
+            isOpen.wait()
+        }
+        return disk
+    }
+
+    @Test("after a crash nothing is written before its leftovers are counted, so that the limit holds")
+    func writesWaitForTheCount() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: Self.length, seed: Self.seed)
+            let isOpen = DispatchSemaphore(value: 0)
+            let disk = Self.blockingCount(isOpen)
+            let (isCounted, counts) = (Mutex(false), Mutex<[Bool]>([]))
+            let configure: (inout MediaCache.Configuration) -> Void = { configuration in
+                configuration.fileSystem = disk
+                configuration.reached = { point in
+                    if point == .reserved { counts.withLock { $0.append(isCounted.withLock { $0 }) } }
+                }
+            }
+            try await Self.afterCrash(bench, configure: configure) { cache async throws in
+                async let bytes = cache.resource(for: bench.origin.url("/a")).read(.bounded(0..<65_536)).collect()
+                // Every byte has come, and could be written.
+                await bench.origin.waitUntil { $0.bodyBytesSent >= 65_536 }
+                await cache.engine.store?.recorder.turn()
+                isCounted.withLock { $0 = true }
+                isOpen.signal()
+                #expect(try await bytes == TestPattern.bytes(in: 0..<65_536, seed: Self.seed))
+                #expect(counts.withLock { !$0.isEmpty && $0.allSatisfy(\.self) })
+            }
+        }
+    }
+
+    @Test("a count that takes long holds no player up for more than two seconds")
+    func writesWaitTwoSecondsAtMost() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: Self.length, seed: Self.seed)
+            let isOpen = DispatchSemaphore(value: 0)
+            let disk = Self.blockingCount(isOpen)
+            let clock = ManualClock()
+            let configure: (inout MediaCache.Configuration) -> Void = { configuration in
+                configuration.fileSystem = disk
+                configuration.clock = CacheClock(clock) { Date(timeIntervalSince1970: 1_800_000_000) }
+            }
+            try await Self.afterCrash(bench, configure: configure) { cache async throws in
+                async let bytes = cache.resource(for: bench.origin.url("/a")).read(.bounded(0..<65_536)).collect()
+                await clock.waitForSleepers(1)
+                clock.advance(by: .seconds(2))
+                let read = try? await bytes
+                isOpen.signal()
+                #expect(read == TestPattern.bytes(in: 0..<65_536, seed: Self.seed))
             }
         }
     }
