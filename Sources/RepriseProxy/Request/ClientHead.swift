@@ -11,13 +11,24 @@ package struct ClientHead: Sendable {
         case other(String)
     }
 
-    let method: Method
-    /// The request target as received.
-    package let target: String
-    /// False for HTTP/1.0.
-    let isHTTP11: Bool
-    private let bytes: ByteBuffer
-    private var places: [Place]
+    /// What was received, shared by all copies of the head: one is made at most of the steps to an answer.
+    private final class Received: Sendable {
+        let method: Method
+        let target: String
+        let isHTTP11: Bool
+        let bytes: ByteBuffer
+        let places: [Place]
+
+        init(method: Method, target: String, isHTTP11: Bool, bytes: ByteBuffer, places: [Place]) {
+            self.method = method
+            self.target = target
+            self.isHTTP11 = isHTTP11
+            self.bytes = bytes
+            self.places = places
+        }
+    }
+
+    private var received: Received
     /// The request's complete body; empty for most.
     var body: [UInt8] = []
     /// Who sent it; `nil` if the server wants no token, and without a right one.
@@ -36,12 +47,16 @@ package struct ClientHead: Sendable {
     }
 
     init(method: Method, target: String, isHTTP11: Bool, bytes: ByteBuffer, places: [Place]) {
-        self.method = method
-        self.target = target
-        self.isHTTP11 = isHTTP11
-        self.bytes = bytes
-        self.places = places
+        received = Received(method: method, target: target, isHTTP11: isHTTP11, bytes: bytes, places: places)
     }
+
+    var method: Method { received.method }
+    /// The request target as received.
+    package var target: String { received.target }
+    /// False for HTTP/1.0.
+    var isHTTP11: Bool { received.isHTTP11 }
+    private var bytes: ByteBuffer { received.bytes }
+    private var places: [Place] { received.places }
 
     /// The value of the field `name` (in lower case); several are joined with a comma (RFC 9110 §5.3).
     func value(_ name: StaticString) -> String? {
@@ -57,9 +72,10 @@ package struct ClientHead: Sendable {
 
     /// Takes away every `Authorization`: it was meant for this server.
     mutating func removeAuthorization() {
-        bytes.withUnsafeReadableBytes { raw in
-            places.removeAll { Self.equal(raw[$0.nameStart..<$0.nameEnd], to: "authorization") }
+        let others = bytes.withUnsafeReadableBytes { raw in
+            places.filter { !Self.equal(raw[$0.nameStart..<$0.nameEnd], to: "authorization") }
         }
+        received = Received(method: method, target: target, isHTTP11: isHTTP11, bytes: bytes, places: others)
     }
 
     /// Number of fields named `name` (in lower case).
