@@ -31,7 +31,7 @@ struct AnswerLedger {
 
     /// A request is complete, and its turn has come.
     mutating func begin(_ head: borrowing ClientHead) {
-        var record = AnswerRecord(start: counts.elapsed(), method: AnswerTally.Method(head.method))
+        let record = AnswerRecord(start: counts.elapsed(), method: AnswerTally.Method(head.method))
         if log != nil {
             record.request = LoggedRequest(
                 head, hiding: service.tokens?.current.texts ?? [], from: client, at: service.wallClock())
@@ -41,7 +41,7 @@ struct AnswerLedger {
 
     /// A request came that cannot be parsed.
     mutating func beginMalformed() {
-        var record = AnswerRecord(start: counts.elapsed(), method: .other)
+        let record = AnswerRecord(start: counts.elapsed(), method: .other)
         if log != nil { record.request = LoggedRequest(malformedFrom: client, at: service.wallClock()) }
         current = record
     }
@@ -118,7 +118,7 @@ struct AnswerLedger {
 
     /// The task that made the current answer has ended.
     mutating func taskEnded(_ reading: AnswerMeter.Reading) {
-        guard var record = current.take() else { return }
+        guard let record = current.take() else { return }
         record.status = record.status ?? reading.status
         record.cacheStatus = record.cacheStatus ?? reading.cacheStatus
         record.source = record.source ?? reading.source
@@ -153,11 +153,11 @@ struct AnswerLedger {
     /// The system has accepted everything.
     mutating func delivered() {
         delivery.delivered(to: service.cache)
-        guard var first = waiting.first.take() else { return }
+        guard let first = waiting.first.take() else { return }
         let now = counts.elapsed()
         first.noteFirstByte(at: now)
         finish(first, at: now)
-        if var second = waiting.second.take() {
+        if let second = waiting.second.take() {
             second.noteFirstByte(at: now)
             finish(second, at: now)
         }
@@ -168,7 +168,7 @@ struct AnswerLedger {
     /// A task that still makes an answer tells of it when it ends.
     mutating func brokenOff() {
         delivery.brokenOff(service.cache)
-        for case var record? in [waiting.first.take(), waiting.second.take()] {
+        for case let record? in [waiting.first.take(), waiting.second.take()] {
             record.served = SourceBytes()
             record.bodyBytes = 0
             finish(record)
@@ -191,5 +191,5 @@ struct AnswerLedger {
 
 extension AnswerRecord {
     /// The first bytes were passed on at `now`, unless some were before.
-    fileprivate mutating func noteFirstByte(at now: Duration) { if firstByte == nil { firstByte = now - start } }
+    fileprivate func noteFirstByte(at now: Duration) { if firstByte == nil { firstByte = now - start } }
 }

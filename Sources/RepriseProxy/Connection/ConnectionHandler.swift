@@ -21,7 +21,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private let watch: ConnectionWatch
     private let entrance: Entrance
     private var context: ChannelHandlerContext?
-    private var requests = RequestReader()
+    private var requests: RequestReader
     private var work = Work.none
     let regionOnItsWay = RegionOnItsWay()
     private var ending = Ending.open
@@ -60,6 +60,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.watch = watch
         self.entrance = entrance
         deadline = ConnectionDeadline(service.configuration.deadlines)
+        requests = RequestReader(serverName: service.configuration.name)
         ledger = AnswerLedger(service: service, counts: watch.counts)
         router = Router(service: service, entrance: entrance)
     }

@@ -22,9 +22,8 @@ struct Router {
         admission = Admission(service: service, entrance: entrance)
     }
 
-    /// The destination of a request; notes in `head` who may read the answer, and who gives it.
+    /// The destination of a request; notes in `head` who may read the answer.
     mutating func destination(of head: inout ClientHead) throws(Refusal) -> Destination {
-        head.serverName = service.configuration.name
         let destination = try find(&head)
         if let items = service.configuration.items, case .file(let file) = destination {
             head.tellsPlayback = items.names(file.resource.url)

@@ -1,7 +1,9 @@
 import Reprise
 
 /// One answer, as it is counted once it is over.
-struct AnswerRecord {
+///
+/// A class because it is handed on at each step of every hit, on one event loop.
+final class AnswerRecord {
     /// When the request was complete and its turn had come, by the clock that measures delays.
     let start: Duration
     let method: AnswerTally.Method

@@ -18,13 +18,17 @@ package struct ClientHead: Sendable {
         let isHTTP11: Bool
         let bytes: ByteBuffer
         let places: [Place]
+        let serverName: String
 
-        init(method: Method, target: String, isHTTP11: Bool, bytes: ByteBuffer, places: [Place]) {
+        init(
+            method: Method, target: String, isHTTP11: Bool, bytes: ByteBuffer, places: [Place], serverName: String
+        ) {
             self.method = method
             self.target = target
             self.isHTTP11 = isHTTP11
             self.bytes = bytes
             self.places = places
+            self.serverName = serverName
         }
     }
 
@@ -35,8 +39,6 @@ package struct ClientHead: Sendable {
     var sender: Sender?
     /// The recipient of the answer.
     var audience = Audience.player
-    /// What the server that got the request is called in `Via` and `Cache-Status`.
-    var serverName = CacheStatus.cacheName
     /// Whether the origin may know to which playback the request belongs.
     var tellsPlayback = true
     /// Whether the connection ends with the answer, whatever the client wants.
@@ -46,8 +48,9 @@ package struct ClientHead: Sendable {
         let nameStart: Int, nameEnd: Int, valueStart: Int, valueEnd: Int
     }
 
-    init(method: Method, target: String, isHTTP11: Bool, bytes: ByteBuffer, places: [Place]) {
-        received = Received(method: method, target: target, isHTTP11: isHTTP11, bytes: bytes, places: places)
+    init(method: Method, target: String, isHTTP11: Bool, bytes: ByteBuffer, places: [Place], serverName: String) {
+        received = Received(
+            method: method, target: target, isHTTP11: isHTTP11, bytes: bytes, places: places, serverName: serverName)
     }
 
     var method: Method { received.method }
@@ -55,6 +58,8 @@ package struct ClientHead: Sendable {
     package var target: String { received.target }
     /// False for HTTP/1.0.
     var isHTTP11: Bool { received.isHTTP11 }
+    /// What the server that got the request is called in `Via` and `Cache-Status`.
+    var serverName: String { received.serverName }
     private var bytes: ByteBuffer { received.bytes }
     private var places: [Place] { received.places }
 
@@ -75,7 +80,8 @@ package struct ClientHead: Sendable {
         let others = bytes.withUnsafeReadableBytes { raw in
             places.filter { !Self.equal(raw[$0.nameStart..<$0.nameEnd], to: "authorization") }
         }
-        received = Received(method: method, target: target, isHTTP11: isHTTP11, bytes: bytes, places: others)
+        received = Received(
+            method: method, target: target, isHTTP11: isHTTP11, bytes: bytes, places: others, serverName: serverName)
     }
 
     /// Number of fields named `name` (in lower case).

@@ -1,3 +1,4 @@
+import HTTPSemantics
 package import NIOCore
 
 /// Extracts request heads from the bytes received on a connection.
@@ -12,8 +13,10 @@ package struct RequestParser: Sendable {
     /// Maximum number of fields; beyond it 431.
     static let maximumFields = 100
 
-    package init() {}
+    /// Creates a parser for the requests that the server of this name gets.
+    package init(serverName: String = CacheStatus.cacheName) { self.serverName = serverName }
 
+    private let serverName: String
     private var buffer = ByteBuffer()
     /// Number of bytes already searched for the end of the head.
     private var searched = 0
@@ -46,7 +49,7 @@ package struct RequestParser: Sendable {
         }
         searched = 0
         buffer.discardReadBytes()
-        return try Self.parse(head)
+        return try parse(head)
     }
 
     /// The complete body; `nil` until all of it has arrived, with the received part in `body`.
@@ -104,38 +107,39 @@ package struct RequestParser: Sendable {
 
     // MARK: - One head
 
-    private static func parse(_ head: ByteBuffer) throws(Refusal) -> ClientHead {
+    private func parse(_ head: ByteBuffer) throws(Refusal) -> ClientHead {
         let result: Result<ClientHead, Refusal> = head.withUnsafeReadableBytes { raw in
             do throws(Refusal) { return .success(try parse(raw, head: head)) } catch { return .failure(error) }
         }
         return try result.get()
     }
 
-    private static func parse(_ raw: UnsafeRawBufferPointer, head: ByteBuffer) throws(Refusal) -> ClientHead {
-        guard let lineEnd = lineEnd(raw, from: 0) else { throw malformed("The request line is malformed.") }
-        guard lineEnd <= maximumLine else { throw Refusal(status: 414, reason: "The request line is too long.") }
+    private func parse(_ raw: UnsafeRawBufferPointer, head: ByteBuffer) throws(Refusal) -> ClientHead {
+        guard let lineEnd = Self.lineEnd(raw, from: 0) else { throw Self.malformed("The request line is malformed.") }
+        guard lineEnd <= Self.maximumLine else { throw Refusal(status: 414, reason: "The request line is too long.") }
         let line = raw[0..<lineEnd]
         guard let first = line.firstIndex(of: 0x20), let last = line.lastIndex(of: 0x20), first < last, first > 0 else {
-            throw malformed("The request line is not \"METHOD TARGET HTTP/1.1\".")
+            throw Self.malformed("The request line is not \"METHOD TARGET HTTP/1.1\".")
         }
         let target = raw[first + 1..<last]
-        guard line[..<first].allSatisfy(isToken), !target.isEmpty, target.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw malformed("The request line has characters that must be percent-encoded (RFC 3986 §2.1).")
+        guard line[..<first].allSatisfy(Self.isToken), !target.isEmpty, target.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else {
+            throw Self.malformed("The request line has characters that must be percent-encoded (RFC 3986 §2.1).")
         }
-        let isHTTP11 = try version(line[(last + 1)...])
+        let isHTTP11 = try Self.version(line[(last + 1)...])
         var places: [ClientHead.Place] = []
         var position = lineEnd + 2
         while let end = Self.lineEnd(raw, from: position), end > position {
-            guard places.count < maximumFields else {
+            guard places.count < Self.maximumFields else {
                 throw Refusal(status: 431, reason: "There are too many header fields.")
             }
-            places.append(try place(raw, in: position..<end))
+            places.append(try Self.place(raw, in: position..<end))
             position = end + 2
         }
-        guard position + 2 == raw.count else { throw malformed("A header line is malformed.") }
+        guard position + 2 == raw.count else { throw Self.malformed("A header line is malformed.") }
         return ClientHead(
-            method: method(line[..<first]), target: String(decoding: target, as: UTF8.self), isHTTP11: isHTTP11,
-            bytes: head, places: places)
+            method: Self.method(line[..<first]), target: String(decoding: target, as: UTF8.self), isHTTP11: isHTTP11,
+            bytes: head, places: places, serverName: serverName)
     }
 
     /// Where the line that begins at `start` ends (at its CR); `nil` for a bare CR or LF.

@@ -7,7 +7,7 @@ struct RequestReader {
     /// Number of bytes that one read from the socket may add beyond ``maximumBacklog``.
     private static let backlogSlack = 256 << 10
 
-    private var parser = RequestParser()
+    private var parser: RequestParser
     /// A request whose body has not arrived completely.
     private var unfinished: (head: ClientHead, body: RequestBody)?
     private var hasAskedToContinue = false
@@ -20,6 +20,9 @@ struct RequestReader {
     var isFull: Bool { backlog > Self.maximumBacklog }
     /// Whether the client has sent more than a client does whose bytes are not read.
     var isOverfull: Bool { backlog > Self.maximumBacklog + Self.backlogSlack }
+
+    /// Creates a reader of the requests that the server of this name gets.
+    init(serverName: String) { parser = RequestParser(serverName: serverName) }
 
     mutating func append(_ bytes: ByteBuffer) { parser.append(bytes) }
 

@@ -8,7 +8,7 @@ import Testing
     private static func record(
         _ method: AnswerTally.Method, _ status: Int?, source: PieceSource? = nil, after delay: Duration? = nil
     ) -> AnswerRecord {
-        var record = AnswerRecord(start: .zero, method: method)
+        let record = AnswerRecord(start: .zero, method: method)
         (record.status, record.source, record.firstByte) = (status, source, delay)
         return record
     }
