@@ -55,8 +55,9 @@ extension MediaCache {
 
     private func removeAll(_ isMeant: (CacheKey) -> Bool) async throws -> Int64 {
         guard let store = engine.store else { return 0 }
-        let keys = Set(try await recorded(in: store).map(\.key) + engine.liveKeys)
-        return try await remove(Array(keys.filter(isMeant)))
+        let keys = Set(try await recorded(in: store).map(\.key) + engine.liveKeys).filter(isMeant)
+        store.recorder.noteRemoval(ofTitles: keys)
+        return try await remove(Array(keys))
     }
 
     /// The stored entries, and retentions of which nothing is stored yet.

@@ -60,7 +60,8 @@ public struct MediaResource: Sendable {
         if let role { live?.liveGeneration(for: request)?.assign(role) }
         let read = try await current().open(
             ReadRequest(
-                range: range, origin: request, directives: directives, play: play, role: role, titles: titles))
+                range: range, origin: request, directives: directives, play: play, role: role, titles: titles,
+                asOf: engine.removedTitleCount))
         // Only now is a response that was not in memory.
         if let role { assign(role, to: read.information) }
         read.keep(cache)
@@ -85,10 +86,11 @@ public struct MediaResource: Sendable {
         }
     }
 
-    /// Records that the files at `urls` belong to `titles`, as far as they are stored.
-    package func note(_ urls: [ResourceURL], in titles: [TitleReference]) {
+    /// Records that the files at `urls` belong to `titles`, as far as they are stored; `asOf` is
+    /// ``MediaRead/removedTitleCount`` of the read that says so.
+    package func note(_ urls: [ResourceURL], in titles: [TitleReference], asOf: Int?) {
         let keys = urls.map { key(for: $0) }
-        for title in titles { cache.note(keys, in: title) }
+        for title in titles { cache.note(keys, in: title, asOf: asOf) }
     }
 
     /// The title whose first file is at `url`.

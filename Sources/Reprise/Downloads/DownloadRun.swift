@@ -30,7 +30,7 @@ struct DownloadRun: Sendable {
     func fetch() async throws {
         if let files = try await storedStream() {
             // They may have been stored one by one, and belong to nothing that is kept.
-            engine.store?.recorder.note(files, in: stream.title)
+            stream.note(files)
             try await giveUpUnnamed()
             return
         }
@@ -82,7 +82,7 @@ struct DownloadRun: Sendable {
         try stream.assignRole(namesPlaylists: playlists.count > 1)
         try await fetch(members, playlists: playlists)
         // Once more: what another title fetched in the meantime was not stored yet, and belongs to both.
-        engine.store?.recorder.note(Array(playlists.keys) + members.map(\.key), in: stream.title)
+        stream.note(Array(playlists.keys) + members.map(\.key))
         try await giveUpUnnamed()
     }
 
@@ -165,7 +165,7 @@ struct DownloadRun: Sendable {
     /// Fetches what is missing of `members`, and makes them and the playlists, whose lengths are given, files of the
     /// title.
     private func fetch(_ members: [FileDownload], playlists: [CacheKey: Int64]) async throws {
-        engine.store?.recorder.note(Array(playlists.keys) + members.map(\.key), in: stream.title)
+        stream.note(Array(playlists.keys) + members.map(\.key))
         var progress = StreamProgress(
             files: playlists.count + members.count, storedFiles: playlists.count,
             storedBytes: playlists.values.reduce(0, +))
@@ -191,6 +191,8 @@ struct DownloadRun: Sendable {
                             tally.add(bytes: Int64(count), arrived: count)
                         }
                     }
+                    // At once: removing another title that has it, too, must not take it away.
+                    stream.note([member.file.key])
                     // What was stored of a file that has changed is gone.
                     let surplus = counted - (try await member.file.stored().byteCount)
                     tally.add(bytes: -surplus, files: 1)

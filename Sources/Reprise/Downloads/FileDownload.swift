@@ -10,6 +10,8 @@ struct FileDownload: Sendable {
     var role: StreamRole?
     /// The titles that it is a file of.
     var titles: [TitleReference] = []
+    /// How many removals of titles there were when that was known.
+    var asOf = 0
 
     /// What was read.
     struct Fetched: Sendable {
@@ -74,8 +76,8 @@ struct FileDownload: Sendable {
         guard engine.store != nil else { throw RepriseError(.storageUnavailable, "There is no store.") }
         let read = try await engine.resource(key).open(
             ReadRequest(
-                range: range, origin: request, storesOnlyWhole: storesOnlyWhole, role: role,
-                titles: titles))
+                range: range, origin: request, storesOnlyWhole: storesOnlyWhole, role: role, titles: titles,
+                asOf: asOf))
         guard read.passedThrough == nil else {
             read.cancel()
             var error = RepriseError(.notStored, StorageObstacle.forbidden.description)

@@ -7,6 +7,13 @@ struct StreamFiles: Sendable {
     let engine: Engine
     /// How the keys of the other files are derived.
     let keyPolicy: CacheKeyPolicy
+    /// How many removals of titles there were when this began: if its own goes, it gets no more files.
+    private let asOf: Int
+
+    init(key: CacheKey, request: OriginRequest, engine: Engine, keyPolicy: CacheKeyPolicy) {
+        (self.key, self.request, self.engine, self.keyPolicy) = (key, request, engine, keyPolicy)
+        asOf = engine.removedTitleCount
+    }
 
     /// The first file: the outermost playlist, or the only file there is.
     var first: FileDownload { FileDownload(key: key, request: request, engine: engine) }
@@ -71,8 +78,11 @@ struct StreamFiles: Sendable {
         var member = OriginRequest(url: url, fields: url.isSameHost(as: request.url) ? request.fields : [:])
         (member.networkPolicy, member.key, member.isForKey) = (request.networkPolicy, key, isKey)
         member.demand = request.demand
-        return FileDownload(key: key, request: member, engine: engine, role: role, titles: [title])
+        return FileDownload(key: key, request: member, engine: engine, role: role, titles: [title], asOf: asOf)
     }
+
+    /// Records that the stored ones of `keys` are files of the title.
+    func note(_ keys: [CacheKey]) { engine.store?.recorder.note(keys, in: title, asOf: asOf) }
 
     /// The keys of the files that the stored playlists name; `nil` if not all of them are known.
     func named() async throws -> Set<CacheKey>? { try await engine.namedFiles(of: title, keyPolicy: keyPolicy) }

@@ -40,7 +40,7 @@ extension Engine {
         await store.recorder.flush()
         let named = if let named { named } else { try await namedFiles(aroundTitles: keys) }
         // What is on its way to the disk goes, too; of what the index knows, it decides.
-        let live = liveFiles(of: Set(keys))
+        let live = liveFiles(of: Set(keys), in: store)
         let known = try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.recorded(live) }
         let files = try await store.recorder.removeTitles(keys, knowing: named) + live.filter { !known.contains($0) }
         let outcome = try await removed(Array(Set(keys + files)), endingIn: downloads)
@@ -57,10 +57,10 @@ extension Engine {
     }
 
     /// The files in memory that are stored for `titles` and no others; the index may not know them yet.
-    private func liveFiles(of titles: Set<CacheKey>) -> [CacheKey] {
+    private func liveFiles(of titles: Set<CacheKey>, in store: Store) -> [CacheKey] {
         liveResources.filter { resource in
-            let named = resource.liveGeneration?.record.titles ?? []
-            return !named.isEmpty && named.allSatisfy { titles.contains($0.key) }
+            let claims = store.recorder.standing(resource.liveGeneration?.record.claims ?? [])
+            return !claims.isEmpty && claims.allSatisfy { titles.contains($0.title.key) }
         }.map(\.key)
     }
 }

@@ -80,6 +80,9 @@ final class Engine: Sendable {
         return live
     }
 
+    /// How many removals of titles there were.
+    var removedTitleCount: Int { store?.recorder.removedTitleCount ?? 0 }
+
     /// The resources in memory.
     var liveResources: [LiveResource] { state.withLock { $0.resources.all } }
 

@@ -51,6 +51,11 @@ extension LiveGeneration {
         if changeResponse({ $0.assign(role) }) { store.recorder.note(self, bytes: 0) }
     }
 
+    /// Takes in that it is a file of further titles, whose reads join those that brought its bytes.
+    func add(_ claims: [TitleClaim]) {
+        if !claims.isEmpty, changeResponse({ $0.add(claims) }) { store.recorder.note(self, bytes: 0) }
+    }
+
     /// Marks the generation as stale, so that it is not used without asking the origin (RFC 9111 §4.4).
     func invalidate() {
         changeResponse { $0.invalidate() }

@@ -197,6 +197,17 @@ struct StoredResponse: Sendable {
         recordChanged()
     }
 
+    /// Adds titles to those that it is known as a file of; false if there are none, or all are known.
+    ///
+    /// One that was loaded has none: the index knows its titles.
+    mutating func add(_ claims: [TitleClaim]) -> Bool {
+        let new = claims.filter { !record.claims.contains($0) }
+        guard !record.claims.isEmpty, !new.isEmpty else { return false }
+        let titles = Set(new.map(\.title))
+        record.claims = record.claims.filter { !titles.contains($0.title) } + new
+        return true
+    }
+
     private mutating func recordChanged() {
         derived = Derived(record, policy: policy)
         cachedInformation = nil

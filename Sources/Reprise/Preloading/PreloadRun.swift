@@ -111,7 +111,7 @@ struct PreloadRun: Sendable {
         // The files behind the beginning are still to be validated: a list that was renewed keeps saying so.
         if !isRenewed { try stream.assignRole(namesPlaylists: !playlists.isEmpty) }
         // Those that are stored already may belong to no title, or to another one.
-        engine.store?.recorder.note([stream.key] + playlists + members.map(\.key), in: stream.title)
+        stream.note([stream.key] + playlists + members.map(\.key))
         var stored = Dictionary(([stream.key] + playlists).map { ($0, ByteRangeSet.whole) }) { one, _ in one }
         // One after the other: the first ones are needed first.
         for (part, member) in zip(parts, members) {

@@ -29,6 +29,8 @@ public final class MediaRead: AsyncSequence, Sendable {
     /// The origin's response head, if the response is passed on unchanged (content coding, `no-store`, …); the pieces
     /// are then its body, and `start` and `end` have no meaning.
     public let passedThrough: HTTPResponse?
+    /// How many removals of titles came before it: what it says of a title that is removed since no longer counts.
+    package let removedTitleCount: Int
 
     private enum Source {
         case generation(LiveGeneration, FetchSchedule.ReaderID)
@@ -77,7 +79,7 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     init(
         _ opened: OpenedReader, how: Confirmation?, generation: LiveGeneration, resource: LiveResource,
-        request: OriginRequest
+        wanted: ReadRequest
     ) {
         information = opened.information
         start = opened.start
@@ -89,15 +91,15 @@ public final class MediaRead: AsyncSequence, Sendable {
         passedThrough = nil
         state = Mutex(State(source: .generation(generation, opened.id)))
         self.resource = resource
-        self.request = request
+        (request, removedTitleCount) = (wanted.origin, wanted.asOf)
         noteBegun()
     }
 
     /// Creates a read that bypasses the store, from a response that has already arrived.
-    init(_ judged: JudgedResponse, spec: RangeSpec?, resource: LiveResource, request: OriginRequest) throws {
+    init(_ judged: JudgedResponse, resource: LiveResource, wanted: ReadRequest) throws {
         let response = judged.response
         self.resource = resource
-        self.request = request
+        (request, removedTitleCount) = (wanted.origin, wanted.asOf)
         disposition = .bypass
         forwarded = .bypass
         originStatus = response.head.status.code
@@ -119,7 +121,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         information = ContentInformation(
             response: response.head, completeLength: length, rangesSupported: placement.rangesSupported,
             finalURL: response.url)
-        guard let extent = ReadExtent(spec, completeLength: length) else {
+        guard let extent = ReadExtent(wanted.range, completeLength: length) else {
             response.body.cancel()
             throw ReadExtent.notSatisfiable(length ?? 0)
         }

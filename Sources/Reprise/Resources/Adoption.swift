@@ -16,7 +16,7 @@ struct Adoption: Sendable {
     /// Makes a generation of the response, if it may be stored, and begins to read it.
     func run() async throws -> MediaRead {
         guard case .newGeneration(let placement, _) = judged.action, let store = engine.store,
-            admits(placement.completeLength, to: store)
+            admits(placement.completeLength, to: store), isWanted(in: store)
         else {
             if case .passThrough(let reason) = judged.action { await noteUnstored(reason) }
             return try bypass()
@@ -52,11 +52,17 @@ struct Adoption: Sendable {
         let how = Confirmation(
             reason: replaced == nil ? resource.primary == nil ? .uriMiss : .varyMiss : .stale,
             status: judged.response.head.status.code)
-        return MediaRead(opened, how: how, generation: generation, resource: home, request: wanted.origin)
+        return MediaRead(opened, how: how, generation: generation, resource: home, wanted: wanted)
+    }
+
+    /// Whether a title still stands for which it is stored, if it is stored for one.
+    private func isWanted(in store: Store) -> Bool {
+        let claims = wanted.claims
+        return claims.isEmpty || !store.recorder.standing(claims).isEmpty
     }
 
     private func bypass() throws -> MediaRead {
-        try MediaRead(judged, spec: wanted.range, resource: resource, request: wanted.origin)
+        try MediaRead(judged, resource: resource, wanted: wanted)
     }
 
     /// Whether a representation of `length` bytes is stored; reports why if it isn't.

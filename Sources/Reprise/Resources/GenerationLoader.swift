@@ -36,7 +36,7 @@ struct GenerationLoader: Sendable {
             responseTime: engine.clock.moment.date,
             salt: store.vault == nil ? [] : Vault.makeSalt(),
             role: wanted.role ?? replaced?.record.role?.provisional, formerRole: replaced?.record.role,
-            titles: wanted.titles)
+            claims: wanted.claims)
         let file = try store.file(record, create: true)
         return make(
             record, file: file, ledger: ChunkLedger(), isConfirmed: true,

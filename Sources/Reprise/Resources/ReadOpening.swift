@@ -53,9 +53,10 @@ struct ReadOpening: Sendable {
             case .moved: return try await resource.current().open(wanted)
             case .use(let generation), .useAndRevalidate(let generation):
                 if let opened = try generation.openReader(wanted.range, request: wanted.origin, in: wanted.play) {
+                    generation.add(wanted.claims)
                     let how = progress.confirmed.flatMap { $0.generation === generation ? $0.how : nil }
                     return MediaRead(
-                        opened, how: how, generation: generation, resource: resource, request: wanted.origin)
+                        opened, how: how, generation: generation, resource: resource, wanted: wanted)
                 }
                 progress.unusable = generation
             case .lead(let lookup, let errand):
@@ -86,7 +87,7 @@ struct ReadOpening: Sendable {
         let judged = try await OriginQuestion(resource: resource, wanted: wanted).representation()
         // It may be stored now, so the next read stores it.
         if case .passThrough = judged.action {} else { resource.storingAllowed() }
-        return try MediaRead(judged, spec: wanted.range, resource: resource, request: wanted.origin)
+        return try MediaRead(judged, resource: resource, wanted: wanted)
     }
 
     /// Waits for a lookup that another reader leads.

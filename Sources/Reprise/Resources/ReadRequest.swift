@@ -17,4 +17,9 @@ struct ReadRequest: Sendable {
     var role: StreamRole?
     /// The titles that the resource is a file of, for a response that is stored.
     var titles: [TitleReference] = []
+    /// How many removals of titles came before it.
+    var asOf = 0
+
+    /// That the resource is a file of ``titles``.
+    var claims: [TitleClaim] { titles.map { TitleClaim(title: $0, asOf: asOf) } }
 }

@@ -33,6 +33,8 @@ actor Recorder {
         var isUrgent = false
         /// Whether a batch is scheduled within ``Recorder/useDelay``.
         var isUseScheduled = false
+        /// Under the same lock as ``members``, so that none of a removed title is noted.
+        var removedTitles = RemovedTitles()
     }
 
     /// A leaf lock; filled from the hot path without waiting for the actor.
@@ -129,11 +131,31 @@ actor Recorder {
         }
     }
 
-    /// Notes that `keys` are files of `title`, if they are stored.
-    nonisolated func note(_ keys: [CacheKey], in title: TitleReference) {
+    /// Notes that `keys` are files of `title`, if they are stored; not if it was removed since that was known.
+    ///
+    /// `asOf` is ``removedTitleCount`` of that moment; now if it is `nil`.
+    nonisolated func note(_ keys: [CacheKey], in title: TitleReference, asOf: Int? = nil) {
         schedule { pending in
+            guard pending.removedTitles.stands(title, asOf: asOf ?? pending.removedTitles.count) else { return false }
             pending.members[title, default: []].formUnion(keys)
             return false
+        }
+    }
+
+    /// How many removals of titles there were.
+    nonisolated var removedTitleCount: Int { pending.withLock { $0.removedTitles.count } }
+
+    /// Those of `claims` whose titles were not removed since.
+    nonisolated func standing(_ claims: [TitleClaim]) -> [TitleClaim] {
+        claims.isEmpty ? [] : pending.withLock { $0.removedTitles }.standing(claims)
+    }
+
+    /// The titles that begin with `keys` are removed: what is known of their files no longer counts.
+    nonisolated func noteRemoval(ofTitles keys: some Collection<CacheKey>) {
+        let keys = Set(keys)
+        pending.withLock { pending in
+            pending.removedTitles.note(keys)
+            pending.members = pending.members.filter { !keys.contains($0.key.key) }
         }
     }
 
@@ -238,7 +260,12 @@ actor Recorder {
     func removeTitles(
         _ keys: [CacheKey], knowing named: [TitleReference: Set<CacheKey>]
     ) async throws(RepriseError) -> [CacheKey] {
-        try await perform { index async throws(RepriseError) in try await index.removeTitles(keys, knowing: named) }
+        try await perform { [self] index async throws(RepriseError) in
+            // In one turn: a batch in between could record a file of theirs that no removal would find.
+            _ = await writeBatch()
+            noteRemoval(ofTitles: keys)
+            return try await index.removeTitles(keys, knowing: named)
+        }
     }
 
     /// What removing the titles of `keys` would free.
@@ -269,7 +296,10 @@ actor Recorder {
     private nonisolated func writeBatch() async -> Bool {
         guard problem == nil else { return true }
         let taken = pending.withLock { pending in
-            defer { pending = Pending(isUseScheduled: pending.isUseScheduled) }
+            defer {
+                pending = Pending(
+                    isUseScheduled: pending.isUseScheduled, removedTitles: pending.removedTitles)
+            }
             return pending
         }
         var batch = Index.Batch()
@@ -280,7 +310,9 @@ actor Recorder {
         batch.named = taken.named
         batch.splicing = taken.splicing
         for generation in taken.generations.values {
-            if let part = generation.takeUnrecorded() { batch.generations.append(part) }
+            guard var part = generation.takeUnrecorded() else { continue }
+            part.record.claims = standing(part.record.claims)
+            batch.generations.append(part)
         }
         let counted = reporter.takeUnrecorded()
         batch.totals = counted.totals

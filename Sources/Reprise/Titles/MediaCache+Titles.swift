@@ -152,7 +152,12 @@ extension MediaCache {
     }
 
     /// Records that the files under `keys` belong to `title`, as far as they are stored.
-    package func note(_ keys: [CacheKey], in title: TitleReference) { engine.store?.recorder.note(keys, in: title) }
+    ///
+    /// Not if the title was removed since it was known, which `asOf` says (``MediaRead/removedTitleCount``): now if it
+    /// is `nil`.
+    package func note(_ keys: [CacheKey], in title: TitleReference, asOf: Int? = nil) {
+        engine.store?.recorder.note(keys, in: title, asOf: asOf)
+    }
 
     /// The store, if something can be recorded there.
     func writableStore() throws(RepriseError) -> Store {

@@ -45,7 +45,8 @@ struct EditedAnswer {
         let outcome = context.outcome(of: read)
         let body = GatheredBody(
             bytes: bytes, information: read.information, resource: context.resource,
-            prefix: context.head.pathPrefix, host: context.head.value("host"),
+            removedTitleCount: read.removedTitleCount, prefix: context.head.pathPrefix,
+            host: context.head.value("host"),
             scheme: context.service.configuration.scheme,
             isWithoutOrigin: context.service.cache.isOffline || context.resource.networkPolicy == .never
                 || outcome.isWithoutAnswer,

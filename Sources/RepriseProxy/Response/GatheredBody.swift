@@ -7,6 +7,8 @@ package struct GatheredBody: Sendable {
     package let information: ContentInformation
     /// The file that was requested.
     package let resource: MediaResource
+    /// How many removals of titles came before the read; now if it is `nil` (``MediaRead/removedTitleCount``).
+    package var removedTitleCount: Int?
     /// The requested URL.
     package var url: ResourceURL { resource.url }
     /// The URL that answered after redirects, to which relative links refer.

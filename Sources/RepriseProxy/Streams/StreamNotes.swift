@@ -47,7 +47,7 @@ struct StreamNotes {
         if let former, former.titles == listing.titles {
             new.removeAll { former.names($0.description, hash: $0.description.hashValue) }
         }
-        body.resource.note(new, in: listing.titles)
+        body.resource.note(new, in: listing.titles, asOf: body.removedTitleCount)
     }
 
     /// Whether the playlist in `body` was noted before, for all titles that name it.

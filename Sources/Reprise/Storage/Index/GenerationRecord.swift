@@ -29,8 +29,8 @@ struct GenerationRecord: Sendable {
     var role: StreamRole?
     /// The role of the generation that it replaces, until it gets one of its own.
     var formerRole: StreamRole?
-    /// The titles that it is a file of, as far as the read that began it knew; recorded apart.
-    var titles: [TitleReference] = []
+    /// The titles that it is a file of, as far as the reads knew that brought its bytes; recorded apart.
+    var claims: [TitleClaim] = []
 
     var isInvalidated: Bool { responseTime == 0 }
     var isMedia: Bool {

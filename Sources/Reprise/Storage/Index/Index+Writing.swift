@@ -180,7 +180,7 @@ extension Index {
                 """,
             arguments: [name, record.id, Double(record.responseTime), record.role?.isLive == true ? 1 : 0])
         var outcome = Membership.known
-        for title in record.titles { outcome = max(outcome, try add([record.key], to: title, in: database)) }
+        for claim in record.claims { outcome = max(outcome, try add([record.key], to: claim.title, in: database)) }
         outcome = max(outcome, try addToNamedTitle(name, in: database))
         // Of a trimmed entry there may be more now than the parts that stay.
         try database.execute(
