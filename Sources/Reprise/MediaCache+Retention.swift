@@ -54,6 +54,7 @@ extension MediaCache {
         }
         if retention == .cached { await settleTags(try store.index.limitedTags(ofFile: resource.key)) }
         if retention == .download {
+            store.recorder.noteUse(resource.key)
             // One that was there before has its own rule.
             let keyRule = try store.index.keyRule(ofDownload: resource.key)
             downloads.start(

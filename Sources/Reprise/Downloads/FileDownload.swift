@@ -44,7 +44,12 @@ struct FileDownload: Sendable {
         let read = try await open(nil, storesOnlyWhole: true)
         defer { read.cancel() }
         try await checkTag(adding: try await missing(of: read))
-        let bytes = try await bytes(of: read, upTo: limit(read.information), arrived: arrived)
+        var isFetched = false
+        let bytes = try await bytes(of: read, upTo: limit(read.information)) { count in
+            isFetched = true
+            arrived(count)
+        }
+        if isFetched { resource.liveGeneration(for: request)?.noteUse() }
         try Task.checkCancellation()
         if let store = engine.store, let generation = resource.liveGeneration(for: request), !Self.isWhole(generation) {
             throw bypassed(read, in: store)
@@ -76,8 +81,8 @@ struct FileDownload: Sendable {
         guard engine.store != nil else { throw RepriseError(.storageUnavailable, "There is no store.") }
         let read = try await engine.resource(key).open(
             ReadRequest(
-                range: range, origin: request, storesOnlyWhole: storesOnlyWhole, role: role, titles: titles,
-                asOf: asOf))
+                range: range, origin: request, storesOnlyWhole: storesOnlyWhole, isUse: isUse, role: role,
+                titles: titles, asOf: asOf))
         guard read.passedThrough == nil else {
             read.cancel()
             var error = RepriseError(.notStored, StorageObstacle.forbidden.description)
@@ -142,7 +147,7 @@ struct FileDownload: Sendable {
         (directives.onlyIfCached, directives.maxStale) = (true, .any)
         do {
             let read = try await engine.resource(key).open(
-                ReadRequest(range: nil, origin: request, directives: directives))
+                ReadRequest(range: nil, origin: request, directives: directives, isUse: isUse))
             defer { read.cancel() }
             var bytes: [UInt8] = []
             while let more = try await read.nextBytes() { bytes += more }
@@ -154,6 +159,9 @@ struct FileDownload: Sendable {
 
     /// Whether the bytes stay until they are removed, and so count among those that are never evicted.
     private var isKept: Bool { request.demand == .download }
+
+    /// Whether reading it counts as a use, whatever comes of it.
+    private var isUse: Bool { request.demand != .download }
 
     private static func isWhole(_ generation: LiveGeneration) -> Bool {
         guard let length = generation.information.completeLength else { return false }

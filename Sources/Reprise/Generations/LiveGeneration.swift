@@ -126,10 +126,11 @@ final class LiveGeneration: Sendable {
                 return .failure(error)
             }
         }
-        let opened = try result.get()
-        if opened != nil { store.recorder.noteUse(key) }
-        return opened
+        return try result.get()
     }
+
+    /// Notes that it is used now.
+    func noteUse() { store.recorder.noteUse(key) }
 
     /// Reopens a store that failed some time ago.
     private func reopenStore(_ state: inout GenerationState) {
@@ -161,7 +162,6 @@ final class LiveGeneration: Sendable {
             return (effects, parked, state.schedule.readers.isEmpty)
         }
         if isLast { dropRemainder() }
-        store.recorder.noteUse(key)
         perform(effects)
         parked?.resume()
     }

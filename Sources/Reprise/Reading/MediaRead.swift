@@ -76,6 +76,8 @@ public final class MediaRead: AsyncSequence, Sendable {
     private let turn = Turn()
     private let resource: LiveResource
     private let request: OriginRequest
+    /// Whether it counts as a use of the file.
+    private let isUse: Bool
 
     init(
         _ opened: OpenedReader, how: Confirmation?, generation: LiveGeneration, resource: LiveResource,
@@ -91,7 +93,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         passedThrough = nil
         state = Mutex(State(source: .generation(generation, opened.id)))
         self.resource = resource
-        (request, removedTitleCount) = (wanted.origin, wanted.asOf)
+        (request, removedTitleCount, isUse) = (wanted.origin, wanted.asOf, wanted.isUse)
         noteBegun()
     }
 
@@ -99,7 +101,7 @@ public final class MediaRead: AsyncSequence, Sendable {
     init(_ judged: JudgedResponse, resource: LiveResource, wanted: ReadRequest) throws {
         let response = judged.response
         self.resource = resource
-        (request, removedTitleCount) = (wanted.origin, wanted.asOf)
+        (request, removedTitleCount, isUse) = (wanted.origin, wanted.asOf, wanted.isUse)
         disposition = .bypass
         forwarded = .bypass
         originStatus = response.head.status.code
@@ -202,10 +204,10 @@ public final class MediaRead: AsyncSequence, Sendable {
         }
         defer { withExtendedLifetime(before.cache) {} }
         switch source {
-        case .generation(let generation, let reader): generation.removeReader(reader)
+        case .generation(let generation, let reader): leave(generation, as: reader)
         case .direct(let stream, let detour):
             stream.cancel()
-            if let detour, let reader = detour.reader { detour.generation.removeReader(reader) }
+            if let detour, let reader = detour.reader { leave(detour.generation, as: reader) }
         case .ended: return
         }
         resource.engine.reporter.count { $0.openReads -= 1 }
@@ -213,6 +215,11 @@ public final class MediaRead: AsyncSequence, Sendable {
         resource.engine.reporter.tell(
             .readEnded(resource.key, store: served.store, joined: served.joined, origin: served.origin))
         before.onEnd?(served, before.first)
+    }
+
+    private func leave(_ generation: LiveGeneration, as reader: FetchSchedule.ReaderID) {
+        generation.removeReader(reader)
+        if isUse { generation.noteUse() }
     }
 
     /// The next piece; `nil` after the last byte.
@@ -306,7 +313,7 @@ public final class MediaRead: AsyncSequence, Sendable {
                         generation: generation, from: from, to: to, reader: goesBack ? reader : nil,
                         budget: RetryBudget(resource.engine.retryPolicy))
                     try await take(detour, from: from)
-                    if !goesBack { generation.removeReader(reader) }
+                    if !goesBack { leave(generation, as: reader) }
                 }
             }
         }

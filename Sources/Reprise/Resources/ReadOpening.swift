@@ -54,6 +54,7 @@ struct ReadOpening: Sendable {
             case .use(let generation), .useAndRevalidate(let generation):
                 if let opened = try generation.openReader(wanted.range, request: wanted.origin, in: wanted.play) {
                     generation.add(wanted.claims)
+                    if wanted.isUse { generation.noteUse() }
                     let how = progress.confirmed.flatMap { $0.generation === generation ? $0.how : nil }
                     return MediaRead(
                         opened, how: how, generation: generation, resource: resource, wanted: wanted)

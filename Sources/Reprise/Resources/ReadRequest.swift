@@ -13,6 +13,11 @@ struct ReadRequest: Sendable {
     var storesOnlyWhole = false
     /// How much the response to its first request is wanted; other readers may wait for that response too.
     var interest: RequestInterest?
+    /// Whether it counts as a use of the file, by which eviction chooses and titles are listed.
+    ///
+    /// A player's read does, and whatever a person reads. A download looks at its files whenever the cache is opened:
+    /// only the bytes that it fetches count, and that a person asks for it.
+    var isUse = true
     /// What a playlist says about the resource, for a response that is stored.
     var role: StreamRole?
     /// The titles that the resource is a file of, for a response that is stored.
