@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("a person who downloads what is stored uses it") func askedAgain() async throws {
+    @Test("a person who downloads a stored stream again uses it") func askedAgain() async throws {
         try await Self.run { bench, clock async throws in
             try await Self.download(bench, bench.cache)
             let before = try await Self.uses(bench.cache)

@@ -231,10 +231,31 @@ import Testing
                     #expect(kept[name] == .download, "\(name)")
                 }
                 let titles = try await cache.titles()
-                #expect(titles.first { $0.key == resource.key }?.fileCount == 6)
+                // With those that were given up; the one that the other list names is no longer among them.
+                #expect(titles.first { $0.key == resource.key }?.fileCount == 8)
                 #expect(titles.first { $0.key == other.key }?.fileCount == 3)
+                #expect(titles.count == 2, "what no list names is no title of its own")
+                try await cache.removeTitle(resource.key)
+                #expect(Set(try await Self.kept(cache).keys) == ["other.m3u8", "key", "high4.ts", "high3.ts"])
             }
             if isReopened { try await Self.reopened(bench, check) } else { try await check(bench.cache) }
+        }
+    }
+
+    @Test("segments that a list names again are kept again, and not fetched twice") func listedAgain() async throws {
+        try await Self.run { bench, resource async throws in
+            let names = (1...4).map { "high\($0).ts" }
+            for count in [4, 2, 4] {
+                Self.publish(Self.list(Array(names.prefix(count))), at: "/high.m3u8", bench, control: "max-age=0")
+                bench.cache.engine.invalidate(try bench.cache.resource(for: bench.origin.url("/high.m3u8")).key)
+                try await bench.cache.downloads.add(resource)
+                try await Self.finish(bench.cache, count: 1)
+                let kept = try await Self.kept(bench.cache)
+                for (number, name) in names.enumerated() {
+                    #expect(kept[name] == (number < count ? .download : .cached), "\(name) of \(count)")
+                }
+            }
+            for name in names { #expect(bench.origin.snapshot["/\(name)"].bodyBytesSent == Self.length, "\(name)") }
         }
     }
 

@@ -97,7 +97,7 @@ struct FormatFixture {
 
 /// Directories of earlier formats keep everything.
 @Suite(.limit(minutes: 2)) struct FormatTests {
-    private static let formats = [2, 3, 4, 5, 6, 7, 8]
+    private static let formats = [2, 3, 4, 5, 6, 7, 8, 9]
 
     @Test(
         "a directory of an earlier format is migrated with entries, bytes, pins and downloads",

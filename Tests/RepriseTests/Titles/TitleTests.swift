@@ -259,6 +259,28 @@ import Testing
         }
     }
 
+    @Test("a file that no playlist lists any more is not kept again because its record is written again")
+    func givenUp() async throws {
+        try await Bench.run { bench async throws in
+            for name in ["/list", "/1", "/2"] { bench.publish(name, length: 1000) }
+            try await Self.play(["/list", "/1", "/2"], of: "/list", bench)
+            let list = try bench.cache.resource(for: bench.origin.url("/list"))
+            try await bench.cache.retain(list, as: .pinned)
+            let named = try Set(["/list", "/1"].map { try Self.key($0, bench) })
+            bench.cache.engine.store?.recorder.noteNamed(named, by: try Self.reference("/list", bench))
+            func kept() async throws -> Set<String> {
+                Set(try await bench.cache.entries().filter { $0.retention == .pinned }.map(\.url.lastPathComponent))
+            }
+            #expect(try await kept() == ["list", "1"])
+            let second = try bench.cache.resource(for: bench.origin.url("/2"))
+            second.invalidate([second.url])
+            #expect(try await kept() == ["list", "1"])
+            #expect(try await Self.title("/list", bench)?.fileCount == 3)
+            bench.cache.note([second.key], in: try Self.reference("/list", bench))
+            #expect(try await kept() == ["list", "1", "2"])
+        }
+    }
+
     @Test("pruning a tag leaves files that are pinned by themselves")
     func pruningKeepsPins() async throws {
         try await Bench.run { bench async throws in

@@ -61,7 +61,7 @@ extension Index {
             database,
             sql: """
                 SELECT \(Self.sum("stored")) FROM member JOIN entry ON entry.keyHash = member.keyHash
-                JOIN generation ON generation.id = entry.generation WHERE member.title = ?
+                JOIN generation ON generation.id = entry.generation WHERE member.title = ? AND listed = 1
                 """, arguments: [title.id])
     }
 

@@ -3,11 +3,11 @@ import GRDB
 
 extension Index {
     /// SQL for the names whose retention retains `entry`: its own, that of its response where that varies, and those of
-    /// the titles that it belongs to.
+    /// the titles whose playlists list it.
     private static let holders = """
         SELECT entry.keyHash UNION ALL SELECT signpost FROM selection WHERE selection.keyHash = entry.keyHash
         UNION ALL SELECT title.keyHash FROM member JOIN title ON title.id = member.title
-        WHERE member.keyHash = entry.keyHash
+        WHERE member.keyHash = entry.keyHash AND member.listed = 1
         """
 
     /// SQL for whether all of `entry` is retained.

@@ -10,7 +10,7 @@ extension Index {
     /// and not a newer format.
     ///
     /// A newer format is refused; an older one is migrated (``migrator(for:_:)``).
-    static let formatVersion = 9
+    static let formatVersion = 10
 
     /// "RP" and the format version.
     private static func applicationID(of format: Int) -> Int { 0x5250_0000 + format }
@@ -109,6 +109,11 @@ extension Index {
             try setFormat(9, in: database)
             reached(.migrating)
         }
+        migrator.registerMigration("format 10") { database in
+            try database.execute(sql: "ALTER TABLE member ADD COLUMN listed INTEGER NOT NULL DEFAULT 1")
+            try setFormat(10, in: database)
+            reached(.migrating)
+        }
         return migrator
     }
 
@@ -182,7 +187,7 @@ extension Index {
         "SELECT keyHash, signpost, record FROM selection LIMIT 0", "SELECT name, value FROM total LIMIT 0",
         "SELECT allocated, stored FROM usage LIMIT 0",
         "SELECT name, value FROM state LIMIT 0", "SELECT id, keyHash, tag, named, record FROM title LIMIT 0",
-        "SELECT keyHash, title FROM member LIMIT 0", "SELECT tag, record FROM tagLimit LIMIT 0",
+        "SELECT keyHash, title, listed FROM member LIMIT 0", "SELECT tag, record FROM tagLimit LIMIT 0",
         "SELECT name, lastSeen FROM splicingHost LIMIT 0",
     ]
 

@@ -20,8 +20,11 @@ extension Index {
         static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
 
-    /// Records that `keys`, as far as they are stored, belong to `title`.
-    func add(_ keys: Set<CacheKey>, to title: TitleReference, in database: Database) throws -> Membership {
+    /// Records that `keys`, as far as they are stored, belong to `title`; `isListed` says that its playlists list them
+    /// now, so that those come back that were given up.
+    func add(
+        _ keys: Set<CacheKey>, to title: TitleReference, isListed: Bool = true, in database: Database
+    ) throws -> Membership {
         var stored: [String] = []
         // Of the tens of thousands that a list names, few are stored when it is read first.
         for key in keys.count > 1 ? try recorded(keys, in: database) : keys {
@@ -37,8 +40,13 @@ extension Index {
         for id in try titles(that: title, in: database) {
             for name in stored {
                 try database.execute(
-                    sql: "INSERT OR IGNORE INTO member (keyHash, title) VALUES (?, ?)", arguments: [name, id])
+                    sql: """
+                        INSERT INTO member (keyHash, title) VALUES (?, ?)
+                        ON CONFLICT DO UPDATE SET listed = 1 WHERE listed = 0 AND \(isListed ? 1 : 0)
+                        """, arguments: [name, id])
                 guard database.changesCount > 0 else { continue }
+                try database.execute(
+                    sql: "DELETE FROM member WHERE keyHash = ? AND title <> ? AND listed = 0", arguments: [name, id])
                 outcome = max(outcome, try takeOver(name, into: id, in: database) ? .newWithOthers : .new)
                 try database.execute(
                     sql: "UPDATE entry SET retained = \(Self.isHeld) WHERE keyHash = ?", arguments: [name])
@@ -75,7 +83,7 @@ extension Index {
     private func takeOver(_ name: String, into id: Int64, in database: Database) throws -> Bool {
         try database.execute(
             sql: """
-                INSERT OR IGNORE INTO member (keyHash, title) SELECT member.keyHash, ?2 FROM member
+                INSERT OR IGNORE INTO member (keyHash, title, listed) SELECT member.keyHash, ?2, listed FROM member
                 JOIN title ON title.id = member.title WHERE title.keyHash = ?1 AND title.id <> ?2
                 """, arguments: [name, id])
         guard database.changesCount > 0 else { return false }
@@ -92,10 +100,11 @@ extension Index {
         return true
     }
 
-    /// Ends the membership of all files of the title of `key` but `named`, which are all that its playlists name now.
+    /// Gives up all files of the title of `key` but `named`, which are all that its playlists name now.
     ///
-    /// They stay stored as others do, and stay kept where another title or a retention of their own keeps them. Files
-    /// that were recorded while the stream was live stay in the title: the window of its list has passed over them.
+    /// Those that another title has are no files of this one any more. Others stay in the title, in case they are
+    /// listed again, and go with it, but its retention no longer keeps them; one of their own does. Files that were
+    /// recorded while the stream was live stay as they are: the window of its list has passed over them.
     func giveUp(filesOf key: CacheKey, except named: Set<CacheKey>, in database: Database) throws {
         let title = try Int64.fetchOne(
             database, sql: "SELECT id FROM title WHERE keyHash = ?", arguments: [name(of: key)])
@@ -106,14 +115,18 @@ extension Index {
             sql: """
                 SELECT member.keyHash AS file, IFNULL(signpost, member.keyHash) AS named
                 FROM member JOIN entry ON entry.keyHash = member.keyHash
-                LEFT JOIN selection ON selection.keyHash = member.keyHash WHERE title = ? AND live = 0
+                LEFT JOIN selection ON selection.keyHash = member.keyHash
+                WHERE title = ? AND live = 0 AND listed = 1
                 """, arguments: [title])
         for member in members {
             guard let file: String = member.value("file"), let primary: String = member.value("named"),
                 !names.contains(file), !names.contains(primary)
             else { continue }
             try database.execute(
-                sql: "DELETE FROM member WHERE keyHash = ? AND title = ?", arguments: [file, title])
+                sql: "DELETE FROM member WHERE keyHash = ? AND title = ? AND \(Self.isShared)",
+                arguments: [file, title])
+            try database.execute(
+                sql: "UPDATE member SET listed = 0 WHERE keyHash = ? AND title = ?", arguments: [file, title])
             try database.execute(
                 sql: "UPDATE entry SET retained = \(Self.isHeld) WHERE keyHash = ?", arguments: [file])
         }

@@ -180,7 +180,10 @@ extension Index {
                 """,
             arguments: [name, record.id, Double(record.responseTime), record.role?.isLive == true ? 1 : 0])
         var outcome = Membership.known
-        for claim in record.claims { outcome = max(outcome, try add([record.key], to: claim.title, in: database)) }
+        for claim in record.claims {
+            // It says that a playlist listed the file once, not that one still does.
+            outcome = max(outcome, try add([record.key], to: claim.title, isListed: false, in: database))
+        }
         outcome = max(outcome, try addToNamedTitle(name, in: database))
         // Of a trimmed entry there may be more now than the parts that stay.
         try database.execute(
