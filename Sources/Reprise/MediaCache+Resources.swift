@@ -75,9 +75,13 @@ extension MediaCache {
     public func removeEntries(unusedFor age: Duration) async throws -> Int64 {
         guard let store = engine.store else { return 0 }
         let oldest = clock.wallClock() - age / .seconds(1)
-        let candidates = try await entries().filter { $0.lastUsed < oldest && $0.retention == .cached }.map { entry in
-            Index.Candidate(name: store.index.name(of: entry.key), key: entry.key)
+        let old = try await entries().filter { $0.lastUsed < oldest && $0.retention == .cached }.map { entry in
+            Index.Candidate(
+                name: store.index.name(of: entry.key), key: entry.key,
+                isPlaylist: entry.information.role.map { $0.kind == .playlist } ?? entry.url.namesPlaylist)
         }
+        let postponed = try await store.index.postponePlaylists(among: old)
+        let candidates = old.filter { postponed[$0.name] ?? 0 < oldest.timeIntervalSince1970 }
         let outcome = try await engine.remove(candidates, force: false, in: store)
         if let problem = LeftFile.error(outcome.left) { throw problem }
         return outcome.removed.reduce(0) { $0 + $1.usage.stored }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Reprise
+import RepriseStreams
 
 /// How URLs on the command line become the names of entries.
 struct NameOptions: ParsableArguments {
@@ -49,5 +50,15 @@ extension Names {
             throw NameOptions.nothingStored(name)
         }
         return entry
+    }
+
+    /// The stream called `name` of which only other files are stored than its outermost playlist; `nil` if there is
+    /// none.
+    func rest(_ name: String, in inspector: CacheInspector) throws(RepriseError) -> StoredTitle? {
+        var found: Title?
+        for key in keys(of: name, or: .url) where found == nil { found = try inspector.title(of: key) }
+        if found == nil { found = try inspector.titles().first { matches(name, for: $0.key, url: $0.url) } }
+        guard let title = found, title.isStream, title.fileCount > 0 else { return nil }
+        return try StoredTitle(title, inspector, policy: policy)
     }
 }

@@ -32,9 +32,16 @@ struct Show: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reporting {
             let inspector = try await cache.inspector()
-            let entry = try names.names(cache).entry(url, in: inspector)
+            let names = try names.names(cache)
+            let entry: CacheEntry
+            do {
+                entry = try names.entry(url, in: inspector)
+            } catch let error as RepriseError where error.code == .notStored {
+                guard let rest = try names.rest(url, in: inspector) else { throw error }
+                return try show(rest)
+            }
             let stored = try inspector.storedRanges(of: entry)
-            let stream = StreamOutline(entry, in: try StoredFiles(inspector, policy: names.names(cache).policy))
+            let stream = StreamOutline(entry, in: try StoredFiles(inspector, policy: names.policy))
             if json {
                 var report = EntryReport(entry, spans: stored.map { [$0.lowerBound, $0.upperBound] })
                 report.stream = stream.map { StreamReport($0) }
@@ -62,6 +69,16 @@ struct Show: AsyncParsableCommand {
                 try Terminal.print("Spliced: \(host) gives each request another file; seen \(TimeSpan.date(date))")
             }
         }
+    }
+
+    /// Shows a stream whose playlists are not stored: the origin forbids it, or they were removed while it was played.
+    private func show(_ rest: StoredTitle) throws {
+        if json { return try Terminal.printJSON(EntryReport(rest)) }
+        try Terminal.print("\(rest.title.url)")
+        let count = rest.fileCount
+        try Terminal.print(
+            "Stream, \(ByteCount(rest.storedBytes)) in \(count) \(count == 1 ? "file" : "files"); "
+                + "its playlist is not stored")
     }
 
     private func describe(_ information: ContentInformation) throws {

@@ -57,7 +57,7 @@ package struct StoredTitle: Sendable {
     }
 
     /// A title with its files alone.
-    private init(_ title: Title, _ inspector: CacheInspector, policy: CacheKeyPolicy) throws(RepriseError) {
+    package init(_ title: Title, _ inspector: CacheInspector, policy: CacheKeyPolicy) throws(RepriseError) {
         let files = try StoredFiles(inspector, policy: policy, title: title.key)
         let entry = try inspector.entries(of: title.key).first { $0.key == title.key }
         self.init(title: title, entry: entry, outline: entry.flatMap { StreamOutline($0, in: files) })

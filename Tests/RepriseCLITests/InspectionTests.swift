@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -74,6 +75,34 @@ import Testing
             let missing = try await Command.run("show", site.directory, [site.origin.url("/other.mp4")])
             #expect(missing.exit == .status(66))
             #expect(missing.errors.contains("/other.mp4"))
+        }
+    }
+
+    @Test("a stream whose playlist must not be stored is listed, shown and removed by its other files")
+    func streamWithoutPlaylist() async throws {
+        try await Site.run { site async throws in
+            let text = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\n1.ts\n#EXTINF:4,\n2.ts\n#EXT-X-ENDLIST\n"
+            site.origin.set(
+                TestOrigin.Resource(
+                    .bytes(Array(text.utf8)), mediaType: "application/vnd.apple.mpegurl", etag: "\"1\"",
+                    personality: TestOrigin.Personality { $0.fields[.cacheControl] = "no-store" }), at: "/list.m3u8")
+            for name in ["/1.ts", "/2.ts"] { site.publish(name, length: 100_000) }
+            try await Serving.run(site.directory) { serving async throws in
+                for name in ["/list.m3u8", "/1.ts", "/2.ts"] {
+                    #expect(try await serving.get(site.target(name)).head.status == 200)
+                }
+            }
+            let url = site.origin.url("/list.m3u8")
+            let list = try await Command.run("list", site.directory)
+            #expect(list.output.hasPrefix("   200 kB    ? %  \(url)  (stream, 2 files)\n"), "\(list)")
+            let show = try await Command.run("show", site.directory, [url])
+            #expect(show.exit == .status(0), "\(show)")
+            #expect(show.output == "\(url)\nStream, 200 kB in 2 files; its playlist is not stored\n")
+            let json = try Command.json(Entry.self, try await Command.run("show", site.directory, ["--json", url]))
+            #expect(json.map(\.url) == [url] && json.map(\.storedBytes) == [200_000])
+            let remove = try await Command.run("remove", site.directory, [url])
+            #expect(remove.output == "Removed 2 files, 200 kB.\n", "\(remove)")
+            #expect(try await Command.run("show", site.directory, [url]).exit == .status(66))
         }
     }
 

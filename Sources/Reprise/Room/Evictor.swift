@@ -58,6 +58,19 @@ actor Evictor {
         _ = try? await index.releaseExpired(before: clock.now())
     }
 
+    /// Entries that may be evicted, in the order of the policy, playlists after the media of their titles.
+    private func candidates(
+        limit: Int, offset: Int, before date: Double? = nil, onlyLive: Bool = false
+    ) async throws(RepriseError) -> [Index.Candidate] {
+        while true {
+            let page = try index.candidates(
+                by: policy, limit: limit, offset: offset, before: date, onlyLive: onlyLive)
+            // Where that cannot be recorded, as on a full disk, they go in their turn.
+            let postponed = try? await index.postponePlaylists(among: page)
+            if postponed?.isEmpty ?? true { return page }
+        }
+    }
+
     private func search(_ bytes: Int64, by hands: EvictionTarget) async -> Bool {
         if quota.reserve(bytes) { return true }
         guard bytes <= quota.limit else { return false }
@@ -65,7 +78,7 @@ actor Evictor {
         // If eviction cannot free enough, evict nothing.
         guard quota.shortage(bytes) <= evictableBytes else { return false }
         var inUse: [Index.Candidate] = []
-        while let page = try? index.candidates(by: policy, limit: Self.page, offset: inUse.count), !page.isEmpty {
+        while let page = try? await candidates(limit: Self.page, offset: inUse.count), !page.isEmpty {
             // A group large enough to free the shortage is removed in one transaction.
             var rest = page[...]
             while let first = rest.first {
@@ -101,7 +114,7 @@ actor Evictor {
         var excess = ((try? index.liveBytes()) ?? 0) - most
         var inUse = 0
         while excess > 0,
-            let page = try? index.candidates(by: policy, limit: Self.page, offset: inUse, onlyLive: true), !page.isEmpty
+            let page = try? await candidates(limit: Self.page, offset: inUse, onlyLive: true), !page.isEmpty
         {
             var group: [Index.Candidate] = []
             for candidate in page where excess > 0 {
@@ -134,7 +147,9 @@ actor Evictor {
             // Files that a title shares with one that was used later go with that one.
             let files = (try? index.candidates(ofTitle: title, besides: titles[..<number])) ?? []
             // Titles go as wholes; of the last one, which may be playing, only as much as must.
-            let groups = title == titles.last ? files.map { [$0] } : [files]
+            // The playlists of that one last: without them the rest cannot be played.
+            let inOrder = files.filter { !$0.isPlaylist } + files.filter(\.isPlaylist)
+            let groups = title == titles.last ? inOrder.map { [$0] } : [files]
             for group in groups where excess(of: tag) > 0 && !group.isEmpty {
                 let outcome = await hands.remove(group)
                 if outcome.isVain { return }
@@ -166,7 +181,7 @@ actor Evictor {
         let target = quota.usage.allocated - bytes
         var inUse = 0
         while quota.usage.allocated > target,
-            let page = try? index.candidates(by: policy, limit: 1, offset: inUse), !page.isEmpty
+            let page = try? await candidates(limit: 1, offset: inUse), !page.isEmpty
         {
             let outcome = await hands.remove(page)
             if outcome.isVain { return }
@@ -184,8 +199,8 @@ actor Evictor {
         await freshen()
         var inUse = 0
         while !Task.isCancelled, size.map({ quota.usage.allocated > $0 }) ?? true,
-            let page = try? index.candidates(
-                by: policy, limit: size == nil ? Self.page * 16 : 1, offset: inUse, before: date), !page.isEmpty
+            let page = try? await candidates(
+                limit: size == nil ? Self.page * 16 : 1, offset: inUse, before: date), !page.isEmpty
         {
             let outcome = await hands.remove(page)
             left += outcome.left
@@ -205,16 +220,14 @@ actor Evictor {
             guard candidate.kept == nil || candidate.allocated > 0 else { return false }
             return candidate.key.map { !isInUse($0) } ?? true
         }
-        let old = try date.map { date throws(RepriseError) in
-            try index.candidates(by: policy, limit: .max, offset: 0, before: date).filter(isIdle)
-        }
-        guard let size else { return old ?? [] }
-        var chosen = old ?? []
+        var chosen: [Index.Candidate] = []
+        if let date { chosen = try await candidates(limit: .max, offset: 0, before: date).filter(isIdle) }
+        guard let size else { return chosen }
         let known = Set(chosen.map(\.name))
         var occupied = chosen.reduce(quota.usage.allocated) { $0 - $1.allocated }
         var offset = 0
         while occupied > size {
-            let page = try index.candidates(by: policy, limit: Self.page * 16, offset: offset)
+            let page = try await candidates(limit: Self.page * 16, offset: offset)
             guard !page.isEmpty else { break }
             offset += page.count
             for candidate in page where occupied > size && !known.contains(candidate.name) && isIdle(candidate) {

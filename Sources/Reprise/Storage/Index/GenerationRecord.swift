@@ -43,6 +43,9 @@ struct GenerationRecord: Sendable {
         role == nil && (url.namesPlaylist || MediaType(fields[.contentType])?.isPlaylist == true)
     }
 
+    /// Whether it is a playlist, as far as is known.
+    var isPlaylist: Bool { role.map { $0.kind == .playlist } ?? isUnreadPlaylist }
+
     /// Whether the time of the last change tells nothing about the next one.
     private var mayNotBeGuessed: Bool {
         guard let role else { return isUnreadPlaylist }
