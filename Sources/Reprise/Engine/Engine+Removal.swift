@@ -47,8 +47,17 @@ extension Engine {
         return (outcome.freed, outcome.entries, outcome.problem)
     }
 
+    /// Records which stored files the stored playlists of the titles of `keys` name, and those of titles that share
+    /// files with them, so that none goes with a title that another one needs.
+    func learnFiles(aroundTitles keys: [CacheKey]) async throws {
+        guard let store else { return }
+        await store.recorder.flush()
+        for (title, files) in try await namedFiles(aroundTitles: keys) { store.recorder.note(Array(files), in: title) }
+        await store.recorder.flush()
+    }
+
     /// What ``StreamPlanner/storedFiles(aroundTitles:in:policy:)`` finds; nothing in a cache that reads no playlists.
-    private func namedFiles(aroundTitles keys: [CacheKey]) async throws -> [TitleReference: Set<CacheKey>] {
+    func namedFiles(aroundTitles keys: [CacheKey]) async throws -> [TitleReference: Set<CacheKey>] {
         guard let store, let planner = configuration.streamPlanner else { return [:] }
         let inspector = CacheInspector(store.index, directory: store.directory)
         return try await withTaskExecutorPreference(DiskExecutor.shared) {

@@ -25,6 +25,10 @@ extension Engine {
     /// What evicts for `reason`, under which it is counted.
     func hands(_ store: Store, because reason: EvictionReason) -> Evictor.EvictionTarget {
         Evictor.EvictionTarget(
+            learn: { title in
+                // Without a playlist that can be read, what is recorded counts.
+                try? await self.learnFiles(aroundTitles: [title])
+            },
             remove: { candidates in
                 let whole = candidates.filter { $0.kept == nil }
                 guard let outcome = try? await self.remove(whole, force: false, in: store) else {

@@ -28,6 +28,8 @@ actor Evictor {
 
     /// What the evictor asks of the engine.
     struct EvictionTarget: Sendable {
+        /// Records which files of a title others need, as their playlists say.
+        let learn: @Sendable (CacheKey) async -> Void
         /// Removes unused entries.
         let remove: @Sendable ([Index.Candidate]) async -> Outcome
         /// Frees about this many bytes from an entry in use.
@@ -144,6 +146,7 @@ actor Evictor {
         var inUse: [Index.Candidate] = []
         for (number, title) in titles.enumerated() {
             guard excess(of: tag) > 0, !Task.isCancelled else { return }
+            if let key = try? index.key(ofTitle: title) { await hands.learn(key) }
             // Files that a title shares with one that was used later go with that one.
             let files = (try? index.candidates(ofTitle: title, besides: titles[..<number])) ?? []
             // Titles go as wholes; of the last one, which may be playing, only as much as must.

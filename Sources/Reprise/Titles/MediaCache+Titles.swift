@@ -97,6 +97,7 @@ extension MediaCache {
         let before = store.quota.usage.allocated
         var problem: RepriseError?
         try await eachPrunable(tagged: tag, toSize: size, olderThan: age) { title in
+            try await engine.learnFiles(aroundTitles: [title.key])
             problem = try await removed(try await ownFiles(of: title, in: store)).problem
             return problem == nil
         }
@@ -142,10 +143,12 @@ extension MediaCache {
         }
     }
 
-    /// The files that belong to no other title, and that nothing retains.
+    /// The files that belong to no other title, that no playlist of one names, and that nothing retains.
     private func ownFiles(of title: Title, in store: Store) async throws -> [CacheKey] {
-        try await withTaskExecutorPreference(DiskExecutor.shared) {
-            let files = try store.index.ownFiles(of: title.key)
+        let named = try await engine.namedFiles(aroundTitles: [title.key]).filter { $0.key.key != title.key }
+        let others = named.values.reduce(into: Set()) { $0.formUnion($1) }
+        return try await withTaskExecutorPreference(DiskExecutor.shared) {
+            let files = try store.index.ownFiles(of: title.key).filter { !others.contains($0) }
             let held = try store.index.held(files.map { store.index.name(of: $0) })
             return files.filter { !held.contains(store.index.name(of: $0)) }
         }

@@ -165,6 +165,15 @@ extension Index {
         }
     }
 
+    /// The key of the first file of a title; `nil` if its record cannot be read.
+    func key(ofTitle id: Int64) throws(RepriseError) -> CacheKey? {
+        try read { database in
+            let row = try TitleRow.first(
+                database, sql: "SELECT id, tag, keyHash, record FROM title WHERE id = ?", arguments: [id])
+            return row.flatMap { codec.decodeTitle($0.record, name: $0.name) }.map { CacheKey($0.key) }
+        }
+    }
+
     /// The evictable files of a title that belong to no other one besides `gone`, the least recently used first.
     func candidates(ofTitle id: Int64, besides gone: some Collection<Int64>) throws(RepriseError) -> [Candidate] {
         let others = ([id] + gone).map { "\($0)" }.joined(separator: ", ")
