@@ -48,7 +48,10 @@ struct Show: AsyncParsableCommand {
                 report.splicingHost = try inspector.splicingHost(of: entry)?.host
                 return try Terminal.printJSON(report)
             }
-            if let stream { return try StreamPicture(stream).print() }
+            if let stream {
+                try StreamPicture(stream).print()
+                return try showUnnamed(of: inspector.title(of: entry.key), besides: stream)
+            }
             try Terminal.print("\(entry.url)")
             let length = entry.information.completeLength
             let share = length.map { $0 > 0 ? ", \(entry.storedBytes * 100 / $0) %" : "" } ?? ""
@@ -69,6 +72,16 @@ struct Show: AsyncParsableCommand {
                 try Terminal.print("Spliced: \(host) gives each request another file; seen \(TimeSpan.date(date))")
             }
         }
+    }
+
+    /// Shows what belongs to `title` besides the files that its stored playlists name, such as those of an earlier
+    /// encoding.
+    private func showUnnamed(of title: Title?, besides stream: StreamOutline) throws {
+        guard let title, title.fileCount > stream.members.count else { return }
+        let count = title.fileCount - stream.members.count
+        try Terminal.print(
+            "  and \(ByteCount(max(0, title.storedBytes - stream.storedBytes))) in \(count) "
+                + "\(count == 1 ? "file" : "files") that its stored playlists do not name")
     }
 
     /// Shows a stream whose playlists are not stored: the origin forbids it, or they were removed while it was played.

@@ -106,6 +106,36 @@ import Testing
         }
     }
 
+    @Test("segments of an earlier encoding are files of the stream until they are removed with it")
+    func earlierEncoding() async throws {
+        try await Site.run { site async throws in
+            for name in ["/1.ts", "/2.ts", "/3.ts"] { site.publish(name, length: 100_000) }
+            let url = site.origin.url("/list.m3u8")
+            for segments in [["1.ts", "2.ts"], ["1.ts", "3.ts"]] {
+                let listed = segments.map { "#EXTINF:4,\n\($0)\n" }.joined()
+                let text = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n\(listed)#EXT-X-ENDLIST\n"
+                site.origin.set(
+                    TestOrigin.Resource(
+                        .bytes(Array(text.utf8)), mediaType: "application/vnd.apple.mpegurl",
+                        etag: "\"\(segments.joined())\"",
+                        personality: TestOrigin.Personality { $0.fields[.cacheControl] = "max-age=0" }),
+                    at: "/list.m3u8")
+                for arguments in [["fetch", url], ["pin", "--download", url]] {
+                    let run = try await Command.run(arguments[0], site.directory, Array(arguments[1...]))
+                    #expect(run.exit == .status(0), "\(run)")
+                }
+            }
+            let list = try await Command.run("list", site.directory)
+            #expect(list.output.contains("(HLS stream, 4 files)\n1 title, 300 kB\n"), "\(list)")
+            let show = try await Command.run("show", site.directory, [url])
+            #expect(show.output.contains("\nHLS, 200 kB in 3 files\n"), "\(show)")
+            #expect(
+                show.output.hasSuffix("\n  and 100 kB in 1 file that its stored playlists do not name\n"), "\(show)")
+            let remove = try await Command.run("remove", site.directory, [url])
+            #expect(remove.output == "Removed 4 files, 300 kB.\n", "\(remove)")
+        }
+    }
+
     @Test func removeFreesWhatItNamesAndNothingElse() async throws {
         try await Site.run { site async throws in
             let urls = ["/a.mp4", "/b.mp4", "/c.mp4"].map { site.origin.url($0) }
