@@ -147,7 +147,8 @@ extension MediaCache {
         guard engine.store != nil else { return RemovalForecast() }
         let store = try writableStore()
         let date = age.map { engine.clock.now() - $0 / .seconds(1) }
-        let candidates = try await store.evictor.prunable(before: date, size: size) { [engine] key in
+        let hands = engine.hands(store, because: .prune)
+        let candidates = try await store.evictor.prunable(before: date, size: size, by: hands) { [engine] key in
             engine.isInUse(key)
         }
         return RemovalForecast(

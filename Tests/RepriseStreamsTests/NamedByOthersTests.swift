@@ -51,6 +51,16 @@ import Testing
         }
     }
 
+    @Test("so does eviction", arguments: [false, true]) func evicted(byAge: Bool) async throws {
+        try await Self.run { bench async throws in
+            let age: Duration? = byAge ? .zero : nil
+            let forecast = try await bench.cache.forecast(ofPruningToSize: byAge ? nil : 0, olderThan: age)
+            #expect(Set(forecast.urls.map(\.lastPathComponent)) == ["3.ts", "other.m3u8"])
+            _ = await bench.cache.prune(toSize: byAge ? nil : 0, olderThan: age)
+            #expect(try await Self.names(bench.cache) == ["1.ts", "2.ts", "kept.m3u8"])
+        }
+    }
+
     @Test("so does the limit of a tag") func limited() async throws {
         try await Self.run { bench async throws in
             try await bench.cache.setLimit(50_000, forTag: "news")

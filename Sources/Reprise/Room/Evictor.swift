@@ -12,6 +12,8 @@ actor Evictor {
     private let clock: CacheClock
     /// The searches: an actor is reentrant, so that another one could start at each await.
     private let searches = SerialQueue(on: DiskExecutor.shared)
+    /// When the playlists of titles were read last.
+    private var learned: [CacheKey: Duration] = [:]
 
     init(_ policy: EvictionPolicy, index: Index, recorder: Recorder, quota: Quota, clock: CacheClock) {
         self.policy = policy
@@ -25,6 +27,11 @@ actor Evictor {
     private static let page = 16
     /// Minimum number of bytes freed at once from an entry in use, because each time costs a transaction.
     private static let extentBatch: Int64 = 8 << 20
+
+    /// How long it counts what the playlists of a title name: to read them takes longer than to evict a file.
+    private static let learnedTime = Duration.seconds(600)
+    /// Number of titles of which that is remembered.
+    private static let mostLearned = 1024
 
     /// What the evictor asks of the engine.
     struct EvictionTarget: Sendable {
@@ -61,16 +68,33 @@ actor Evictor {
     }
 
     /// Entries that may be evicted, in the order of the policy, playlists after the media of their titles.
+    ///
+    /// None of them is named by the stored playlists of a kept title.
     private func candidates(
-        limit: Int, offset: Int, before date: Double? = nil, onlyLive: Bool = false
+        limit: Int, offset: Int, before date: Double? = nil, onlyLive: Bool = false, by hands: EvictionTarget
     ) async throws(RepriseError) -> [Index.Candidate] {
         while true {
             let page = try index.candidates(
                 by: policy, limit: limit, offset: offset, before: date, onlyLive: onlyLive)
+            if await learnTitles(of: page, by: hands) { continue }
             // Where that cannot be recorded, as on a full disk, they go in their turn.
             let postponed = try? await index.postponePlaylists(among: page)
             if postponed?.isEmpty ?? true { return page }
         }
+    }
+
+    /// Has the playlists of the candidates' titles read, unless that was done a short time ago; false if there are none
+    /// to read.
+    private func learnTitles(of candidates: [Index.Candidate], by hands: EvictionTarget) async -> Bool {
+        guard let titles = try? index.titles(withFiles: Set(candidates.compactMap(\.key))) else { return false }
+        let now = clock.elapsed()
+        let unknown = titles.filter { title in learned[title].map { now - $0 > Self.learnedTime } ?? true }
+        for title in unknown {
+            if learned.count >= Self.mostLearned { learned = [:] }
+            learned[title] = now
+            await hands.learn(title)
+        }
+        return !unknown.isEmpty
     }
 
     private func search(_ bytes: Int64, by hands: EvictionTarget) async -> Bool {
@@ -80,7 +104,7 @@ actor Evictor {
         // If eviction cannot free enough, evict nothing.
         guard quota.shortage(bytes) <= evictableBytes else { return false }
         var inUse: [Index.Candidate] = []
-        while let page = try? await candidates(limit: Self.page, offset: inUse.count), !page.isEmpty {
+        while let page = try? await candidates(limit: Self.page, offset: inUse.count, by: hands), !page.isEmpty {
             // A group large enough to free the shortage is removed in one transaction.
             var rest = page[...]
             while let first = rest.first {
@@ -116,7 +140,8 @@ actor Evictor {
         var excess = ((try? index.liveBytes()) ?? 0) - most
         var inUse = 0
         while excess > 0,
-            let page = try? await candidates(limit: Self.page, offset: inUse, onlyLive: true), !page.isEmpty
+            let page = try? await candidates(limit: Self.page, offset: inUse, onlyLive: true, by: hands),
+            !page.isEmpty
         {
             var group: [Index.Candidate] = []
             for candidate in page where excess > 0 {
@@ -184,7 +209,7 @@ actor Evictor {
         let target = quota.usage.allocated - bytes
         var inUse = 0
         while quota.usage.allocated > target,
-            let page = try? await candidates(limit: 1, offset: inUse), !page.isEmpty
+            let page = try? await candidates(limit: 1, offset: inUse, by: hands), !page.isEmpty
         {
             let outcome = await hands.remove(page)
             if outcome.isVain { return }
@@ -203,7 +228,7 @@ actor Evictor {
         var inUse = 0
         while !Task.isCancelled, size.map({ quota.usage.allocated > $0 }) ?? true,
             let page = try? await candidates(
-                limit: size == nil ? Self.page * 16 : 1, offset: inUse, before: date), !page.isEmpty
+                limit: size == nil ? Self.page * 16 : 1, offset: inUse, before: date, by: hands), !page.isEmpty
         {
             let outcome = await hands.remove(page)
             left += outcome.left
@@ -216,7 +241,7 @@ actor Evictor {
     /// What ``prune(before:size:by:)`` would remove: entries last used before `date`, then others in the order of the
     /// policy until at most `size` bytes are occupied; those in use stay, and so do those of which all is kept.
     func prunable(
-        before date: Double?, size: Int64?, isInUse: @Sendable (CacheKey) -> Bool
+        before date: Double?, size: Int64?, by hands: EvictionTarget, isInUse: @Sendable (CacheKey) -> Bool
     ) async throws(RepriseError) -> [Index.Candidate] {
         await freshen()
         func isIdle(_ candidate: Index.Candidate) -> Bool {
@@ -224,13 +249,13 @@ actor Evictor {
             return candidate.key.map { !isInUse($0) } ?? true
         }
         var chosen: [Index.Candidate] = []
-        if let date { chosen = try await candidates(limit: .max, offset: 0, before: date).filter(isIdle) }
+        if let date { chosen = try await candidates(limit: .max, offset: 0, before: date, by: hands).filter(isIdle) }
         guard let size else { return chosen }
         let known = Set(chosen.map(\.name))
         var occupied = chosen.reduce(quota.usage.allocated) { $0 - $1.allocated }
         var offset = 0
         while occupied > size {
-            let page = try await candidates(limit: Self.page * 16, offset: offset)
+            let page = try await candidates(limit: Self.page * 16, offset: offset, by: hands)
             guard !page.isEmpty else { break }
             offset += page.count
             for candidate in page where occupied > size && !known.contains(candidate.name) && isIdle(candidate) {
