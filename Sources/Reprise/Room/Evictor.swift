@@ -73,28 +73,35 @@ actor Evictor {
     private func candidates(
         limit: Int, offset: Int, before date: Double? = nil, onlyLive: Bool = false, by hands: EvictionTarget
     ) async throws(RepriseError) -> [Index.Candidate] {
+        // However many titles there are, each is learnt once for one page.
+        var read: Set<CacheKey> = []
         while true {
             let page = try index.candidates(
                 by: policy, limit: limit, offset: offset, before: date, onlyLive: onlyLive)
-            if await learnTitles(of: page, by: hands) { continue }
+            let titles = unlearned(among: page).subtracting(read)
+            guard titles.isEmpty else {
+                read.formUnion(titles)
+                for title in titles { await learn(title, by: hands) }
+                continue
+            }
             // Where that cannot be recorded, as on a full disk, they go in their turn.
             let postponed = try? await index.postponePlaylists(among: page)
             if postponed?.isEmpty ?? true { return page }
         }
     }
 
-    /// Has the playlists of the candidates' titles read, unless that was done a short time ago; false if there are none
-    /// to read.
-    private func learnTitles(of candidates: [Index.Candidate], by hands: EvictionTarget) async -> Bool {
-        guard let titles = try? index.titles(withFiles: Set(candidates.compactMap(\.key))) else { return false }
+    /// The titles of the candidates whose playlists were not read a short time ago.
+    private func unlearned(among candidates: [Index.Candidate]) -> Set<CacheKey> {
+        // Without the index nothing can be evicted anyway.
+        guard let titles = try? index.titles(withFiles: Set(candidates.compactMap(\.key))) else { return [] }
         let now = clock.elapsed()
-        let unknown = titles.filter { title in learned[title].map { now - $0 > Self.learnedTime } ?? true }
-        for title in unknown {
-            if learned.count >= Self.mostLearned { learned = [:] }
-            learned[title] = now
-            await hands.learn(title)
-        }
-        return !unknown.isEmpty
+        return Set(titles.filter { title in learned[title].map { now - $0 > Self.learnedTime } ?? true })
+    }
+
+    private func learn(_ title: CacheKey, by hands: EvictionTarget) async {
+        if learned.count >= Self.mostLearned { learned = [:] }
+        learned[title] = clock.elapsed()
+        await hands.learn(title)
     }
 
     private func search(_ bytes: Int64, by hands: EvictionTarget) async -> Bool {

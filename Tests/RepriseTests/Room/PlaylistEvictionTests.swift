@@ -61,6 +61,17 @@ import Testing
         }
     }
 
+    @Test("a file of more titles than are remembered is evicted, too") func ofManyTitles() async throws {
+        try await Self.run { bench, _ async throws in
+            let file = try bench.cache.resource(for: bench.origin.url("/1"))
+            for number in 0..<1100 {
+                bench.cache.note([file.key], in: TitleReference(key: CacheKey("title \(number)"), url: file.url))
+            }
+            _ = await bench.cache.prune(toSize: 305_000)
+            #expect(try await Self.names(bench.cache) == ["film"])
+        }
+    }
+
     @Test("by age a stream goes as a whole, when its media are too old") func byAge() async throws {
         try await Self.run { bench, clock async throws in
             clock.shift(by: .seconds(7200))
