@@ -57,10 +57,6 @@
             var arrivals: [Arrival] = []
             var distinct: [String: ByteRangeSet] = [:]
             var duplicates: [String: Int64] = [:]
-            /// Waits for the real socket: the moment is not over before they are.
-            var busy = 0
-            /// Who waits until none does.
-            var waiters: [CheckedContinuation<Void, Never>] = []
             var isShutDown = false
             /// What hangs, by exchange.
             var stalled: [Int: CheckedContinuation<Void, Never>] = [:]
@@ -70,6 +66,8 @@
 
         let clock: ManualClock
         let state = Mutex(State())
+        /// Waits for the real socket: the moment is not over before they are.
+        private let sockets = IdleWait()
         private let client: NIOOrigin
 
         init(clock: ManualClock, client: NIOOrigin) {
@@ -77,7 +75,7 @@
             self.client = client
         }
 
-        var isBusy: Bool { state.withLock { $0.busy > 0 } }
+        var isBusy: Bool { !sockets.isIdle }
         var openExchanges: Int { state.withLock { state in state.exchanges.count { $0.isOpen } } }
 
         func setOffline(_ isOffline: Bool) {
@@ -149,29 +147,13 @@
 
         /// Runs `work`, which waits for a real socket.
         func real<Value: Sendable>(_ work: () async throws -> Value) async rethrows -> Value {
-            state.withLock { $0.busy += 1 }
-            defer {
-                let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-                    state.busy -= 1
-                    guard state.busy == 0 else { return [] }
-                    defer { state.waiters = [] }
-                    return state.waiters
-                }
-                for waiter in waiters { waiter.resume() }
-            }
+            sockets.begin()
+            defer { sockets.end() }
             return try await work()
         }
 
         /// Waits for a moment at which nothing waits for a real socket.
-        func idle() async {
-            await withCheckedContinuation { continuation in
-                let isIdle = state.withLock { state in
-                    if state.busy > 0 { state.waiters.append(continuation) }
-                    return state.busy == 0
-                }
-                if isIdle { continuation.resume() }
-            }
-        }
+        func idle() async { await sockets.idle() }
 
         /// Waits for the end of the script, of the exchange or of the task, or for the network to go.
         func stall(_ id: Int) async throws {

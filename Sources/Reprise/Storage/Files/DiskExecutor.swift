@@ -19,30 +19,17 @@ package final class DiskExecutor: TaskExecutor {
         package var isIdle: Bool { submitted == finished }
     }
 
-    private struct State {
-        var load = Load()
-        /// Who waits until nothing runs.
-        var waiters: [CheckedContinuation<Void, Never>] = []
-    }
-
     private let queue: DispatchQueue
-    private let state = Mutex(State())
+    private let counts = Mutex(Load())
+    private let running = IdleWait()
 
     private init(_ queue: DispatchQueue) { self.queue = queue }
 
     /// Lets tests that drive the clock wait until everything that can happen at one moment has happened.
-    package var load: Load { state.withLock { $0.load } }
+    package var load: Load { counts.withLock { $0 } }
 
     /// Waits for a moment at which nothing runs or waits to run; for such tests, too.
-    package func idle() async {
-        await withCheckedContinuation { continuation in
-            let isIdle = state.withLock { state in
-                if !state.load.isIdle { state.waiters.append(continuation) }
-                return state.load.isIdle
-            }
-            if isIdle { continuation.resume() }
-        }
-    }
+    package func idle() async { await running.idle() }
 
     /// Runs `work`, which executes on another queue, and counts it in the load.
     package func counting<T: Sendable, Failure: Error>(
@@ -63,15 +50,13 @@ package final class DiskExecutor: TaskExecutor {
         }
     }
 
-    private func begin() { state.withLock { $0.load.submitted += 1 } }
+    private func begin() {
+        counts.withLock { $0.submitted += 1 }
+        running.begin()
+    }
 
     private func end() {
-        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            state.load.finished += 1
-            guard state.load.isIdle, !state.waiters.isEmpty else { return [] }
-            defer { state.waiters = [] }
-            return state.waiters
-        }
-        for waiter in waiters { waiter.resume() }
+        counts.withLock { $0.finished += 1 }
+        running.end()
     }
 }
