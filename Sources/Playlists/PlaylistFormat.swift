@@ -38,18 +38,27 @@ package enum PlaylistFormat: Hashable, Sendable {
         return extensions.contains { name.hasSuffix($0) }
     }
 
+    /// Whether a media type, in lower case and without parameters, or the extension of a file's name says that it is
+    /// the playlist of a stream, and no plain list of files.
+    package static func isStreamDeclared(by mediaType: String?, name: String) -> Bool {
+        if let mediaType, streamTypes.contains(mediaType) { return true }
+        let name = name.lowercased()
+        return streamExtensions.contains { name.hasSuffix($0) }
+    }
+
     /// Whether a media type, in lower case and without parameters, leaves open what a text is.
     package static func isVague(_ mediaType: String?) -> Bool { mediaType.map(vagueTypes.contains) ?? true }
 
     private static let vagueTypes: Set<String> = [
         "application/octet-stream", "application/xml", "binary/octet-stream", "text/plain", "text/xml",
     ]
-    private static let types: Set<String> = [
+    private static let streamTypes: Set<String> = [
         "application/dash+xml", "application/dash-patch+xml", "application/mpegurl", "application/vnd.apple.mpegurl",
-        "application/x-mpegurl",
-        "audio/mpegurl", "audio/x-mpegurl", "video/vnd.mpeg.dash.mpd", "video/vnd.mpegurl",
+        "application/x-mpegurl", "video/vnd.mpeg.dash.mpd", "video/vnd.mpegurl",
     ]
-    private static let extensions = [".m3u8", ".m3u", ".mpd"]
+    private static let types = streamTypes.union(["audio/mpegurl", "audio/x-mpegurl"])
+    private static let streamExtensions = [".m3u8", ".mpd"]
+    private static let extensions = streamExtensions + [".m3u"]
 
     private static func beginsHLS(_ head: [UInt8], at index: Int) -> Bool {
         guard head.hasPrefix("#EXTM3U", at: index) else { return false }

@@ -12,7 +12,8 @@ extension MediaResource {
     ///
     /// Throws the errors of ``read(_:fields:directives:demand:onInterim:)``, such as `invalidArgument` for a negative
     /// offset; `notStored` if the response must not be stored, and `storageFull` or `storageUnavailable` if it cannot
-    /// be; `notDownloadable` for a stream that is live or protected.
+    /// be; `notDownloadable` for a stream that is live or protected, and for what is no playlist although its
+    /// name or media type says so.
     public func preload(_ amount: PreloadAmount) async throws {
         try await preload(amount) { _ in }
     }

@@ -88,7 +88,8 @@ extension RepriseError.Code {
     public static let keyUnavailable = Self("keyUnavailable")
     /// Nothing is stored under that key.
     public static let notStored = Self("notStored")
-    /// A stream that no download can keep: it goes on, is protected, or has nothing of what was selected.
+    /// A stream that no download can keep: it goes on, is protected, or has nothing of what was selected; or something
+    /// else came in place of its playlist.
     public static let notDownloadable = Self("notDownloadable")
     /// A download waits for the hours in which downloads may run.
     public static let deferred = Self("deferred")

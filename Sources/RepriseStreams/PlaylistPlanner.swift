@@ -36,14 +36,21 @@ package struct PlaylistPlanner: StreamPlanner {
             }
         case .hls(let list):
             // A list of stations or films in the same syntax is no stream.
-            guard list.kind == .media, list.media.targetDuration != nil else { return nil }
+            guard list.kind == .media, list.media.targetDuration != nil else { return try Self.plainList(list) }
             try plan.add(list, at: base)
         case .dash(let mpd):
             for path in try DASHSelection(mpd, by: selection).paths {
                 try Self.reading { try plan.add(mpd, path: path, at: base) }
             }
         }
+        guard plan.files.contains(where: { !$0.isKey }) else { throw Self.namesNothing }
         return plan.files
+    }
+
+    /// What a list without target duration means: no stream, unless nothing is in it.
+    private static func plainList<T>(_ list: HLSPlaylist) throws(RepriseError) -> [T]? {
+        guard !list.links.isEmpty else { throw namesNothing }
+        return nil
     }
 
     package func names(
@@ -74,6 +81,7 @@ package struct PlaylistPlanner: StreamPlanner {
         let base = URIReference(first.url.description)
         guard PlaylistFormat(of: first.bytes) != nil else { return nil }
         var beginning = StreamBeginning(amount)
+        var isEmpty = true
         let selection = StreamSelection(quality: .first)
         switch try Self.reading({ try Playlist(first.bytes, context: HLSContext(url: base), limits: limits) }) {
         case .hls(let list) where list.kind == .multivariant || list.kind == .mixed:
@@ -81,14 +89,18 @@ package struct PlaylistPlanner: StreamPlanner {
             for link in tracks.links {
                 guard let (media, url) = try await mediaPlaylist(link, of: list, at: base, load: load) else { continue }
                 try beginning.add(media, at: url, bandwidth: tracks.bandwidth)
+                isEmpty = isEmpty && media.media.segments.isEmpty
             }
         case .hls(let list):
-            guard list.kind == .media, list.media.targetDuration != nil else { return nil }
+            guard list.kind == .media, list.media.targetDuration != nil else { return try Self.plainList(list) }
             try beginning.add(list, at: base, bandwidth: nil)
+            isEmpty = list.media.segments.isEmpty
         case .dash(let mpd):
             let paths = try DASHSelection(mpd, by: selection).paths
             try Self.reading { try beginning.add(mpd, paths: paths, at: base) }
+            isEmpty = beginning.parts.isEmpty
         }
+        guard !isEmpty else { throw Self.namesNothing }
         return beginning.parts
     }
 
@@ -158,6 +170,8 @@ extension PlaylistPlanner {
         }
     }
 
+    static let namesNothing = RepriseError(
+        .notDownloadable, "The playlist names neither variants nor segments that could be stored.")
     static let isLive = RepriseError(
         .notDownloadable, "The stream is live: it has no end yet. It can be downloaded when it has ended.")
     static let isLiveBeginning = RepriseError(

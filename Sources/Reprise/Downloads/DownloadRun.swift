@@ -38,7 +38,7 @@ struct DownloadRun: Sendable {
         let old = Mutex<Set<CacheKey>>([])
         do {
             try await fetchListed(noting: old)
-        } catch let error as RepriseError where error.saysGone {
+        } catch let error as RepriseError where error.saysGone || error.code == .notDownloadable {
             // The playlists were stored by an earlier run, and the stream may be another one by now.
             let playlists = old.withLock { $0 }
             guard !playlists.isEmpty else { throw error }
@@ -59,6 +59,7 @@ struct DownloadRun: Sendable {
         }
         guard let document = stream.document(fetched, from: stream.request.url) else { return }
         if count == 0 { old.withLock { _ = $0.insert(stream.key) } }
+        if let objection = stream.objection(to: fetched) { throw objection }
         let loaded = Mutex<[CacheKey: Int64]>([stream.key: Int64(document.bytes.count)])
         let renewed = Mutex(fetched.information.replacesEndedPlaylist ? [stream.first] : [])
         let files = try await plan(document) { url in

@@ -85,9 +85,7 @@ struct FileDownload: Sendable {
                 titles: titles, asOf: asOf))
         guard read.passedThrough == nil else {
             read.cancel()
-            var error = RepriseError(.notStored, StorageObstacle.forbidden.description)
-            error.obstacle = .forbidden
-            throw error
+            throw unstorable(read)
         }
         return read
     }
@@ -166,6 +164,18 @@ struct FileDownload: Sendable {
     private static func isWhole(_ generation: LiveGeneration) -> Bool {
         guard let length = generation.information.completeLength else { return false }
         return generation.storedRanges.contains(0..<length)
+    }
+
+    /// Why a response must not be stored.
+    private func unstorable(_ read: MediaRead) -> RepriseError {
+        // A page that asks for a log-in forbids storing as a rule.
+        let planner = engine.configuration.streamPlanner
+        if let objection = planner?.objection(to: read.information, beginning: nil, at: request.url) {
+            return objection
+        }
+        var error = RepriseError(.notStored, StorageObstacle.forbidden.description)
+        error.obstacle = .forbidden
+        return error
     }
 
     private func prevented(by obstacle: StorageObstacle, length: Int64?) -> RepriseError {

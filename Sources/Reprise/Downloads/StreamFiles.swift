@@ -34,6 +34,12 @@ struct StreamFiles: Sendable {
         fetched.bytes.map { StreamDocument(bytes: $0, url: fetched.information.finalURL ?? url) }
     }
 
+    /// Why the first file, which was read to its end, is not the playlist that its name or its media type says it is.
+    func objection(to fetched: FileDownload.Fetched) -> RepriseError? {
+        guard let bytes = fetched.bytes else { return nil }
+        return planner?.objection(to: fetched.information, beginning: bytes, at: request.url)
+    }
+
     /// A playlist of the stream.
     struct Playlist: Sendable {
         let file: FileDownload

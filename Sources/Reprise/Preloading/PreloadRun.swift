@@ -1,6 +1,7 @@
 import ByteRanges
 import HTTPSemantics
 import MediaTiming
+import Primitives
 
 /// Stores one amount of one resource: of a file, or of a stream with its playlists.
 struct PreloadRun: Sendable {
@@ -32,10 +33,25 @@ struct PreloadRun: Sendable {
         guard !amount.isNothing else { return [:] }
         if case .range = amount { return [stream.key: try await store(extent, of: stream.first)] }
         try await engine.authorizer?.prepare(stream.request)
+        let isOld = Mutex(false)
+        do {
+            return try await fetchListed(noting: isOld)
+        } catch let error as RepriseError where error.code == .notDownloadable && isOld.withLock({ $0 }) {
+            // The origin may have another playlist by now.
+            try Task.checkCancellation()
+            engine.invalidate(stream.key)
+            return try await fetchListed(noting: isOld)
+        }
+    }
+
+    /// Fetches the beginning of the file, or of what the playlists of the stream list; `isOld` becomes whether all that
+    /// was read of the first file was stored before.
+    private func fetchListed(noting isOld: Mutex<Bool>) async throws -> [CacheKey: ByteRangeSet] {
         guard let read = try await openFirst() else { return [:] }
         defer { read.cancel() }
         if let planner = engine.configuration.streamPlanner, let limit = stream.textLimit(read.information) {
-            if let (document, isRenewed) = try await playlist(from: read, upTo: limit, planner: planner) {
+            let found = try await playlist(from: read, upTo: limit, planner: planner, noting: isOld)
+            if let (document, isRenewed) = found {
                 return try await fetchStream(of: document, isRenewed: isRenewed, planner: planner)
             }
             // It was read for its text, and is media after all.
@@ -46,12 +62,16 @@ struct PreloadRun: Sendable {
 
     /// The first read; `nil` for an empty file, of which there is nothing to store.
     private func openFirst() async throws -> MediaRead? {
-        do { return try await stream.first.open(firstCount.map { .bounded(0..<$0) }) } catch let error as RepriseError
-            where error.code == .rangeNotSatisfiable
-        {
+        do {
+            return try await stream.first.open(firstCount.map { .bounded(0..<$0) })
+        } catch let error as RepriseError where error.code == .rangeNotSatisfiable {
             // A range from byte 0 lies outside of an empty file only (RFC 9110 §14.1.2).
-            return nil
         }
+        let planner = engine.configuration.streamPlanner
+        if let objection = planner?.objection(to: nil, beginning: [], at: stream.request.url) {
+            throw objection
+        }
+        return nil
     }
 
     private func fetchFile(from read: MediaRead) async throws -> ByteRangeSet {
@@ -129,18 +149,29 @@ struct PreloadRun: Sendable {
 
     /// The whole playlist that `read` begins, and whether it was renewed; `nil` if that is none.
     ///
-    /// Most are as short as `read`, and a second read would ask the origin again.
+    /// Most are as short as `read`, and a second read would ask the origin again. Throws ``RepriseError`` with code
+    /// `notDownloadable` if it should be one, as its name or its media type says.
     private func playlist(
-        from read: MediaRead, upTo limit: Int64, planner: any StreamPlanner
+        from read: MediaRead, upTo limit: Int64, planner: any StreamPlanner, noting isOld: Mutex<Bool>
     ) async throws -> (StreamDocument, isRenewed: Bool)? {
-        let bytes = try await stream.first.bytes(of: read, upTo: limit, arrived: arrived)
+        var count = 0
+        let bytes = try await stream.first.bytes(of: read, upTo: limit) {
+            count += $0
+            arrived($0)
+        }
+        isOld.withLock { $0 = count == 0 }
         guard let bytes else { return nil }
         var fetched = FileDownload.Fetched(information: read.information, bytes: bytes)
         let isCut = firstCount == Int64(bytes.count) && read.information.completeLength != firstCount
         if isCut {
-            guard planner.beginsPlaylist(try await head(bytes)) else { return nil }
+            let head = try await head(bytes)
+            if let objection = planner.objection(to: read.information, beginning: head, at: stream.request.url) {
+                throw objection
+            }
+            guard planner.beginsPlaylist(head) else { return nil }
             fetched = try await stream.first.fetch(returningUpTo: stream.textLimit, arrived: arrived)
         }
+        if let objection = stream.objection(to: fetched) { throw objection }
         guard planner.beginsPlaylist(fetched.bytes ?? []) else { return nil }
         return stream.document(fetched, from: stream.request.url).map {
             ($0, fetched.information.replacesEndedPlaylist)

@@ -33,8 +33,10 @@ extension Index {
                 }
                 let extent = try extent(of: name, in: database)
                 (item.storedBytes, item.completeLength) = (extent.storedBytes, extent.completeLength)
-                item.phase = extent.isWhole ? .done : row.isPaused ? .paused : .queued
-                if extent.isWhole { item.lastError = nil }
+                // A text that came in place of a playlist is whole, and of no use.
+                let isDone = extent.isWhole && item.lastError?.code != .notDownloadable
+                item.phase = isDone ? .done : row.isPaused ? .paused : .queued
+                if isDone { item.lastError = nil }
                 return item
             }
         }

@@ -64,7 +64,8 @@ struct DownloadTrouble: Codable, Equatable, Sendable {
         }
         if error.obstacle == .offline { return "It is tried again then." }
         if error.code == .notDownloadable {
-            return "To choose otherwise: reprise pin --download URL with --quality, --codec, --audio or --subtitles"
+            return "To try again: reprise downloads --resume URL. To choose otherwise: reprise pin --download URL with "
+                + "--quality, --codec, --audio or --subtitles"
         }
         return nil
     }

@@ -1,0 +1,108 @@
+import HTTPTypes
+import RepriseStreams
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@testable import Reprise
+
+/// What comes in place of a playlist is no media: a download of it fails, and says what came.
+@Suite(.limit(minutes: 2)) struct NoPlaylistTests {
+    /// A text at a URL, and a word of the error.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let text: String
+        var path = "/film.m3u8"
+        var type = "application/vnd.apple.mpegurl"
+        var control: String?
+        let word: String
+
+        var testDescription: String { "\(path) \(type): \(word)" }
+    }
+
+    private static let end = "#EXT-X-ENDLIST\n"
+    private static let page = "<!DOCTYPE html>\n<html>Log in</html>"
+    static let cases = [
+        Case(text: page, type: "text/html", word: "sent a page"),
+        Case(text: "\n" + page, word: "sent a page"),
+        Case(text: page, type: "text/html", control: "no-store", word: "sent a page"),
+        Case(text: page, path: "/film.mpd", type: "text/html; charset=utf-8", word: "sent a page"),
+        Case(text: page, path: "/film", type: "application/dash+xml", word: "sent a page"),
+        Case(text: "", word: "sent nothing"),
+        Case(text: "not found", type: "text/plain", word: "neither with #EXTM3U"),
+        Case(text: "#EXTM3U", word: "names neither"),
+        Case(text: "#EXTM3U\n#EXT-X-TARGETDURATION:4\n\(end)", word: "names neither"),
+        Case(text: "#EXTM3U\n#EXT-X-INDEPENDENT-SEGMENTS\n", word: "names neither"),
+        Case(text: "<MPD xmlns=\"urn:mpeg:dash:schema:mpd:2011\"></MPD>", path: "/film.mpd", word: "names no"),
+    ]
+
+    private static func publish(_ item: Case, _ bench: Bench, etag: String = "\"1\"") {
+        bench.origin.set(
+            TestOrigin.Resource(
+                .bytes(Array(item.text.utf8)), mediaType: item.type, etag: etag,
+                personality: TestOrigin.Personality { $0.fields[.cacheControl] = item.control ?? "max-age=3600" }),
+            at: item.path)
+    }
+
+    private static func run(_ item: Case, _ body: (Bench, MediaResource) async throws -> Void) async throws {
+        try await Bench.run(configure: { $0.downloadsStreams = true }) { bench async throws in
+            publish(item, bench)
+            bench.publish("/s1.ts", length: 50_000, seed: 1, type: "video/mp2t")
+            try await body(bench, try bench.cache.resource(for: bench.origin.url(item.path)))
+        }
+    }
+
+    private static func check(_ error: RepriseError?, _ item: Case) {
+        #expect(error?.code == .notDownloadable, "\(error as Any)")
+        #expect(error?.message.contains(item.word) == true, "\(error as Any)")
+    }
+
+    @Test("a download fails, also in the next process", arguments: cases)
+    func download(_ item: Case) async throws {
+        try await Self.run(item) { bench, resource async throws in
+            try await bench.cache.downloads.add(resource)
+            Self.check(try await bench.cache.endedDownload().state.error, item)
+            try await bench.reopened(configure: { $0.downloadsStreams = true }) { cache async throws in
+                Self.check(try await cache.endedDownload().state.error, item)
+            }
+        }
+    }
+
+    @Test("a beginning is not kept", arguments: cases, [PreloadAmount.seconds(5), .bytes(20)])
+    func beginning(_ item: Case, _ amount: PreloadAmount) async throws {
+        try await Self.run(item) { bench, resource async throws in
+            let error = await #expect(throws: RepriseError.self) {
+                try await bench.cache.retain(resource, as: .first(amount))
+            }
+            Self.check(error, item)
+            #expect(try await bench.cache.retention(of: resource) == .cached)
+        }
+    }
+
+    @Test("the origin is asked once more when it is mended, though the page is fresh", arguments: [false, true])
+    func mended(asDownload: Bool) async throws {
+        try await Self.run(Self.cases[0]) { bench, resource async throws in
+            _ = try await resource.read().collect()
+            let text = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\ns1.ts\n\(Self.end)"
+            Self.publish(Case(text: text, word: ""), bench, etag: "\"2\"")
+            if asDownload {
+                try await bench.cache.downloads.add(resource)
+                let download = try await bench.cache.endedDownload()
+                #expect(download.state.error == nil && download.files?.stored == 2, "\(download.state)")
+            } else {
+                try await bench.cache.retain(resource, as: .first(.seconds(3)))
+                #expect(bench.origin.snapshot["/s1.ts"].requestCount > 0)
+            }
+        }
+    }
+
+    @Test("a list of stations is a file, and so is a plain .m3u", arguments: ["/all.m3u8", "/all.m3u"])
+    func plainList(path: String) async throws {
+        let text = path == "/all.m3u" ? "a.mp3\nb.mp3\n" : "#EXTM3U\n#EXTINF:-1,One\nhttp://example.com/one\n"
+        try await Self.run(Case(text: text, path: path, type: "audio/x-mpegurl", word: "")) { bench, resource in
+            try await bench.cache.downloads.add(resource)
+            let state = try await bench.cache.endedDownload().state
+            #expect(state.error == nil, "\(state)")
+        }
+    }
+}
