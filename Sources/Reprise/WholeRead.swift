@@ -1,4 +1,5 @@
 import ByteRanges
+import HTTPTypes
 
 extension MediaResource {
     /// A read of the whole representation, and why not all of it will be stored, if that is known.
@@ -91,5 +92,12 @@ extension Engine {
         try MediaCache(
             Engine(origin: origin, configuration: configuration, store: nil, reporter: Reporter(), pace: pace)
         ).resource(for: resource.url, fields: resource.fields)
+    }
+}
+
+extension MediaRead {
+    /// Whether the origin says that there is a file, and that it has no bytes: nothing of it can be stored.
+    package var isOfEmptyFile: Bool {
+        passedThrough.map { $0.status == .ok && $0.headerFields[.contentLength] == "0" } ?? false
     }
 }

@@ -234,7 +234,7 @@ struct Fetch: AsyncParsableCommand {
             throw Failure.Reason.notStored("\(written)\(name) is not stored as a whole: \(obstacle)")
         }
         if json { return try Terminal.printJSON(meter.report("done")) }
-        if let first, let count = outcome.fetchedBytes {
+        if let first, outcome.isEmpty != true, let count = outcome.fetchedBytes {
             let fetched = count == 0 ? "all of it was stored" : "\(ByteCount(count)) fetched"
             return try Terminal.print("\(name)  first \(first.text): \(fetched)")
         }

@@ -144,7 +144,7 @@ struct Pin: AsyncParsableCommand {
         let outcome = try await transfer(
             operation, of: url, names: names, in: access, advice: "Run the same command again to go on.")
         if let failure = outcome.failure { throw failure.reason }
-        let stored = "\(shown), \(ByteCount(outcome.storedBytes)) stored"
+        let stored = "\(shown), \(Self.amount(outcome.storedBytes))"
         if outcome.staysDownload { return "Kept as a download already: \(stored)" }
         let report = "First \(first.amount.text) kept: \(stored)"
         guard outcome.wasPinned else { return report }
@@ -163,7 +163,12 @@ struct Pin: AsyncParsableCommand {
                 + "command again."
         let outcome = try await transfer(operation, of: url, names: names, in: access, advice: advice)
         if let failure = outcome.failure { throw failure.reason }
-        return "Downloaded: \(URLText.redacted(url)), \(ByteCount(outcome.storedBytes)) stored"
+        return "Downloaded: \(URLText.redacted(url)), \(Self.amount(outcome.storedBytes))"
+    }
+
+    /// How much is stored of what was fetched.
+    private static func amount(_ bytes: Int64) -> String {
+        bytes == 0 ? "the file is empty" : "\(ByteCount(bytes)) stored"
     }
 
     /// Has `operation` done, and shows how far it is.

@@ -301,6 +301,26 @@ import Testing
         }
     }
 
+    @Test(
+        "an empty file is complete at once, also for pin and for beginnings", arguments: ["/empty", "/empty.mp4"],
+        [
+            ["fetch", "--first", "5s"], ["fetch", "--first", "5MB"], ["pin", "--first", "5s"],
+            ["pin", "--first", "5MB"],
+            ["pin", "--download"],
+        ])
+    func emptyFile(path: String, arguments: [String]) async throws {
+        try await Site.run { site async throws in
+            site.publish(path, length: 0)
+            let url = site.origin.url(path)
+            let alone = try await Command.run(arguments[0], site.directory, arguments.dropFirst() + [url])
+            #expect(alone.exit == .status(0) && alone.output.hasSuffix("the file is empty\n"), "\(alone)")
+            try await Serving.run(site.directory) { _ async throws in
+                let beside = try await Command.run(arguments[0], site.directory, arguments.dropFirst() + [url])
+                #expect(beside.exit == .status(0) && beside.output == alone.output, "\(beside)")
+            }
+        }
+    }
+
     @Test func aLimitUnderWhichAllFailedIsNotTheCaches() async throws {
         try await Site.run { site async throws in
             for path in ["/a.mp4", "/b.mp4"] { site.publish(path, length: 700_000) }

@@ -105,4 +105,14 @@ import Testing
             #expect(state.error == nil, "\(state)")
         }
     }
+
+    @Test("an empty segment does not make a stream whole") func emptySegment() async throws {
+        let text = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\ns1.ts\n\(Self.end)"
+        try await Self.run(Case(text: text, word: "")) { bench, resource in
+            bench.publish("/s1.ts", length: 0, type: "video/mp2t")
+            try await bench.cache.downloads.add(resource)
+            let error = try await bench.cache.endedDownload().state.error
+            #expect(error?.code == .originMisbehaved, "\(error as Any)")
+        }
+    }
 }

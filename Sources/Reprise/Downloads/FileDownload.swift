@@ -43,6 +43,7 @@ struct FileDownload: Sendable {
         try await checkTag(adding: count)
         let read = try await open(nil, storesOnlyWhole: true)
         defer { read.cancel() }
+        if read.isOfEmptyFile { return Fetched(information: read.information, bytes: []) }
         try await checkTag(adding: try await missing(of: read))
         var isFetched = false
         let bytes = try await bytes(of: read, upTo: limit(read.information)) { count in
@@ -76,6 +77,9 @@ struct FileDownload: Sendable {
     }
 
     /// Begins a read of bytes that must be stored; throws ``RepriseError`` with code `notStored` if they must not be.
+    ///
+    /// Of a title's first file that is empty there are no bytes to store. What a playlist names is not: with an empty
+    /// segment, a failing origin would make a download whole.
     func open(_ range: RangeSpec?, storesOnlyWhole: Bool = false) async throws -> MediaRead {
         let range = try range?.checked
         guard engine.store != nil else { throw RepriseError(.storageUnavailable, "There is no store.") }
@@ -83,7 +87,7 @@ struct FileDownload: Sendable {
             ReadRequest(
                 range: range, origin: request, storesOnlyWhole: storesOnlyWhole, isUse: isUse, role: role,
                 titles: titles, asOf: asOf))
-        guard read.passedThrough == nil else {
+        guard read.passedThrough == nil || read.isOfEmptyFile && titles.isEmpty else {
             read.cancel()
             throw unstorable(read)
         }
@@ -103,7 +107,7 @@ struct FileDownload: Sendable {
     }
 
     private func check(_ read: MediaRead) throws {
-        if read.isPastStore, let store = engine.store { throw bypassed(read, in: store) }
+        if read.isPastStore, !read.isOfEmptyFile, let store = engine.store { throw bypassed(read, in: store) }
         if isKept, let store = engine.store, store.tagKeeper.hasOverfull {
             try store.index.checkRoom(for: 0, inTitleOf: titles.first?.key ?? key)
         }
@@ -168,6 +172,9 @@ struct FileDownload: Sendable {
 
     /// Why a response must not be stored.
     private func unstorable(_ read: MediaRead) -> RepriseError {
+        if read.isOfEmptyFile {
+            return RepriseError(.originMisbehaved, "The origin sent nothing in place of \(request.url.redacted).")
+        }
         // A page that asks for a log-in forbids storing as a rule.
         let planner = engine.configuration.streamPlanner
         if let objection = planner?.objection(to: read.information, beginning: nil, at: request.url) {

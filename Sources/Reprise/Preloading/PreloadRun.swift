@@ -62,13 +62,17 @@ struct PreloadRun: Sendable {
 
     /// The first read; `nil` for an empty file, of which there is nothing to store.
     private func openFirst() async throws -> MediaRead? {
+        var information: ContentInformation?
         do {
-            return try await stream.first.open(firstCount.map { .bounded(0..<$0) })
+            let read = try await stream.first.open(firstCount.map { .bounded(0..<$0) })
+            guard read.isOfEmptyFile else { return read }
+            read.cancel()
+            information = read.information
         } catch let error as RepriseError where error.code == .rangeNotSatisfiable {
             // A range from byte 0 lies outside of an empty file only (RFC 9110 §14.1.2).
         }
         let planner = engine.configuration.streamPlanner
-        if let objection = planner?.objection(to: nil, beginning: [], at: stream.request.url) {
+        if let objection = planner?.objection(to: information, beginning: [], at: stream.request.url) {
             throw objection
         }
         return nil

@@ -22,6 +22,8 @@ struct FetchOperation: ControlOperation {
         let progress: TransferReport
         /// Of a beginning, the bytes that were fetched.
         var fetchedBytes: Int64?
+        /// Of a beginning, whether the file has no bytes.
+        var isEmpty: Bool?
         /// Why not all of it is stored, although all of it was read for its bytes.
         var obstacle: String?
         /// Why nothing more was done.
@@ -49,7 +51,8 @@ struct FetchOperation: ControlOperation {
                 let count = try await beginning.metered(of: resource, telling: teller) { arrived in
                     try await resource.preload(beginning.amount, arrived: arrived)
                 }
-                return Outcome(progress: teller.report, fetchedBytes: count)
+                let isEmpty = count == 0 ? await resource.storedProgress().ranges.isEmpty : false
+                return Outcome(progress: teller.report, fetchedBytes: count, isEmpty: isEmpty)
             }
             let obstacle = try await transfer.run(telling: teller, into: self.body == true ? body : nil)
             return Outcome(progress: teller.report, obstacle: obstacle?.advice)
@@ -95,7 +98,7 @@ private struct Transfer: Sendable {
         let read = whole.read
         defer { read.cancel() }
         // Of an empty file there is nothing to store, whatever the store makes of it.
-        if read.passedThrough?.isEmptyFile == true {
+        if read.isOfEmptyFile {
             teller.begin(total: 0, stored: 0)
             while try await read.next() != nil {}
             return nil
@@ -139,9 +142,4 @@ private struct Transfer: Sendable {
         try await sink(bytes)
         return bytes.count
     }
-}
-
-extension HTTPResponse {
-    /// A response that says that there is a file, and that it has no bytes.
-    fileprivate var isEmptyFile: Bool { status == .ok && headerFields[.contentLength] == "0" }
 }
