@@ -74,11 +74,14 @@ final class FetchMeter: Sendable {
 
     /// Shows what was told.
     func take(_ report: TransferReport) {
-        let hadBegun = state.withLock { state in
+        let former = state.withLock { state in
             defer { state.report = report }
-            return state.report?.hasBegun ?? false
+            return state.report
         }
-        if report.hasBegun, !hadBegun { begin(total: report.total, stored: report.storedBytes) }
+        // Another total is that of another version.
+        if report.hasBegun, former?.hasBegun != true || former?.total != report.total {
+            begin(total: report.total, stored: report.storedBytes)
+        }
         if let wait = report.wait { self.wait(because: wait.error) } else { goOn() }
         note(bytes: report.bytes, fromStore: report.fromStore)
     }

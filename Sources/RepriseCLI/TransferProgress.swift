@@ -57,10 +57,12 @@ struct TransferProgress {
     /// So many bytes are there, `fromStore` of them by an earlier run.
     mutating func note(bytes: Int64, fromStore: Int64, at time: Duration) {
         if bytes > self.bytes { lastArrival = time }
+        let before = fetched
         self.bytes = bytes
         self.fromStore = fromStore
         stored = max(stored, fromStore)
-        rate.note(fetched, at: time)
+        // What came of a version that is gone by now is no speed.
+        if fetched < before { rate = TransferRate(count: fetched, at: time) } else { rate.note(fetched, at: time) }
     }
 
     func phase(at time: Duration) -> Phase {

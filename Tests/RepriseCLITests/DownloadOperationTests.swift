@@ -1,4 +1,5 @@
 import HTTPTypes
+import Primitives
 import Reprise
 import RepriseStreams
 import RepriseTesting
@@ -53,6 +54,31 @@ import Testing
             bench.origin.release("/film")
             let outcome = try await second.value
             #expect(outcome.failure == nil && outcome.storedBytes == 300_000)
+        }
+    }
+
+    @Test("a file that has changed counts from zero") func changedFile() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/film", length: 1_000_000)
+            bench.origin.hold("/film", at: 200_000)
+            let first = await Self.begin(bench)
+            let resource = try bench.cache.resource(for: bench.origin.url("/film"))
+            await eventually { await resource.storedProgress().ranges.byteCount > 100_000 }
+            first.cancel()
+            await #expect(throws: CancellationError.self) { try await first.value }
+            await bench.cache.becomeIdle()
+            bench.origin.release("/film")
+            bench.publish("/film", length: 250_000, seed: 2, etag: "\"v2\"") { $0.bytesPerSecond = 200_000 }
+            let told = Mutex<[TransferReport]>([])
+            let operation = DownloadOperation(
+                url: bench.origin.url("/film"), quality: nil, codec: nil, audio: nil, subtitles: nil, pause: true,
+                names: Names())
+            let outcome = try await operation.run(in: bench.cache) { report in told.withLock { $0.append(report) } }
+            #expect(outcome.storedBytes == 250_000)
+            let reports = told.withLock { $0 }
+            #expect(reports.contains { $0.total == 250_000 && $0.bytes > 0 }, "\(reports)")
+            #expect(reports.allSatisfy { 0...$0.bytes ~= $0.fromStore }, "\(reports)")
+            #expect(reports.filter { $0.total == 250_000 }.allSatisfy { $0.fromStore == 0 }, "\(reports)")
         }
     }
 

@@ -36,6 +36,17 @@ import Testing
         #expect(progress.phase(at: .seconds(1)) == .moving(rate: 1_000_000, remaining: .seconds(4)))
     }
 
+    @Test func whatCameOfAVersionThatIsGoneIsNoSpeed() {
+        var progress = moving(for: 2)
+        progress.note(bytes: 0, fromStore: 0, at: .seconds(3))
+        #expect(progress.phase(at: .seconds(3)) == .moving(rate: 0, remaining: nil))
+        progress.note(bytes: 500_000, fromStore: 0, at: .seconds(4))
+        guard case .moving(let rate, _) = progress.phase(at: .seconds(4)) else {
+            return #expect(Bool(false), "\(progress.phase(at: .seconds(4)))")
+        }
+        #expect(rate == 500_000)
+    }
+
     @Test func theRateIsThatOfTheLastSeconds() throws {
         var progress = moving(for: 5)
         for tick in 51...110 {

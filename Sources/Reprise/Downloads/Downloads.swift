@@ -18,29 +18,25 @@ public final class Downloads: Sendable {
     private struct State {
         var queue: DownloadQueue
         var tasks: [DownloadQueue.Run: Task<Void, Never>] = [:]
-        var rates: [DownloadQueue.Run: TransferRate] = [:]
-        /// How far the downloads of streams are.
-        var streams: [CacheKey: StreamProgress] = [:]
+        var figures = DownloadFigures()
         /// Waits for the next attempts.
         var waits: [CacheKey: Task<Void, Never>] = [:]
-        /// The last error that was told of each download that waits.
-        var told: [CacheKey: RepriseError.Code] = [:]
         var followers: [CacheKey: DownloadFollowers] = [:]
         /// Whether the commands end because the process does.
         var isProcessEnding = false
         var resumption: Task<Void, Never>?
-        /// Looks at the time of day.
-        var watch: Task<Void, Never>?
     }
     /// A leaf lock.
     private let state: Mutex<State>
     /// Signals listeners; the key is always ``signal``.
     private let board = ProgressBoard()
+    private let watch: DayWatch
     private static let signal = CacheKey("")
 
     init(engine: Engine) {
         self.engine = engine
         clock = engine.clock
+        watch = DayWatch(clock: clock)
         state = Mutex(State(queue: DownloadQueue(width: engine.configuration.maximumDownloads)))
         window = engine.configuration.downloadWindow
     }
@@ -121,9 +117,9 @@ public final class Downloads: Sendable {
         set {
             let now = clock.wallClock()
             apply { $0.setWindow(newValue, at: now) }
-            state.withLock { state in
-                state.watch?.cancel()
-                state.watch = newValue == nil ? nil : watch()
+            watch.start(after: timeToLook) { [weak self] in
+                self?.look()
+                return self?.timeToLook
             }
         }
     }
@@ -138,7 +134,7 @@ public final class Downloads: Sendable {
     package func former(_ key: CacheKey) async -> Former? {
         await state.withLock { $0.resumption }?.value
         return state.withLock { state in
-            state.queue.items.first { $0.key == key }.map { Former(item: $0, stream: state.streams[key]) }
+            state.queue.items.first { $0.key == key }.map { Former(item: $0, stream: state.figures.stream(key)) }
         }
     }
 
@@ -152,7 +148,7 @@ public final class Downloads: Sendable {
             state.queue.items.first { $0.key == item.key }?.selection == item.selection
         }
         if isSame, item.isToBeFetched { return }
-        state.withLock { $0.streams[item.key] = former.stream }
+        state.withLock { $0.figures.reset(item.key, to: former.stream) }
         apply { $0.putBack(item) }
         // Last, and so over the reason of the failure that the vain attempt recorded.
         try await change { index async throws(RepriseError) in try await index.putBack(item) }
@@ -191,17 +187,24 @@ public final class Downloads: Sendable {
     public func list() async -> [Download] {
         await state.withLock { $0.resumption }?.value
         let now = clock.elapsed()
-        let (items, rates, streams) = state.withLock { ($0.queue.items, $0.rates, $0.streams) }
+        let (items, figures) = state.withLock { ($0.queue.items, $0.figures) }
         return items.map { item in
             var item = item
-            if let stream = streams[item.key] {
+            let stream = figures.stream(item.key)
+            if let stream {
                 (item.storedBytes, item.completeLength) = (stream.storedBytes, stream.completeLength)
             } else if !item.isStream, let stored = storedBytes(of: item) {
                 (item.storedBytes, item.completeLength) = stored
             }
-            var rate: Double?
-            if case .running(let run) = item.phase { rate = rates[run]?.bytesPerSecond(at: now) ?? 0 }
-            return Download(item, stream: streams[item.key], bytesPerSecond: rate)
+            switch item.phase {
+            case .running:
+                return Download(
+                    item, stream: stream, bytesPerSecond: figures.bytesPerSecond(of: item.key, at: now),
+                    arrivedBytes: figures.arrivedBytes(item.key))
+            case .done, .failed:
+                return Download(item, stream: stream, arrivedBytes: figures.arrivedBytes(item.key))
+            case .queued, .waiting, .paused: return Download(item, stream: stream)
+            }
         }
     }
 
@@ -244,7 +247,7 @@ public final class Downloads: Sendable {
         for (index, item) in items.enumerated() {
             guard case .queued = item.phase else { continue }
             let run = DownloadRun(item, engine: engine) { [weak self] _, stream in
-                self?.state.withLock { $0.streams[item.key] = stream }
+                self?.state.withLock { $0.figures.reset(item.key, to: stream) }
             }
             // What cannot be read is found out by the download.
             if (try? await run.storedStream()) != nil {
@@ -270,21 +273,11 @@ public final class Downloads: Sendable {
     @discardableResult
     func cancel(_ key: CacheKey) -> [Task<Void, Never>] {
         let wait = state.withLock { state in
-            state.streams[key] = nil
+            state.figures.reset(key)
             return state.waits.removeValue(forKey: key)
         }
         wait?.cancel()
         return perform { $0.remove(key) }.canceled
-    }
-
-    /// Looks at the time of day until it does not matter.
-    private func watch() -> Task<Void, Never> {
-        Task(executorPreference: DiskExecutor.shared) { [weak self, clock] in
-            while let pause = self?.timeToLook {
-                do { try await clock.sleep(pause) } catch { return }
-                self?.look()
-            }
-        }
     }
 
     private var timeToLook: Duration? {
@@ -317,9 +310,10 @@ public final class Downloads: Sendable {
     func cancel() {
         apply { $0.stop() }
         let others = state.withLock { state in
-            Array(state.waits.values) + [state.resumption, state.watch].compactMap { $0 }
+            Array(state.waits.values) + (state.resumption.map { [$0] } ?? [])
         }
         for task in others { task.cancel() }
+        watch.cancel()
         board.finish()
     }
 
@@ -356,7 +350,7 @@ public final class Downloads: Sendable {
     }
 
     private func launch(_ run: DownloadQueue.Run, of item: DownloadQueue.Item, in state: inout State) {
-        state.rates[run] = TransferRate(at: clock.elapsed())
+        state.figures.begin(run, of: item.key, at: clock.elapsed())
         state.tasks[run] = Task(executorPreference: DiskExecutor.shared) { [weak self] in
             let ending = await self?.run(run, of: item) ?? .canceled
             await self?.end(run, of: item.key, with: ending)
@@ -389,11 +383,7 @@ public final class Downloads: Sendable {
         _ count: Int, _ stream: StreamProgress?, of key: CacheKey, in run: DownloadQueue.Run
     ) {
         let now = clock.elapsed()
-        state.withLock { state in
-            guard state.rates[run] != nil else { return }
-            state.rates[run]?.note(Int64(count), at: now)
-            if let stream { state.streams[key] = stream }
-        }
+        state.withLock { $0.figures.note(count, stream, of: key, in: run, at: now) }
         board.changed(Self.signal)
     }
 
@@ -401,21 +391,12 @@ public final class Downloads: Sendable {
         let item = state.withLock { $0.queue.items.first { $0.key == key } }
         let stored = item.flatMap { storedBytes(of: $0) }
         let isNews = state.withLock { state in
-            state.rates[run] = nil
-            if let stream = state.streams[key] {
+            if let stream = state.figures.stream(key) {
                 state.queue.note(key, storedBytes: stream.storedBytes, completeLength: stream.completeLength)
             } else if let stored {
                 state.queue.note(key, storedBytes: stored.0, completeLength: stored.1)
             }
-            switch ending {
-            case .canceled: return false
-            case .done:
-                state.told[key] = nil
-                return true
-            case .failed(let error):
-                // A further attempt that fails like the one before is no news.
-                return state.told.updateValue(error.code, forKey: key) != error.code
-            }
+            return state.figures.end(run, of: key, with: ending)
         }
         apply { $0.end(run, of: key, with: ending) }
         await recordFailure(of: key, before: item?.lastError)

@@ -76,7 +76,7 @@ public struct CacheInspector: Sendable {
     ///
     /// Streams are not known to be done here, because only their playlists tell. With `key`, only that download.
     package func downloads(of key: CacheKey? = nil) throws(RepriseError) -> [Download] {
-        try (index?.downloads(of: key) ?? []).map { Download($0, stream: nil, bytesPerSecond: nil) }
+        try (index?.downloads(of: key) ?? []).map { Download($0, stream: nil) }
     }
 
     /// The recorded rule by which the download of `key` derives the keys of a stream's files; `nil` if there is none.

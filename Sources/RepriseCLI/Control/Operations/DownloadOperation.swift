@@ -88,7 +88,7 @@ struct DownloadOperation: ControlOperation {
         _ key: CacheKey, in cache: MediaCache, progress: @escaping @Sendable (TransferReport) -> Void
     ) async {
         let teller = TransferTeller(key: key, tell: progress)
-        var (before, hasBegun) = (nil as Int64?, false)
+        var isFirst = true
         for await list in cache.downloads.updates() {
             guard let download = list.first(where: { $0.key == key }) else { continue }
             if case .waiting(.schedule, let error) = download.state {
@@ -96,14 +96,15 @@ struct DownloadOperation: ControlOperation {
             } else {
                 teller.wait(because: nil)
             }
-            // Bytes stored before the first change come from an earlier run.
-            let stored = before ?? download.storedBytes
-            if before != nil, !hasBegun {
+            // Where the file has changed, what an earlier run had stored of it is gone.
+            let stored = max(0, download.storedBytes - download.arrivedBytes)
+            let isOther = teller.report.total.map { $0 != download.completeLength } ?? false
+            // The first look may come before the run.
+            if !isFirst || download.arrivedBytes > 0, isOther || !teller.report.hasBegun {
                 teller.begin(total: download.completeLength, stored: stored)
-                hasBegun = true
             }
             teller.note(bytes: download.storedBytes, fromStore: stored)
-            before = stored
+            isFirst = false
         }
     }
 

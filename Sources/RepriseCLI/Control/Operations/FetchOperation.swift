@@ -93,8 +93,10 @@ private struct Transfer: Sendable {
     /// Without `sink` it ends as soon as that is known: nothing else wants the bytes.
     func run(telling teller: TransferTeller, into sink: Sink?) async throws -> StorageObstacle? {
         try await waitForHours(telling: teller)
-        let stored = await resource.storedProgress().ranges.byteCount
+        let before = await resource.storedProgress().ranges.byteCount
         let whole = try await resource.readWhole()
+        // Where the file has changed, what was stored of it is gone.
+        let stored = min(before, await resource.storedProgress().ranges.byteCount)
         let read = whole.read
         defer { read.cancel() }
         // Of an empty file there is nothing to store, whatever the store makes of it.

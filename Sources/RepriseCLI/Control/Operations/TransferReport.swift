@@ -37,9 +37,12 @@ final class TransferTeller: Sendable {
     /// How far it is.
     var report: TransferReport { state.withLock { $0 } }
 
-    /// The origin has answered, or did not have to.
+    /// The origin has answered, or did not have to; bytes count from zero.
     func begin(total: Int64?, stored: Int64) {
-        change { ($0.hasBegun, $0.total, $0.storedBytes) = (true, total, stored) }
+        change { report in
+            (report.hasBegun, report.total, report.storedBytes) = (true, total, stored)
+            (report.bytes, report.fromStore) = (0, 0)
+        }
     }
 
     /// So many bytes are there, `fromStore` of them by an earlier run.

@@ -1,0 +1,41 @@
+import Testing
+
+@testable import Reprise
+
+/// What is told of downloads while they run, at times that the test gives.
+@Suite struct DownloadFiguresTests {
+    private static let key = CacheKey("a")
+
+    @Test func theRateIsThatOfAllThatArrived() {
+        var figures = DownloadFigures()
+        figures.begin(1, of: Self.key, at: .zero)
+        for second in 1...4 { figures.note(50_000, nil, of: Self.key, in: 1, at: .seconds(second)) }
+        #expect(figures.bytesPerSecond(of: Self.key, at: .seconds(4)) == 50_000)
+        #expect(figures.arrivedBytes(Self.key) == 200_000)
+    }
+
+    @Test func aRunThatHasEndedArrivesNoMore() {
+        var figures = DownloadFigures()
+        figures.begin(1, of: Self.key, at: .zero)
+        figures.note(10, nil, of: Self.key, in: 1, at: .seconds(1))
+        let isNews = figures.end(1, of: Self.key, with: .done)
+        #expect(isNews)
+        figures.note(10, StreamProgress(files: 1), of: Self.key, in: 1, at: .seconds(2))
+        #expect(figures.arrivedBytes(Self.key) == 10 && figures.stream(Self.key) == nil)
+        #expect(figures.bytesPerSecond(of: Self.key, at: .seconds(2)) == 0)
+        figures.begin(2, of: Self.key, at: .seconds(3))
+        figures.note(10, nil, of: Self.key, in: 1, at: .seconds(4))
+        #expect(figures.arrivedBytes(Self.key) == 0)
+    }
+
+    @Test func anAttemptThatFailsLikeTheOneBeforeIsNoNews() {
+        var figures = DownloadFigures()
+        func failure(_ code: RepriseError.Code) -> DownloadQueue.Ending { .failed(RepriseError(code, "Why.")) }
+        let endings = [
+            failure(.originTimedOut), failure(.originTimedOut), .canceled, failure(.storageFull), .done,
+            failure(.storageFull),
+        ]
+        let news = endings.enumerated().map { figures.end(DownloadQueue.Run($0 + 1), of: Self.key, with: $1) }
+        #expect(news == [true, false, false, true, true, true])
+    }
+}
