@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Primitives
 import Reprise
 
 /// Where `fetch` and `export` write.
@@ -42,12 +43,13 @@ struct Output: Sendable {
 
     /// Prepares the file; waits for a reader where it is a pipe.
     func open(_ signals: StopSignals) async throws -> OutputFile {
+        let isWaiting = Mutex(false)
         let file: OutputFile
         do {
-            file = try await make()
+            file = try await make { isWaiting.withLock { $0 = true } }
         } catch is CancellationError {
-            throw StopSignals.Interruption(
-                message: "Stopped while it waited for a reader of \(name); nothing was done.")
+            let moment = isWaiting.withLock { $0 } ? "while it waited for a reader of" : "before it wrote"
+            throw StopSignals.Interruption(message: "Stopped \(moment) \(name); nothing was done.")
         }
         signals.watch { file.discard() }
         return file
@@ -75,11 +77,13 @@ struct Output: Sendable {
             message: "\(name) is a file of the cache itself. Name a file elsewhere.")
     }
 
-    private func make() async throws -> OutputFile {
+    /// `onWait` is called before a reader is waited for.
+    private func make(_ onWait: @escaping @Sendable () -> Void) async throws -> OutputFile {
         if path == "-" { return OutputFile(descriptor: STDOUT_FILENO, name: name) }
         try refuseCacheFiles()
         return try await onThread { [path, isForced] in
             try OutputFile(path: path, existing: isForced ? .replaced : .kept) {
+                onWait()
                 Terminal.error("reprise: waiting for a reader of \(path.printable)")
             }
         }

@@ -1,4 +1,6 @@
+import ArgumentParser
 import Foundation
+import RepriseTesting
 import TestLimits
 import Testing
 
@@ -32,6 +34,21 @@ import Testing
         let run = try #require(source.firstRange(of: "func run() async throws {\n"))
         let first = source[run.upperBound...].prefix { $0 != "\n" }
         #expect(first.trimmingCharacters(in: .whitespaces).hasPrefix("let signals = StopSignals("), "\(first)")
+    }
+
+    @Test("a command that is stopped before it opens a file has waited for no reader") func stoppedAtOnce() async throws
+    {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = directory.path(of: "film.mp4")
+        let output = try Output(path, force: false, cache: CacheOptions.parse(["--cache-dir", directory.path]))
+        let opening = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await output.open(StopSignals([SIGUSR2]))
+        }
+        let result = await opening.result
+        let error = #expect(throws: StopSignals.Interruption.self) { _ = try result.get() }
+        #expect(error?.message == "Stopped before it wrote \(path); nothing was done.")
     }
 
     @Test func workThatCannotBeStoppedIsNotWaitedFor() async throws {
