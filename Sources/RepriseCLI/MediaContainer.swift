@@ -6,16 +6,23 @@ struct MediaContainer: Sendable {
     let isSound: Bool
     /// What subtitles become in it; `nil` if it takes none.
     let subtitles: String?
+    /// How it names languages.
+    let languages: ContainerLanguage
 
-    private init(_ format: String, isSound: Bool = false, subtitles: String? = nil) {
-        (self.format, self.isSound, self.subtitles) = (format, isSound, subtitles)
+    private init(
+        _ format: String, isSound: Bool = false, subtitles: String? = nil, languages: ContainerLanguage = .tag
+    ) {
+        (self.format, self.isSound, self.subtitles, self.languages) = (format, isSound, subtitles, languages)
     }
 
     private static let known: [String: MediaContainer] = [
-        "mp4": MediaContainer("mp4", subtitles: "mov_text"), "m4v": MediaContainer("mp4", subtitles: "mov_text"),
-        "mov": MediaContainer("mov", subtitles: "mov_text"), "mkv": MediaContainer("matroska", subtitles: "subrip"),
-        "webm": MediaContainer("webm", subtitles: "webvtt"), "ts": MediaContainer("mpegts"),
-        "m4a": MediaContainer("ipod", isSound: true), "m4b": MediaContainer("ipod", isSound: true),
+        "mp4": MediaContainer("mp4", subtitles: "mov_text", languages: .iso),
+        "m4v": MediaContainer("mp4", subtitles: "mov_text", languages: .iso),
+        "mov": MediaContainer("mov", subtitles: "mov_text", languages: .quickTime),
+        "mkv": MediaContainer("matroska", subtitles: "subrip"),
+        "webm": MediaContainer("webm", subtitles: "webvtt"), "ts": MediaContainer("mpegts", languages: .iso),
+        "m4a": MediaContainer("ipod", isSound: true, languages: .iso),
+        "m4b": MediaContainer("ipod", isSound: true, languages: .iso),
         "mka": MediaContainer("matroska", isSound: true), "mp3": MediaContainer("mp3", isSound: true),
         "aac": MediaContainer("adts", isSound: true), "ac3": MediaContainer("ac3", isSound: true),
         "flac": MediaContainer("flac", isSound: true), "ogg": MediaContainer("ogg", isSound: true),
@@ -37,7 +44,8 @@ struct MediaContainer: Sendable {
         var maps: [String] = []
         for (number, text) in texts.enumerated() {
             maps += ["-map", "\(number + 1):s?"]
-            if let language = text.language { maps += ["-metadata:s:s:\(number)", "language=\(language)"] }
+            guard let language = text.language else { continue }
+            maps += ["-metadata:s:s:\(number)", "language=\(languages.name(of: language))"]
         }
         if texts.isEmpty, withSubtitles { maps = ["-map", "0:s?"] }
         if let subtitles, !maps.isEmpty { maps += ["-c:s", subtitles] } else { maps = [] }

@@ -33,8 +33,12 @@ struct StreamWriter: Sendable {
             defer { folder.discard() }
             try await write(into: folder)
             let playlist = "\(folder.temporaryPath)/\(export.playlistName)"
-            let texts =
-                container.subtitles == nil ? [] : try await onThread { try self.texts(in: folder.temporaryPath) }
+            let texts = try await onThread {
+                try failingAsOutput {
+                    try renameLanguages(in: playlist, for: container)
+                    return container.subtitles == nil ? [] : try joinedTexts(in: folder.temporaryPath)
+                }
+            }
             let arguments = container.arguments(
                 from: playlist, texts: texts, to: temporary, withSubtitles: withSubtitles)
             try await run(ffmpeg, arguments, writing: temporary, log: "\(folder.temporaryPath)/ffmpeg.log")
@@ -47,15 +51,24 @@ struct StreamWriter: Sendable {
         }
     }
 
-    /// Joins the segments of each rendition with WebVTT; the texts are in `folder`, as the export is.
-    private func texts(in folder: String) throws -> [MediaContainer.Text] {
-        do { return try joinedTexts(in: folder) } catch {
+    /// Runs `work`, which prepares what ffmpeg reads.
+    private func failingAsOutput<T>(_ work: () throws -> T) throws -> T {
+        do { return try work() } catch {
             throw Failure.Reason(
                 code: ExitCode(74), name: "outputFailed",
-                message: "The subtitles for \(output.name) cannot be written: \(error.localizedDescription)")
+                message: "What is needed for \(output.name) cannot be written: \(error.localizedDescription)")
         }
     }
 
+    /// ffmpeg gives tracks the languages of the outermost playlist as they are written there.
+    private func renameLanguages(in playlist: String, for container: MediaContainer) throws {
+        guard container.languages != .tag else { return }
+        let file = URL(fileURLWithPath: playlist)
+        let text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        try Data(container.languages.renamed(in: text).utf8).write(to: file)
+    }
+
+    /// Joins the segments of each rendition with WebVTT; the texts are in `folder`, as the export is.
     private func joinedTexts(in folder: String) throws -> [MediaContainer.Text] {
         try export.subtitles.filter(\.isText).enumerated().map { number, subtitles in
             let playlist = URL(fileURLWithPath: "\(folder)/\(subtitles.path)")

@@ -81,6 +81,42 @@ struct ExportedMediaTests {
         }
     }
 
+    /// The languages of the sound, and of the subtitles, in the file at `path`.
+    private func languages(_ path: String, _ kind: String) async throws -> String {
+        let ffprobe = try #require(StreamMedia.ffmpeg).replacing("ffmpeg", with: "ffprobe")
+        let outcome = try await ChildProcess.run(
+            ffprobe,
+            ["-v", "error", "-select_streams", kind, "-show_entries", "stream_tags=language", "-of", "csv=p=0", path])
+        return outcome.output.split(separator: "\n").joined(separator: " ")
+    }
+
+    @Test(
+        "languages get into the file, by the names that its container has for them",
+        arguments: [("film.mp4", "deu", "por"), ("film.mov", "ger", "por"), ("film.mkv", "de", "pt-BR")])
+    func languages(name: String, sound: String, text: String) async throws {
+        var files = try await StreamMedia.variants.make()
+        let master = String(decoding: try #require(files[StreamMedia.variants.index]), as: UTF8.self)
+            .replacing("LANGUAGE=\"en\"", with: "LANGUAGE=\"de\"")
+            .replacing("TYPE=SUBTITLES,", with: "TYPE=SUBTITLES,LANGUAGE=\"pt-BR\",")
+        files[StreamMedia.variants.index] = Array(master.utf8)
+        try await Site.run { site async throws in
+            for (name, bytes) in files {
+                site.origin.set(
+                    TestOrigin.Resource(.bytes(bytes), mediaType: StreamMedia.type(of: name), etag: "\"\(name)\""),
+                    at: "/show/\(name)")
+            }
+            let url = site.origin.url("/show/\(StreamMedia.variants.index)")
+            let cache = site.directory.path(of: "cache")
+            let pin = try await Command.run(["pin", "--download", "--subtitles", "all", "--cache-dir", cache, url])
+            #expect(pin.exit == .status(0), "\(pin)")
+            let path = site.directory.path(of: name)
+            let export = try await Command.run(["export", "--cache-dir", cache, url, "-o", path])
+            #expect(export.exit == .status(0), "\(export)")
+            #expect(try await languages(path, "a") == sound)
+            #expect(try await languages(path, "s") == text)
+        }
+    }
+
     @Test("subtitles of HLS get into a file that takes them, and where it takes none, that is said")
     func subtitles() async throws {
         let files = try await StreamMedia.variants.make()
