@@ -59,6 +59,7 @@ extension MediaCache {
             let keyRule = try store.index.keyRule(ofDownload: resource.key)
             downloads.start(
                 resource.key, request: resource.originRequest, selection: selection, keyRule: keyRule)
+            await downloads.recordHours(again: resource.key)
         } else {
             downloads.cancel(resource.key)
         }

@@ -12,10 +12,19 @@ struct DownloadFigures: Sendable {
     private var streams: [CacheKey: StreamProgress] = [:]
     /// The last error that was told of each download that waits.
     private var told: [CacheKey: RepriseError.Code] = [:]
+    /// The hours that were last recorded of downloads that wait for them.
+    private var hours: [CacheKey: String] = [:]
 
     /// A run of the download begins.
     mutating func begin(_ run: DownloadQueue.Run, of key: CacheKey, at time: Duration) {
         arrivals[key] = Arrivals(run: run, rate: TransferRate(at: time))
+        hours[key] = nil
+    }
+
+    /// A download waits for its hours because of `error`; returns whether that is news.
+    mutating func noteHours(of key: CacheKey, because error: RepriseError?) -> Bool {
+        guard let message = error?.message else { return false }
+        return hours.updateValue(message, forKey: key) != message
     }
 
     /// So many bytes have come in a run; of a stream, it is that far then.

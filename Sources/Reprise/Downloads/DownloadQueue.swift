@@ -243,6 +243,7 @@ struct DownloadQueue: Sendable {
     mutating func look(at date: Date) -> [Effect] {
         guard let window, !window.contains(date) else {
             closing = nil
+            for index in items.indices where items[index].waitsForHours { items[index].lastError = nil }
             return retryAll(waitingFor: .schedule)
         }
         closing = RepriseError(
@@ -288,7 +289,7 @@ struct DownloadQueue: Sendable {
         for index in items.indices where closing != nil || runs.count < width {
             guard case .queued = items[index].phase else { continue }
             if let closing {
-                items[index].phase = .waiting(.schedule, closing)
+                (items[index].phase, items[index].lastError) = (.waiting(.schedule, closing), closing)
                 continue
             }
             lastRun += 1
@@ -301,6 +302,9 @@ struct DownloadQueue: Sendable {
 }
 
 extension DownloadQueue.Item {
+    /// Whether it waits for the hours in which downloads may run.
+    var waitsForHours: Bool { if case .waiting(.schedule, _) = phase { true } else { false } }
+
     /// Whether it is neither paused nor done.
     var isToBeFetched: Bool {
         switch phase {

@@ -72,6 +72,7 @@ public final class Downloads: Sendable {
     public func resume(_ key: CacheKey) async throws {
         try await change { index async throws(RepriseError) in try await index.setPaused(false, for: key) }
         apply { $0.resume(key) }
+        await recordHours(again: key)
     }
 
     /// Moves a download before another one, or behind all with `nil`.
@@ -118,7 +119,7 @@ public final class Downloads: Sendable {
             let now = clock.wallClock()
             apply { $0.setWindow(newValue, at: now) }
             watch.start(after: timeToLook) { [weak self] in
-                self?.look()
+                await self?.look()
                 return self?.timeToLook
             }
         }
@@ -233,6 +234,7 @@ public final class Downloads: Sendable {
                 // Nothing will run that finds out.
                 if isIdle { recorded = await self?.settled(recorded) ?? recorded }
                 self?.apply { $0.restore(recorded) }
+                await self?.recordHours()
             } catch {
                 store.reporter.tell(.storeBypassed(nil, reason: error.explanation))
             }
@@ -285,9 +287,10 @@ public final class Downloads: Sendable {
         return state.withLock { $0.queue.timeToLook(after: now) }
     }
 
-    private func look() {
+    private func look() async {
         let now = clock.wallClock()
         apply { $0.look(at: now) }
+        await recordHours()
     }
 
     /// Why nothing may be downloaded now; `nil` if it may.
@@ -299,7 +302,7 @@ public final class Downloads: Sendable {
     package func waitUntilOpen() async throws {
         while closing != nil, let pause = timeToLook {
             try await clock.sleep(pause)
-            look()
+            await look()
         }
     }
 
@@ -407,6 +410,15 @@ public final class Downloads: Sendable {
         }
         // Only now: a cache that closes waits for the event.
         state.withLock { $0.tasks[run] = nil }
+    }
+
+    /// Records of downloads that wait for their hours that they do, for the next process; of `key` again.
+    func recordHours(again key: CacheKey? = nil) async {
+        for item in state.withLock({ $0.queue.items }) where item.waitsForHours {
+            let isNews = state.withLock { $0.figures.noteHours(of: item.key, because: item.lastError) }
+            guard isNews || item.key == key else { continue }
+            await recordFailure(of: item.key, before: nil)
+        }
     }
 
     /// Records why a download waits or has failed, unless that is as it was before.

@@ -38,4 +38,15 @@ import Testing
         let news = endings.enumerated().map { figures.end(DownloadQueue.Run($0 + 1), of: Self.key, with: $1) }
         #expect(news == [true, false, false, true, true, true])
     }
+
+    @Test func hoursAreNewsOnceForEachRun() {
+        var figures = DownloadFigures()
+        let error = RepriseError(.deferred, "At night.")
+        var news: [Bool] = []
+        for run in 1...2 {
+            for _ in 0..<2 { news.append(figures.noteHours(of: Self.key, because: error)) }
+            figures.begin(DownloadQueue.Run(run), of: Self.key, at: .zero)
+        }
+        #expect(news == [true, false, true, false])
+    }
 }

@@ -125,4 +125,27 @@ import Testing
             try await bench.cache.downloads.waitUntilOpen()
         }
     }
+
+    @Test("that a download waited for its hours is known in the next process", arguments: [false, true])
+    func isRecorded(isResumed: Bool) async throws {
+        try await Self.run { bench, wall, resource in
+            try await bench.cache.downloads.add(resource)
+            if isResumed { try await bench.cache.downloads.resume(resource.key) }
+            await bench.cache.close()
+            let error = try CacheInspector(directory: bench.directory.path).downloads().first?.lastError
+            #expect(error?.code == .deferred, "\(error as Any)")
+            #expect(error?.message.contains("02:00-06:00") == true)
+        }
+    }
+
+    @Test("once the hours have come, they are no reason any more") func isForgotten() async throws {
+        try await Self.run { bench, wall, resource in
+            try await bench.cache.downloads.add(resource)
+            #expect(await bench.cache.downloads.list().first?.lastError?.code == .deferred)
+            wall.set(hours: 3)
+            await Self.pass(.seconds(60), wall, until: "running", bench)
+            #expect(await bench.cache.downloads.list().first?.lastError == nil)
+            bench.origin.release("/a")
+        }
+    }
 }
