@@ -86,7 +86,8 @@ struct CachedRefusal: Sendable {
         let isTimely =
             switch term {
             case .lifetime(let lifetime): age < lifetime
-            case .pause(let end): moment.elapsed < end
+            // A download has pauses of its own, and a person who asks for it once more wants an answer.
+            case .pause(let end): moment.elapsed < end && request.demand != .download
             }
         let isMeant =
             needsSameFields

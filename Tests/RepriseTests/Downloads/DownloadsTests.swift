@@ -274,6 +274,19 @@ import Testing
         }
     }
 
+    @Test("a download that is asked for once more asks the origin, whatever it refused a moment ago")
+    func mendedOrigin() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: Self.length) { $0.status = 404 }
+            let resource = try bench.cache.resource(for: bench.origin.url("/a"))
+            try await bench.cache.downloads.add(resource)
+            await Self.reach(["a": "failed"], bench.cache)
+            bench.publish("/a", length: Self.length)
+            try await bench.cache.downloads.add(resource)
+            await Self.reach(["a": "done"], bench.cache)
+        }
+    }
+
     @Test func updatesEndWithTheCache() async throws {
         try await Bench.run { bench async throws in
             let updates = Task {
