@@ -83,7 +83,7 @@ struct DownloadsCommand: AsyncParsableCommand {
 
     private static func line(_ download: DownloadsOperation.Outcome.Item) -> String {
         let size = download.completeLength.map { " of \(ByteCount($0))" } ?? ""
-        let trouble = download.trouble.map { "\n         \($0.reason.printable) \($0.help)" } ?? ""
+        let trouble = (download.trouble?.lines ?? []).map { "\n         \($0)" }.joined()
         return "\(download.state.padding(toLength: 7, withPad: " ", startingAt: 0))"
             + "  \(ByteCount(download.storedBytes))\(size)  \(download.shown)\(trouble)"
     }

@@ -62,13 +62,19 @@ struct Remove: AsyncParsableCommand {
         try await Failure.reporting {
             let outcome = try await cache.perform(operation(try names.names(cache)))
             try outcome.dry?.print()
-            let (entries, pins) = (outcome.entries, outcome.pins)
-            let released = pins == 0 ? "" : ", and \(pins) \(pins == 1 ? "pin" : "pins")"
             let verb = dryRun ? "Would remove" : "Removed"
-            try Terminal.print(
-                "\(verb) \(entries) \(entries == 1 ? "file" : "files"), \(ByteCount(outcome.freedBytes))\(released).")
+            try Terminal.print("\(verb) \(Self.amount(outcome)).")
             if let problem = outcome.problem { throw problem.error }
             if let missing = outcome.missing { throw NameOptions.nothingStored(missing) }
         }
+    }
+
+    /// How many files and pins; a pin of which nothing was stored has no file.
+    private static func amount(_ outcome: RemoveOperation.Outcome) -> String {
+        let (files, pins) = (outcome.entries, outcome.pins)
+        let bytes = outcome.freedBytes > 0 || files > 0 || pins == 0 ? ", \(ByteCount(outcome.freedBytes))" : ""
+        let released = "\(pins) \(pins == 1 ? "pin" : "pins")"
+        guard files > 0 || pins == 0 else { return released + bytes }
+        return "\(files) \(files == 1 ? "file" : "files")\(bytes)" + (pins == 0 ? "" : ", and \(released)")
     }
 }

@@ -33,7 +33,7 @@ extension LinkTarget {
             case .leftAlone(.scheme("data")): return nil
             case .leftAlone(let reason):
                 throw RepriseError(
-                    .notDownloadable, "The stream has a file that cannot be fetched over HTTP (\(reason)).")
+                    .notDownloadable, "The stream has a file that cannot be fetched over HTTP: \(reason.words).")
             }
         }
     }
@@ -45,4 +45,19 @@ extension URIReference {
         guard let url = try? ResourceURL(withoutFragment.text) else { return nil }
         return StreamFile(url: url, isKey: isKey)
     }
+}
+
+extension LinkTarget.Reason {
+    /// What is wrong with the address, for people.
+    fileprivate var words: String {
+        switch self {
+        case .scheme(let scheme): "its address begins with \(scheme.prefix(Self.mostShown)):"
+        case .userInformation: "its address has a user name or a password"
+        case .noHost: "its address has no host"
+        case .unreadable: "its address cannot be read"
+        }
+    }
+
+    /// Most characters of a scheme that are shown.
+    private static let mostShown = 32
 }

@@ -99,6 +99,16 @@ import Testing
         }
     }
 
+    @Test func aCommandToCopyEndsTheLine() {
+        let full = RepriseError(.storageFull, "Full.")
+        func lines(_ reason: String) -> [String]? {
+            DownloadTrouble(.waiting(.space, full), reason: reason)?.lines
+        }
+        let help = "It goes on by itself when there is room."
+        #expect(lines("The disk is full.") == ["The disk is full. \(help)"])
+        #expect(lines("Raise it with: reprise limit t SIZE") == ["Raise it with: reprise limit t SIZE", help])
+    }
+
     @Test func whatHelpsDependsOnTheState() {
         let refused = RepriseError(.originRefused, "The origin answered 401.")
         func trouble(_ state: Download.State) -> DownloadTrouble? { DownloadTrouble(state, reason: "Why.") }

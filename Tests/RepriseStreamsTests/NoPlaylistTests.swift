@@ -106,6 +106,16 @@ import Testing
         }
     }
 
+    @Test("a stream with a file that cannot be fetched says what is wrong with its address")
+    func otherScheme() async throws {
+        let text = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\nfile:///etc/hosts\n\(Self.end)"
+        try await Self.run(Case(text: text, word: "")) { bench, resource in
+            try await bench.cache.downloads.add(resource)
+            let message = try await bench.cache.endedDownload().state.error?.message
+            #expect(message?.hasSuffix("over HTTP: its address begins with file:.") == true, "\(message ?? "")")
+        }
+    }
+
     @Test("an empty segment does not make a stream whole") func emptySegment() async throws {
         let text = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\ns1.ts\n\(Self.end)"
         try await Self.run(Case(text: text, word: "")) { bench, resource in

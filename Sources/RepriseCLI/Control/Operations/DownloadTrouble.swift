@@ -44,6 +44,12 @@ struct DownloadTrouble: Codable, Equatable, Sendable {
         (code, self.reason) = ("\(error.code)", reason)
     }
 
+    /// What happened and what helps, for people; a reason that ends with a command to copy has a line of its own.
+    var lines: [String] {
+        let reason = reason.printable
+        return reason.last?.isPunctuation == true ? ["\(reason) \(help)"] : [reason, help]
+    }
+
     private static func help(_ obstacle: Download.Obstacle) -> (String, String) {
         switch obstacle {
         case .network: ("network", "It is tried again by itself.")
