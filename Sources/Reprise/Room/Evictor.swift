@@ -73,7 +73,7 @@ actor Evictor {
     private func candidates(
         limit: Int, offset: Int, before date: Double? = nil, onlyLive: Bool = false, by hands: EvictionTarget
     ) async throws(RepriseError) -> [Index.Candidate] {
-        // However many titles there are, each is learnt once for one page.
+        // However many titles there are, each is read once for one page.
         var read: Set<CacheKey> = []
         while true {
             let page = try index.candidates(
