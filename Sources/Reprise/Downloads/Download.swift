@@ -48,8 +48,9 @@ public struct Download: Sendable, Identifiable {
     public let storedBytes: Int64
     /// Its length in bytes; `nil` while unknown, of a stream until all is stored.
     public let completeLength: Int64?
-    /// Bytes that its run has fetched, or the one with which it ended in this process.
-    package let arrivedBytes: Int64
+    /// Bytes that were stored before its run, or the one with which it ended in this process; `nil` while that is not
+    /// known.
+    package let storedBefore: Int64?
     /// Bytes per second that arrived in the last five seconds; `nil` unless it is running.
     public let bytesPerSecond: Double?
     /// Which networks it may use.
@@ -86,7 +87,7 @@ extension Download {
     package init(_ stream: Download, storedFiles: Int, missingFiles: Int, storedBytes: Int64) {
         (key, url, networkPolicy, selection) = (stream.key, stream.url, stream.networkPolicy, stream.selection)
         keyRule = stream.keyRule
-        (self.storedBytes, arrivedBytes, bytesPerSecond) = (storedBytes, stream.arrivedBytes, nil)
+        (self.storedBytes, storedBefore, bytesPerSecond) = (storedBytes, stream.storedBefore, nil)
         completeLength = missingFiles == 0 ? storedBytes : nil
         files = FileCount(stored: storedFiles, all: storedFiles + missingFiles)
         if case .queued = stream.state, missingFiles == 0 {
@@ -97,11 +98,11 @@ extension Download {
     }
 
     init(
-        _ item: DownloadQueue.Item, stream: StreamProgress?, bytesPerSecond: Double? = nil, arrivedBytes: Int64 = 0
+        _ item: DownloadQueue.Item, stream: StreamProgress?, bytesPerSecond: Double? = nil, storedBefore: Int64? = nil
     ) {
         (key, url, networkPolicy) = (item.key, item.request.url, item.request.networkPolicy)
         (storedBytes, completeLength) = (item.storedBytes, item.completeLength)
-        (self.arrivedBytes, self.bytesPerSecond) = (arrivedBytes, bytesPerSecond)
+        (self.storedBefore, self.bytesPerSecond) = (storedBefore, bytesPerSecond)
         files = stream.map { FileCount(stored: $0.storedFiles, all: $0.files) }
         (selection, keyRule, lastError) = (item.selection, item.keyRule, item.lastError)
         state =

@@ -4,6 +4,8 @@ struct DownloadFigures: Sendable {
     private struct Arrivals {
         let run: DownloadQueue.Run
         var bytes: Int64 = 0
+        /// Bytes of the file that were stored when its fetch began; `nil` before.
+        var storedBefore: Int64?
         /// `nil` once the run has ended.
         var rate: TransferRate?
     }
@@ -19,6 +21,12 @@ struct DownloadFigures: Sendable {
     mutating func begin(_ run: DownloadQueue.Run, of key: CacheKey, at time: Duration) {
         arrivals[key] = Arrivals(run: run, rate: TransferRate(at: time))
         hours[key] = nil
+    }
+
+    /// The run has begun to fetch the file, of which so many bytes were stored.
+    mutating func began(_ run: DownloadQueue.Run, of key: CacheKey, stored: Int64) {
+        guard arrivals[key]?.run == run else { return }
+        arrivals[key]?.storedBefore = stored
     }
 
     /// A download waits for its hours because of `error`; returns whether that is news.
@@ -52,14 +60,26 @@ struct DownloadFigures: Sendable {
         }
     }
 
-    /// The download is another one now, or none any more; `stream` is how far it is, as a stream.
-    mutating func reset(_ key: CacheKey, to stream: StreamProgress? = nil) { streams[key] = stream }
+    /// The download is another one now; `stream` is how far it is, as a stream.
+    mutating func reset(_ key: CacheKey, to stream: StreamProgress?) { streams[key] = stream }
+
+    /// There is no such download any more.
+    mutating func remove(_ key: CacheKey) {
+        arrivals[key] = nil
+        streams[key] = nil
+        told[key] = nil
+        hours[key] = nil
+    }
 
     /// How far it is, if it is a stream.
     func stream(_ key: CacheKey) -> StreamProgress? { streams[key] }
 
-    /// Bytes that the last run in this process has fetched.
-    func arrivedBytes(_ key: CacheKey) -> Int64 { arrivals[key]?.bytes ?? 0 }
+    /// Bytes that were stored before the last run in this process; `nil` while that is not known.
+    func storedBefore(_ key: CacheKey) -> Int64? {
+        guard let last = arrivals[key] else { return nil }
+        guard let stream = streams[key] else { return last.storedBefore }
+        return max(0, stream.storedBytes - last.bytes)
+    }
 
     /// Bytes per second of a run; 0 for one that has ended.
     func bytesPerSecond(of key: CacheKey, at time: Duration) -> Double {

@@ -7,20 +7,23 @@ struct DownloadRun: Sendable {
     private let engine: Engine
     /// Told the number of bytes that have arrived; of a stream, also how far it is.
     private let report: @Sendable (Int, StreamProgress?) -> Void
+    /// Told how many bytes of the first file were stored when its fetch began.
+    private let began: @Sendable (Int64) -> Void
 
     /// Files of a stream that are fetched at once, unless the title has a tag with a limit: what arrives of one file is
     /// not counted yet where the next one is held to the limit.
     private static let width = 3
 
     init(
-        _ item: DownloadQueue.Item, engine: Engine, report: @escaping @Sendable (Int, StreamProgress?) -> Void
+        _ item: DownloadQueue.Item, engine: Engine, began: @escaping @Sendable (Int64) -> Void = { _ in },
+        report: @escaping @Sendable (Int, StreamProgress?) -> Void
     ) {
         var request = item.request
         request.demand = .download
         stream = StreamFiles(
             key: item.key, request: request, engine: engine,
             keyPolicy: item.keyRule?.policy ?? engine.configuration.keyPolicy)
-        (selection, self.engine, self.report) = (item.selection, engine, report)
+        (selection, self.engine, self.began, self.report) = (item.selection, engine, began, report)
     }
 
     /// Fetches the missing bytes.
@@ -52,7 +55,7 @@ struct DownloadRun: Sendable {
     private func fetchListed(noting old: Mutex<Set<CacheKey>>) async throws {
         var count = 0
         let fetched = try await again {
-            try await stream.first.fetch(returningUpTo: stream.textLimit) {
+            try await stream.first.fetch(returningUpTo: stream.textLimit, began: began) {
                 count += $0
                 report($0, nil)
             }

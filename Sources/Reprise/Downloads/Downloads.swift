@@ -201,9 +201,9 @@ public final class Downloads: Sendable {
             case .running:
                 return Download(
                     item, stream: stream, bytesPerSecond: figures.bytesPerSecond(of: item.key, at: now),
-                    arrivedBytes: figures.arrivedBytes(item.key))
+                    storedBefore: figures.storedBefore(item.key))
             case .done, .failed:
-                return Download(item, stream: stream, arrivedBytes: figures.arrivedBytes(item.key))
+                return Download(item, stream: stream, storedBefore: figures.storedBefore(item.key))
             case .queued, .waiting, .paused: return Download(item, stream: stream)
             }
         }
@@ -275,7 +275,7 @@ public final class Downloads: Sendable {
     @discardableResult
     func cancel(_ key: CacheKey) -> [Task<Void, Never>] {
         let wait = state.withLock { state in
-            state.figures.reset(key)
+            state.figures.remove(key)
             return state.waits.removeValue(forKey: key)
         }
         wait?.cancel()
@@ -370,7 +370,10 @@ public final class Downloads: Sendable {
     private func run(_ run: DownloadQueue.Run, of item: DownloadQueue.Item) async -> DownloadQueue.Ending {
         guard let engine else { return .canceled }
         do {
-            try await DownloadRun(item, engine: engine) { [weak self] count, stream in
+            let began: @Sendable (Int64) -> Void = { [weak self] stored in
+                self?.state.withLock { $0.figures.began(run, of: item.key, stored: stored) }
+            }
+            try await DownloadRun(item, engine: engine, began: began) { [weak self] count, stream in
                 self?.note(count, stream, of: item.key, in: run)
             }.fetch()
             return .done

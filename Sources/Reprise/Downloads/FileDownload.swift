@@ -23,10 +23,12 @@ struct FileDownload: Sendable {
     /// Reads the whole representation, which fetches the missing bytes; `arrived` is told the length of each piece that
     /// was fetched.
     ///
-    /// Returns the bytes too if they are at most as many as `limit` says of the metadata. Throws as soon as it turns
+    /// `began` is told how many bytes were stored when it began. Returns the bytes too if they are at most as many as
+    /// `limit` says of the metadata. Throws as soon as it turns
     /// out that the bytes cannot be stored: no reader needs them.
     func fetch(
-        returningUpTo limit: (ContentInformation) -> Int64? = { _ in nil }, arrived: (Int) -> Void
+        returningUpTo limit: (ContentInformation) -> Int64? = { _ in nil }, began: (Int64) -> Void = { _ in },
+        arrived: (Int) -> Void
     ) async throws -> Fetched {
         let resource = try engine.resource(key)
         // Before anything is fetched or evicted for it.
@@ -44,6 +46,7 @@ struct FileDownload: Sendable {
         let read = try await open(nil, storesOnlyWhole: true)
         defer { read.cancel() }
         if read.isOfEmptyFile { return Fetched(information: read.information, bytes: []) }
+        began(read.storedBefore)
         try await checkTag(adding: try await missing(of: read))
         var isFetched = false
         let bytes = try await bytes(of: read, upTo: limit(read.information)) { count in

@@ -217,6 +217,12 @@ public final class MediaRead: AsyncSequence, Sendable {
         before.onEnd?(served, before.first)
     }
 
+    /// Bytes of the file that were stored when the read began; 0 once it has ended, and if it bypasses the store.
+    var storedBefore: Int64 {
+        guard case .generation(let generation, let reader) = state.withLock({ $0.source }) else { return 0 }
+        return generation.ask { $0.schedule.readers[reader]?.stored.byteCount ?? 0 }
+    }
+
     private func leave(_ generation: LiveGeneration, as reader: FetchSchedule.ReaderID) {
         generation.removeReader(reader)
         if isUse { generation.noteUse() }

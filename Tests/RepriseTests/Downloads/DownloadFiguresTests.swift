@@ -11,7 +11,23 @@ import Testing
         figures.begin(1, of: Self.key, at: .zero)
         for second in 1...4 { figures.note(50_000, nil, of: Self.key, in: 1, at: .seconds(second)) }
         #expect(figures.bytesPerSecond(of: Self.key, at: .seconds(4)) == 50_000)
-        #expect(figures.arrivedBytes(Self.key) == 200_000)
+    }
+
+    @Test func whatWasStoredBeforeIsKnownOnceTheFetchHasBegun() {
+        var figures = DownloadFigures()
+        figures.begin(1, of: Self.key, at: .zero)
+        #expect(figures.storedBefore(Self.key) == nil)
+        figures.began(1, of: Self.key, stored: 700)
+        figures.begin(2, of: Self.key, at: .seconds(1))
+        figures.began(1, of: Self.key, stored: 800)
+        #expect(figures.storedBefore(Self.key) == nil, "of the run before")
+        figures.began(2, of: Self.key, stored: 900)
+        #expect(figures.storedBefore(Self.key) == 900)
+        let stream = StreamProgress(files: 2, storedFiles: 1, storedBytes: 1000)
+        figures.note(300, stream, of: Self.key, in: 2, at: .seconds(2))
+        #expect(figures.storedBefore(Self.key) == 700, "of a stream, what has not arrived")
+        figures.remove(Self.key)
+        #expect(figures.storedBefore(Self.key) == nil && figures.stream(Self.key) == nil)
     }
 
     @Test func aRunThatHasEndedArrivesNoMore() {
@@ -21,11 +37,11 @@ import Testing
         let isNews = figures.end(1, of: Self.key, with: .done)
         #expect(isNews)
         figures.note(10, StreamProgress(files: 1), of: Self.key, in: 1, at: .seconds(2))
-        #expect(figures.arrivedBytes(Self.key) == 10 && figures.stream(Self.key) == nil)
+        #expect(figures.stream(Self.key) == nil)
         #expect(figures.bytesPerSecond(of: Self.key, at: .seconds(2)) == 0)
         figures.begin(2, of: Self.key, at: .seconds(3))
         figures.note(10, nil, of: Self.key, in: 1, at: .seconds(4))
-        #expect(figures.arrivedBytes(Self.key) == 0)
+        #expect(figures.bytesPerSecond(of: Self.key, at: .seconds(4)) == 0)
     }
 
     @Test func anAttemptThatFailsLikeTheOneBeforeIsNoNews() {

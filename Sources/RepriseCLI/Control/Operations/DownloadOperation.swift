@@ -97,10 +97,12 @@ struct DownloadOperation: ControlOperation {
                 teller.wait(because: nil)
             }
             // Where the file has changed, what an earlier run had stored of it is gone.
-            let stored = max(0, download.storedBytes - download.arrivedBytes)
+            let stored = min(download.storedBefore ?? download.storedBytes, download.storedBytes)
             let isOther = teller.report.total.map { $0 != download.completeLength } ?? false
-            // The first look may come before the run.
-            if !isFirst || download.arrivedBytes > 0, isOther || !teller.report.hasBegun {
+            // The first look may come before the run, and a run is told of before its file is looked up.
+            var hasBegun = download.storedBefore != nil
+            if case .running = download.state {} else { hasBegun = hasBegun || !isFirst }
+            if hasBegun, isOther || !teller.report.hasBegun {
                 teller.begin(total: download.completeLength, stored: stored)
             }
             teller.note(bytes: download.storedBytes, fromStore: stored)
