@@ -90,6 +90,22 @@ struct ExportedMediaTests {
         return outcome.output.split(separator: "\n").joined(separator: " ")
     }
 
+    /// Downloads the variants that consist of `files`, with their subtitles; returns their URL and the cache.
+    private static func downloaded(
+        _ files: [String: [UInt8]], from site: Site
+    ) async throws -> (url: String, cache: String) {
+        for (name, bytes) in files {
+            site.origin.set(
+                TestOrigin.Resource(.bytes(bytes), mediaType: StreamMedia.type(of: name), etag: "\"\(name)\""),
+                at: "/show/\(name)")
+        }
+        let url = site.origin.url("/show/\(StreamMedia.variants.index)")
+        let cache = site.directory.path(of: "cache")
+        let pin = try await Command.run(["pin", "--download", "--subtitles", "all", "--cache-dir", cache, url])
+        #expect(pin.exit == .status(0), "\(pin)")
+        return (url, cache)
+    }
+
     @Test(
         "languages get into the file, by the names that its container has for them",
         arguments: [("film.mp4", "deu", "por"), ("film.mov", "ger", "por"), ("film.mkv", "de", "pt-BR")])
@@ -100,15 +116,7 @@ struct ExportedMediaTests {
             .replacing("TYPE=SUBTITLES,", with: "TYPE=SUBTITLES,LANGUAGE=\"pt-BR\",")
         files[StreamMedia.variants.index] = Array(master.utf8)
         try await Site.run { site async throws in
-            for (name, bytes) in files {
-                site.origin.set(
-                    TestOrigin.Resource(.bytes(bytes), mediaType: StreamMedia.type(of: name), etag: "\"\(name)\""),
-                    at: "/show/\(name)")
-            }
-            let url = site.origin.url("/show/\(StreamMedia.variants.index)")
-            let cache = site.directory.path(of: "cache")
-            let pin = try await Command.run(["pin", "--download", "--subtitles", "all", "--cache-dir", cache, url])
-            #expect(pin.exit == .status(0), "\(pin)")
+            let (url, cache) = try await Self.downloaded(files, from: site)
             let path = site.directory.path(of: name)
             let export = try await Command.run(["export", "--cache-dir", cache, url, "-o", path])
             #expect(export.exit == .status(0), "\(export)")
@@ -121,15 +129,7 @@ struct ExportedMediaTests {
     func subtitles() async throws {
         let files = try await StreamMedia.variants.make()
         try await Site.run { site async throws in
-            for (name, bytes) in files {
-                site.origin.set(
-                    TestOrigin.Resource(.bytes(bytes), mediaType: StreamMedia.type(of: name), etag: "\"\(name)\""),
-                    at: "/show/\(name)")
-            }
-            let url = site.origin.url("/show/\(StreamMedia.variants.index)")
-            let cache = site.directory.path(of: "cache")
-            let pin = try await Command.run(["pin", "--download", "--subtitles", "all", "--cache-dir", cache, url])
-            #expect(pin.exit == .status(0), "\(pin)")
+            let (url, cache) = try await Self.downloaded(files, from: site)
             func export(_ name: String, _ options: String...) async throws -> (path: String, errors: String) {
                 let path = site.directory.path(of: name)
                 let outcome = try await Command.run(["export", "--cache-dir", cache, url, "-o", path] + options)
