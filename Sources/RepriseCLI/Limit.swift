@@ -94,7 +94,7 @@ struct Limit: AsyncParsableCommand {
             + tags.map { tag in
                 line(
                     "\(ByteCount(tag.allocatedBytes))", tag.limit.map { "\(ByteCount($0))" } ?? "none",
-                    "\(ByteCount(tag.keptBytes))", "\(tag.titleCount)", "#\(tag.name)")
+                    "\(ByteCount(tag.keptBytes))", "\(tag.titleCount)", "#\(tag.name.printable)")
             }
     }
 

@@ -29,6 +29,11 @@ struct TitleCommand: AsyncParsableCommand {
     func validate() throws {
         if name == "" { throw ValidationError("--name is empty; to remove it: --clear.") }
         if tag == "" { throw ValidationError("--tag is empty; to remove it: --clear.") }
+        for (option, text) in [("--name", name), ("--tag", tag)] {
+            // What stands in an argument for bytes that are no UTF-8.
+            guard text?.unicodeScalars.contains("\u{FFFD}") == true else { continue }
+            throw ValidationError("\(option) is no UTF-8: it has bytes for which U+FFFD stands.")
+        }
         if clear != (name == nil && tag == nil) {
             throw ValidationError("Give --name, --tag or both, or else --clear.")
         }
@@ -39,7 +44,8 @@ struct TitleCommand: AsyncParsableCommand {
             let outcome = try await cache.perform(
                 TitleOperation(url: url, title: name, tag: tag, clear: clear, names: try names.names(cache)))
             let words = [outcome.title, outcome.tag.map { "#\($0)" }].compactMap { $0 }.joined(separator: "  ")
-            try Terminal.print("\(outcome.url)\(words.isEmpty ? " has no name and no tag now." : "  \(words)")")
+            try Terminal.print(
+                "\(outcome.url)\(words.isEmpty ? " has no name and no tag now." : "  \(words.printable)")")
         }
     }
 }

@@ -43,7 +43,7 @@ extension PageDocument {
     private func writeTitle(_ item: TitlesReport.Item, to page: inout Markup) {
         page.tags("<li class=\"item\"><div>")
         writeName(item.name, ofURL: item.url, link: "-/play?id=" + item.id, to: &page)
-        for mark in [item.kept == "first" ? "beginning kept" : item.kept, item.tag.map { "#" + $0 }] {
+        for mark in [item.kept == "first" ? "beginning kept" : item.kept, item.tag.map { "#" + ShownText.plain($0) }] {
             if let mark { page.element("<span class=\"badge\"><bdi>", mark, "</bdi></span>") }
         }
         if item.isStream { page.tags("<span class=\"badge\"><bdi>stream</bdi></span>") }
@@ -112,13 +112,14 @@ extension PageDocument {
 
     private func writeName(_ name: String? = nil, ofURL url: String, link: String? = nil, to page: inout Markup) {
         let (file, host) = ShownText.name(of: url)
+        let shown = name.map { ShownText.plain($0) } ?? file
         page.tags("<span class=\"name\">")
         if let link {
             page.tags("<a")
             page.attribute("href", link)
-            page.element("><bdi>", name ?? file, "</bdi></a>")
+            page.element("><bdi>", shown, "</bdi></a>")
         } else {
-            page.element("<bdi>", name ?? file, "</bdi>")
+            page.element("<bdi>", shown, "</bdi>")
         }
         page.element("</span><span class=\"host\"><bdi>", host, "</bdi></span>")
     }

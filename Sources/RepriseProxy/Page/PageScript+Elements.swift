@@ -62,7 +62,7 @@ extension PageScript {
         };
         const part = (node, className) => node.querySelector("." + className);
         const showName = (node, item) => {
-          node.dataset.name = item.name ?? nameOf(item.url).file;
+          node.dataset.name = item.name ? plain(item.name) : nameOf(item.url).file;
           put(part(node, "name").firstChild, node.dataset.name);
         };
         const showFacts = (node, facts) => put(part(node, "facts"), facts.filter(Boolean).join(" · "));

@@ -7,7 +7,7 @@ extension PageScript {
           node.item = item;
           showName(node, item);
           const kept = item.kept === "first" ? "beginning kept" : item.kept;
-          const marks = [kept, item.tag && "#" + item.tag, item.isStream && "stream"].filter(Boolean);
+          const marks = [kept, item.tag && "#" + plain(item.tag), item.isStream && "stream"].filter(Boolean);
           const badges = part(node, "badges");
           if (badges.dataset.marks !== marks.join()) {
             badges.dataset.marks = marks.join();

@@ -30,7 +30,9 @@ extension PageScript {
           const date = new Date(seconds * 1000);
           return Date.now() - date < 864e5 ? date.toTimeString().slice(0, 8) : date.toISOString().slice(0, 10);
         };
-        const decoded = text => { try { return decodeURIComponent(text) } catch { return text } };
+        // Without characters that turn around what is shown behind them.
+        const plain = text => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
+        const decoded = text => { try { return plain(decodeURIComponent(text)) } catch { return text } };
         const nameOf = url => {
           const rest = url.slice(url.indexOf("://") + 3).replace(/\?…$/, ""), host = rest.split("/")[0];
           return { file: decoded(rest.slice(host.length).split("/").filter(Boolean).pop() ?? host), host };

@@ -40,7 +40,12 @@ enum ShownText {
     }
 
     /// RFC 3986 §2.1; what is not encoded as it must be stays as it is.
-    private static func decoded(_ text: String) -> String { text.removingPercentEncoding ?? text }
+    private static func decoded(_ text: String) -> String { plain(text.removingPercentEncoding ?? text) }
+
+    /// The text without characters that turn around what is shown behind them.
+    static func plain(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.filter { !$0.isDirectionalFormatting }))
+    }
 
     /// What a stored bar shows, in words.
     static func stored(_ stored: Int64, of length: Int64?, parts: Int) -> String {

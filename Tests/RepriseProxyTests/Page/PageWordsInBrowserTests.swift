@@ -46,6 +46,9 @@ struct PageWordsInBrowserTests {
             #expect(
                 try await results("[percent(0, 0), percent(-5, 10), percent(20, 10), percentOf(0.999999999999)]")
                     == ["0 %", "0 %", "100 %", "99 %"])
+            let urls = ["https://a.example/a%E2%80%AEb%20%E2%81%A6c", "http://a.example/%zz.mp4?…"]
+            let names = urls.map { ShownText.name(of: $0).file }
+            #expect(try await results("['\(urls.joined(separator: "','"))'].map(url => nameOf(url).file)") == names)
             let bar = StoredBar(spans: [[0, 250], [99_999, 100_000], [7, 7]], length: 100_000, words: "x")
             let places = try await results(
                 "[[0, 250], [99999, 100000], [7, 7]].flatMap(([from, to]) => placeOf(from, to, 100000))")

@@ -41,11 +41,21 @@ import Testing
             ("http://a.example:8080/", "a.example:8080", "a.example:8080"), ("https://a.example/x/", "x", "a.example"),
             ("https://a.example/%zz.mp4", "%zz.mp4", "a.example"), ("https://a.example/%3Cb%3E", "<b>", "a.example"),
             ("https://a.example/film.mp4?…", "film.mp4", "a.example"),
+            ("https://a.example/%E2%80%AEfilm%E2%80%AC%E2%81%A6.mp4%E2%81%A9", "film.mp4", "a.example"),
         ]) func names(url: String, file: String, host: String)
     {
         let name = ShownText.name(of: url)
         #expect(name.file == file)
         #expect(name.host == host)
+    }
+
+    @Test("names keep marks of direction, and lose what turns around the text behind them (UAX #9 §2)")
+    func turnedText() {
+        let turning = [
+            "\u{202A}", "\u{202B}", "\u{202C}", "\u{202D}", "\u{202E}", "\u{2066}", "\u{2067}", "\u{2068}", "\u{2069}",
+        ]
+        for character in turning { #expect(ShownText.plain("a\(character)b") == "ab") }
+        for text in ["a\u{200E}b", "a\u{200F}b", "שלום", "a\u{2065}b"] { #expect(ShownText.plain(text) == text) }
     }
 
     @Test func storedBytes() {
