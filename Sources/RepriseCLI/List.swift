@@ -89,8 +89,8 @@ struct List: AsyncParsableCommand {
             guard tag == nil || stored.title.tag == tag, !complete || stored.isComplete else { return nil }
             let title = stored.title
             var text = Self.line(stored.storedBytes, share: stored.share, url: title.url, retention: title.retention)
-            if let name = title.name { text += "  \(name)" }
-            if let tag = title.tag { text += "  #\(tag)" }
+            if let name = title.name { text += "  \(name.printable)" }
+            if let tag = title.tag { text += "  #\(tag.printable)" }
             if title.isStream || stored.outline != nil {
                 let format = stored.outline.map { "\($0.formatName) " } ?? ""
                 text += "  (\(format)stream, \(stored.fileCount) \(stored.fileCount == 1 ? "file" : "files"))"
@@ -111,9 +111,12 @@ struct List: AsyncParsableCommand {
         }
     }
 
+    /// `share` of 1 in percent, rounded down, so that only the whole is 100 %.
+    static func percent(_ share: Double) -> String { "\(Int((share * 100).rounded(.down))) %" }
+
     private static func line(_ stored: Int64, share: Double?, url: ResourceURL, retention: Retention) -> String {
         let size = "\(ByteCount(stored))".leftPadded(9)
-        let percent = share.map { "\(Int(($0 * 100).rounded(.down))) %" } ?? "? %"
+        let percent = share.map { Self.percent($0) } ?? "? %"
         let mark = retention.mark.map { "  [\($0)]" } ?? ""
         return "\(size)  \(percent.leftPadded(5))  \(url)\(mark)"
     }
@@ -132,7 +135,8 @@ struct EntryReport: Encodable {
     /// How much of the beginning is kept.
     let keptFirst: String?
     let completeLength: Int64?
-    let complete: Bool
+    /// Whether it plays to its end without the origin.
+    var complete: Bool
     let mediaType: String?
     let etag: String?
     let lastModified: String?

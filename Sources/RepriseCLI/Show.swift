@@ -45,6 +45,7 @@ struct Show: AsyncParsableCommand {
             if json {
                 var report = EntryReport(entry, spans: stored.map { [$0.lowerBound, $0.upperBound] })
                 report.stream = stream.map { StreamReport($0) }
+                report.complete = stream?.isComplete ?? entry.isComplete
                 report.splicingHost = try inspector.splicingHost(of: entry)?.host
                 return try Terminal.printJSON(report)
             }

@@ -14,7 +14,8 @@ struct StreamPicture {
         let count = stream.members.count
         let kind = "\(stream.formatName)\(stream.isLive ? ", live" : "")"
         try Terminal.print(
-            "\(kind), \(ByteCount(stream.storedBytes)) in \(count) \(count == 1 ? "file" : "files")")
+            "\(kind), \(ByteCount(stream.storedBytes)) in \(count) \(count == 1 ? "file" : "files")"
+                + (stream.storedShare.map { ", \(List.percent($0))" } ?? ""))
         let labels = stream.tracks.map(\.label)
         let width = labels.map(\.count).max() ?? 0
         for (track, label) in zip(stream.tracks, labels) {
@@ -49,9 +50,10 @@ extension StreamTrack {
 }
 
 extension String {
-    /// The text without control characters, which a terminal would obey.
+    /// The text without control characters, which a terminal would obey, and without those that turn a line around.
     var printable: String {
-        String(String.UnicodeScalarView(unicodeScalars.filter { $0.properties.generalCategory != .control }))
+        let shown = unicodeScalars.filter { $0.properties.generalCategory != .control && !$0.isDirectionalFormatting }
+        return String(String.UnicodeScalarView(shown))
     }
 }
 
@@ -79,13 +81,15 @@ struct StreamReport: Encodable {
     let live: Bool
     let files: Int
     let storedBytes: Int64
+    /// That of a variant with the sound that it needs.
+    let storedShare: Double?
     let tracks: [Track]
 
     init(_ stream: StreamOutline) {
         format = stream.formatName
         live = stream.isLive
         files = stream.members.count
-        storedBytes = stream.storedBytes
+        (storedBytes, storedShare) = (stream.storedBytes, stream.storedShare)
         tracks = stream.tracks.map { track in
             Track(
                 kind: track.kind.rawValue, url: track.url, name: track.name, language: track.language,

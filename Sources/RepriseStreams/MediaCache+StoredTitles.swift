@@ -3,10 +3,10 @@ public import Reprise
 extension MediaCache {
     /// The titles that play to their end without the origin, or those that do not, the most recently used first.
     ///
-    /// A file plays when it is complete. A stream plays when its playlists are stored, it is not live, and of one of
-    /// its variants all segments are stored; where the sound has playlists of its own, those are not looked at. Reads
-    /// all stored playlists, so that its time grows with them. Waits for the disk. Throws ``RepriseError`` with code
-    /// `storageUnavailable`.
+    /// A file plays when it is complete. A stream plays when its playlists are stored, it is not live, and all segments
+    /// of one of its variants are stored, with those of one rendition of the sound that belongs to it, where that has
+    /// playlists of its own. Reads all stored playlists, so that its time grows with them. Waits for the disk. Throws
+    /// ``RepriseError`` with code `storageUnavailable`.
     public func titles(complete: Bool) async throws -> [Title] {
         guard let inspector = await inspector() else { return [] }
         return try await withTaskExecutorPreference(DiskExecutor.shared) {

@@ -42,9 +42,15 @@ extension Download {
             let named = try await PlaylistPlanner().files(of: first, selection: selection, load: document)
             guard let named else { return nil }
             for file in named {
-                guard let entry = files.entry(at: file.url, in: key.partition), entry.isComplete else {
+                guard let entry = files.entry(at: file.url, in: key.partition),
+                    file.content.objection(to: entry.information, at: file.url) == nil
+                else {
                     missing += 1
-                    storedBytes += files.entry(at: file.url, in: key.partition)?.storedBytes ?? 0
+                    continue
+                }
+                guard entry.isComplete else {
+                    missing += 1
+                    storedBytes += entry.storedBytes
                     continue
                 }
                 members.withLock { $0[entry.key] = entry }

@@ -73,7 +73,7 @@ package struct StoredTitle: Sendable {
     /// Bytes of media on disk.
     package var storedBytes: Int64 { max(title.storedBytes, outline?.storedBytes ?? 0) }
 
-    /// The stored share, from 0 to 1: of a stream, that of the track that is stored best; `nil` if it is not known.
+    /// The stored share, from 0 to 1: of a stream, ``StreamOutline/storedShare``; `nil` if it is not known.
     package var share: Double? {
         if outline != nil || title.isStream { return outline?.storedShare }
         guard let entry else { return 0 }
@@ -82,7 +82,6 @@ package struct StoredTitle: Sendable {
 
     /// Whether it plays to its end without the origin.
     package var isComplete: Bool {
-        guard let outline else { return entry?.isComplete == true && !title.isStream }
-        return !outline.isLive && (outline.storedShare ?? 0) >= 1
+        outline?.isComplete ?? (entry?.isComplete == true && !title.isStream)
     }
 }

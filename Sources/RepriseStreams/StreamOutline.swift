@@ -20,11 +20,15 @@ package struct StreamOutline: Sendable {
     /// Number of bytes that are stored of its files.
     package var storedBytes: Int64 { members.values.reduce(0) { $0 + $1.storedBytes } }
 
-    /// The stored share of the track that is stored best, from 0 to 1; `nil` if no track is listed.
-    package var storedShare: Double? {
-        let main = tracks.filter { $0.kind == .video || $0.kind == .media }
-        return (main.isEmpty ? tracks : main).compactMap(\.storedShare).max()
-    }
+    /// The stored share, from 0 to 1, of the variant of which most is stored, with the sound that it needs; `nil` if no
+    /// track is listed.
+    package private(set) var storedShare: Double?
+
+    /// Whether it plays to its end without the origin.
+    package var isComplete: Bool { !isLive && storedShare ?? 0 >= 1 }
+
+    /// The tracks that the links of a multivariant playlist lead to, as indices in ``tracks``.
+    private var tracksOfLinks: [Int: Int] = [:]
 
     /// The outline of the stream whose playlist is `entry`; `nil` if that is no complete playlist, or names nothing.
     package init?(_ entry: CacheEntry, in files: StoredFiles) {
@@ -55,6 +59,7 @@ package struct StreamOutline: Sendable {
             fill(&track, from: list, base: base, in: files)
             isLive = list.media.isLive
             tracks.append(track)
+            storedShare = track.storedShare
             return
         }
         let multivariant = list.multivariant
@@ -68,6 +73,16 @@ package struct StreamOutline: Sendable {
         for variant in multivariant.iFrameVariants + multivariant.imageVariants {
             add(variant, as: .images, of: list, base: base, in: files)
         }
+        storedShare = share(of: multivariant)
+    }
+
+    private func share(of playlist: MultivariantPlaylist) -> Double? {
+        func track(_ link: Int?) -> StreamTrack? { link.flatMap { tracksOfLinks[$0] }.map { tracks[$0] } }
+        // Sound alone stands beside what has a picture.
+        let pictures = playlist.variants.filter { track($0.link)?.kind != .audio }
+        let variants = pictures.isEmpty ? playlist.variants : pictures
+        guard !variants.isEmpty else { return tracks.compactMap(\.storedShare).max() }
+        return PlayableShare.best(of: variants, with: playlist.renditions) { track($0)?.storedShare }
     }
 
     private mutating func add(
@@ -94,6 +109,7 @@ package struct StreamOutline: Sendable {
         if let known = tracks.firstIndex(where: { $0.url == track.url }) {
             // A rendition that is a variant, too: sound alone.
             if tracks[known].width == nil { tracks[known].become(track) }
+            tracksOfLinks[link] = known
             return
         }
         if let entry = files.entry(at: url, in: self.entry.key.partition) {
@@ -107,6 +123,7 @@ package struct StreamOutline: Sendable {
                 isLive = isLive || media.media.isLive
             }
         }
+        tracksOfLinks[link] = tracks.count
         tracks.append(track)
     }
 
@@ -132,24 +149,27 @@ package struct StreamOutline: Sendable {
     private mutating func add(_ mpd: MPD, base: URIReference, in files: StoredFiles) {
         isLive = mpd.isDynamic
         var indices: [String: Int] = [:]
+        var shares: [PlayableShare.Period] = []
         for (period, value) in mpd.periods.enumerated() {
+            var share = PlayableShare.Period()
             for (set, adaptation) in value.adaptationSets.enumerated() {
                 for (number, representation) in adaptation.representations.enumerated() {
                     let path = MPD.Path(period: period, adaptationSet: set, representation: number)
-                    // The same representation goes on in the next period.
-                    let index =
-                        indices[representation.id]
-                        ?? {
-                            tracks.append(StreamTrack(representation, of: adaptation))
-                            return tracks.count - 1
-                        }()
-                    if !representation.id.isEmpty { indices[representation.id] = index }
-                    var track = tracks[index]
+                    var track = StreamTrack(representation, of: adaptation)
                     fill(&track, from: mpd, path: path, base: base, in: files)
-                    tracks[index] = track
+                    share.note(track)
+                    // The same representation goes on in the next period.
+                    if !representation.id.isEmpty, let index = indices[representation.id] {
+                        tracks[index].append(track)
+                    } else {
+                        indices[representation.id] = tracks.count
+                        tracks.append(track)
+                    }
                 }
             }
+            if !value.isEmpty { shares.append(share) }
         }
+        storedShare = PlayableShare.whole(of: shares)
     }
 
     private mutating func fill(
@@ -173,7 +193,7 @@ package struct StreamOutline: Sendable {
         let duration = length > 0 ? length : 1000
         let start = track.duration
         track.segmentCount += 1
-        track.duration = min(start + duration, 1 << 52)
+        track.duration = min(start + duration, StreamTrack.longest)
         guard let entry = note(target, in: files) else { return }
         let (share, byteCount) = files.stored(extent, of: entry)
         track.storedBytes += byteCount
@@ -192,7 +212,28 @@ package struct StreamOutline: Sendable {
     }
 }
 
+extension Period {
+    /// Whether nothing plays in it, neither what is described in it nor what is elsewhere.
+    fileprivate var isEmpty: Bool {
+        remote == nil && adaptationSets.allSatisfy { $0.remote == nil && $0.representations.isEmpty }
+    }
+}
+
 extension StreamTrack {
+    /// Adds what follows in the next period.
+    fileprivate mutating func append(_ next: StreamTrack) {
+        let start = duration
+        isListed = isListed || next.isListed
+        segmentCount += next.segmentCount
+        storedSegments += next.storedSegments
+        storedBytes += next.storedBytes
+        duration = min(start + next.duration, StreamTrack.longest)
+        for span in next.stored {
+            let (from, to) = (start + span.lowerBound, min(start + span.upperBound, duration))
+            if from < to { stored.insert(from..<to) }
+        }
+    }
+
     /// Takes what the playlist says of it in another place.
     fileprivate mutating func become(_ other: StreamTrack) {
         kind = other.kind

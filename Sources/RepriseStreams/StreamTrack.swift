@@ -14,6 +14,9 @@ package struct StreamTrack: Sendable {
         case media
     }
 
+    /// Longest time that is counted, in milliseconds: no computation with it overflows.
+    static let longest: Int64 = 1 << 52
+
     /// What it carries.
     package internal(set) var kind: Kind
     /// The URL of its playlist; `nil` in DASH, where the description has everything.

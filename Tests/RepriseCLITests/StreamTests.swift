@@ -55,7 +55,7 @@ import Testing
             #expect(show.exit == .status(0), "\(show)")
             let lines = show.output.split(separator: "\n").map(String.init)
             #expect(lines.first == url)
-            #expect(lines.dropFirst().first?.hasPrefix("HLS, 210 kB in 6 files") == true, "\(show.output)")
+            #expect(lines.dropFirst().first?.hasPrefix("HLS, 210 kB in 6 files, 29 %") == true, "\(show.output)")
             #expect(lines.contains { $0.contains("video 1920x1080 5.2 Mbit/s") && $0.contains("2 of 4, 210 kB") })
             #expect(lines.contains { $0.contains("video 640x360 800 kbit/s") && $0.contains("not stored") })
             #expect(lines.contains { $0.contains("audio en \"English\"") && $0.contains("0 of 2") })
@@ -79,8 +79,10 @@ import Testing
                 }
                 let format: String
                 let live: Bool
+                let storedShare: Double?
                 let tracks: [Track]
             }
+            let complete: Bool
             let stream: Stream?
         }
         try await run { site async throws in
@@ -88,6 +90,8 @@ import Testing
                 "show", site.directory, ["--json", site.origin.url("/show/master.m3u8")])
             let stream = try #require(try Command.json(Shown.self, json).first?.stream)
             #expect(stream.format == "HLS" && !stream.live)
+            #expect(abs((stream.storedShare ?? 0) - 7 / 24) < 0.001)
+            #expect(try Command.json(Shown.self, json).first?.complete == false)
             #expect(stream.tracks.map(\.kind) == ["video", "video", "audio"])
             let high = try #require(stream.tracks.first)
             #expect(high.listed && high.segments == 4 && high.storedSegments == 2 && high.storedBytes == 210_000)
@@ -104,7 +108,9 @@ import Testing
             #expect(list.exit == .status(0), "\(list)")
             let lines = list.output.split(separator: "\n")
             #expect(lines.count == 3, "\(list.output)")
-            #expect(lines.contains { $0.hasSuffix("/show/master.m3u8  (HLS stream, 6 files)") && $0.contains("58 %") })
+            #expect(
+                lines.contains { $0.hasSuffix("/show/master.m3u8  (HLS stream, 6 files)") && $0.contains("29 %") },
+                "half of 58 %: no sound")
             #expect(lines.contains { $0.hasSuffix("/other.mp4") })
             #expect(lines.last == "2 titles, 212 kB", "\(list.output)")
             let files = try await Command.run("list", site.directory, ["--files"])
@@ -163,6 +169,24 @@ import Testing
             #expect(try await titles(site, "--tag", "later").map(\.files) == [0])
             let vain = try await Command.run("title", site.directory, [url])
             #expect(vain.exit == .status(64), "\(vain)")
+        }
+    }
+
+    @Test("a name that is no UTF-8 is refused, and one that turns text around is shown without that")
+    func namesThatTurnTheLine() async throws {
+        try await run { site async throws in
+            let url = site.origin.url("/show/master.m3u8")
+            for arguments in [["--name", "Pil\u{FFFD}t"], ["--name", "Pilot", "--tag", "\u{FFFD}"]] {
+                let refused = try await Command.run("title", site.directory, [url] + arguments)
+                #expect(refused.exit == .status(64) && refused.errors.contains("is no UTF-8"), "\(refused)")
+            }
+            #expect(try await titles(site).allSatisfy { $0.name == nil })
+            let (name, tag) = ("Pi\u{202E}lot\u{2069}", "\u{2066}show\u{202C}")
+            let named = try await Command.run("title", site.directory, [url, "--name", name, "--tag", tag])
+            #expect(named.output.hasSuffix("/show/master.m3u8  Pilot  #show\n"), "\(named)")
+            let list = try await Command.run("list", site.directory)
+            #expect(list.output.contains("master.m3u8  Pilot  #show  (HLS stream, 6 files)\n"), "\(list)")
+            #expect(try await titles(site, "--tag", tag).map(\.name) == [name], "JSON has it as it is")
         }
     }
 

@@ -77,6 +77,41 @@ import Testing
         }
     }
 
+    @Test(
+        "a stream whose sound has files of its own is complete only with all of one of them", arguments: [false, true])
+    func soundApart(isDASH: Bool) async throws {
+        try await Bench.run { bench async throws in
+            let first = isDASH ? "/film.mpd" : "/main.m3u8"
+            if isDASH {
+                let sets = ["video", "audio"].map { kind in
+                    """
+                    <AdaptationSet contentType="\(kind)"><SegmentTemplate media="\(kind)$Number$.ts" duration="4"
+                    startNumber="0"/><Representation id="\(kind)" bandwidth="1"/></AdaptationSet>
+                    """
+                }
+                let text =
+                    "<MPD type=\"static\" mediaPresentationDuration=\"PT12S\"><Period>\(sets.joined())</Period></MPD>"
+                bench.origin.set(
+                    TestOrigin.Resource(.bytes(Array(text.utf8)), mediaType: "application/dash+xml"), at: first)
+            } else {
+                let media = "#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID=\"a\",NAME=\"English\",URI=\"audio.m3u8\"\n"
+                let variant = "#EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO=\"a\"\nvideo.m3u8\n"
+                Self.publish("#EXTM3U\n\(media)\(variant)", at: first, bench)
+                for name in ["video", "audio"] { Self.publish(Self.list(name), at: "/\(name).m3u8", bench) }
+            }
+            let segments = ["video", "audio"].flatMap { name in (0..<3).map { "/\(name)\($0).ts" } }
+            for path in segments { bench.publish(path, length: 5_000, type: "video/mp2t") }
+            let lists = isDASH ? [first] : [first, "/video.m3u8", "/audio.m3u8"]
+            for path in lists + segments.dropLast() { _ = try await bench.bytes(path) }
+            await bench.cache.becomeIdle()
+            #expect(Self.paths(try await bench.cache.titles(complete: false)).contains(first))
+            #expect(Self.paths(try await bench.cache.titles(complete: true)).isEmpty)
+            _ = try await bench.bytes("/audio2.ts")
+            await bench.cache.becomeIdle()
+            #expect(Self.paths(try await bench.cache.titles(complete: true)).contains(first))
+        }
+    }
+
     @Test("without a store there are none")
     func withoutStore() async throws {
         try await Bench.run(isStoring: false) { bench async throws in

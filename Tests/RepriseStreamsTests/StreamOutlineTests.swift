@@ -126,6 +126,48 @@ import Testing
         }
     }
 
+    @Test("a stream of which a later period is not stored is not whole, whether its representations go on in it or not")
+    func periods() async throws {
+        for (first, second) in [("hd", "hd"), ("hd1", "hd2")] {
+            let periods = [first, second].enumerated().map { number, id in
+                """
+                <Period duration="PT4S"><AdaptationSet contentType="video"><SegmentTemplate media="\(number)-$Number$.m4s"
+                duration="4"/><Representation id="\(id)" bandwidth="900000"/></AdaptationSet></Period>
+                """
+            }
+            let files = [
+                "/m.mpd": "<MPD type=\"static\">\(periods.joined())</MPD>", "/0-1.m4s": "segment", "/1-1.m4s": "two",
+            ]
+            for stored in [["/m.mpd", "/0-1.m4s"], Array(files.keys)] {
+                try await look(files, stored: stored) { files, url throws in
+                    let stream = try #require(try outline(url("/m.mpd"), files))
+                    #expect(stream.tracks.map(\.name) == (first == second ? [first] : [first, second]))
+                    #expect(stream.tracks.map(\.segmentCount).reduce(0, +) == 2)
+                    let isWhole = stored.count == 3
+                    #expect(stream.storedShare == (isWhole ? 1 : 0.5) && stream.isComplete == isWhole)
+                }
+            }
+        }
+    }
+
+    @Test func soundAloneBesideAPictureDoesNotMakeAStreamWhole() async throws {
+        let files = [
+            "/m.m3u8": """
+            #EXTM3U
+            #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="English",URI="a.m3u8"
+            #EXT-X-STREAM-INF:BANDWIDTH=9,RESOLUTION=16x9,AUDIO="a"
+            v.m3u8
+            #EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"
+            a.m3u8
+
+            """, "/a.m3u8": "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\na.aac\n#EXT-X-ENDLIST\n", "/a.aac": "sound",
+        ]
+        try await look(files, stored: Array(files.keys)) { files, url throws in
+            let stream = try #require(try outline(url("/m.m3u8"), files))
+            #expect(stream.storedShare == 0.5 && !stream.isComplete)
+        }
+    }
+
     @Test func listsThatNameEachOtherEnd() async throws {
         let text = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n"
         let files = ["/a.m3u8": text + "b.m3u8\n", "/b.m3u8": text + "a.m3u8\n", "/c.m3u8": text + "c.m3u8\n"]
