@@ -9,6 +9,14 @@ extension RepriseError {
         return Self.words(of: cause).map { "\(message) (\($0))" } ?? message
     }
 
+    /// How a message ends if something came that a log-in may help against.
+    package static let logInQuestion = "is a log-in needed?"
+
+    /// Whether a log-in may help.
+    ///
+    /// The message tells it, because little else is recorded of a download's last error.
+    package var asksForLogIn: Bool { message.hasSuffix(Self.logInQuestion) }
+
     /// What `error` says, without what only programmers read (types, numbers, SQL, paths of sources); `nil` if nothing
     /// is left.
     static func words(of error: any Error) -> String? {

@@ -6,13 +6,13 @@ extension PlaylistPlanner {
     package func objection(
         to information: ContentInformation?, beginning bytes: [UInt8]?, at url: ResourceURL
     ) -> RepriseError? {
-        let type = MediaType(information?.mediaType)?.essence
-        guard PlaylistFormat.isStreamDeclared(by: type, name: url.lastPathComponent),
+        let type = MediaType(information?.mediaType)
+        guard PlaylistFormat.isStreamDeclared(by: type?.essence, name: url.lastPathComponent),
             bytes.map({ PlaylistFormat(of: $0) == nil }) ?? true
         else { return nil }
         let place = "in place of the playlist \(url.redacted)"
-        if type.map(Self.pageTypes.contains) == true || Self.beginsPage(bytes ?? []) {
-            return RepriseError(.notDownloadable, "The origin sent a page \(place): is a log-in needed?")
+        if type?.isHTML == true || Self.beginsPage(bytes ?? []) {
+            return RepriseError(.notDownloadable, "The origin sent a page \(place): \(RepriseError.logInQuestion)")
         }
         guard let bytes else { return nil }
         guard !bytes.isEmpty else { return RepriseError(.notDownloadable, "The origin sent nothing \(place).") }
@@ -20,8 +20,6 @@ extension PlaylistPlanner {
             .notDownloadable,
             "The origin sent something else \(place): it begins neither with #EXTM3U nor with an MPD.")
     }
-
-    private static let pageTypes: Set<String> = ["text/html", "application/xhtml+xml"]
 
     /// Whether a text begins as HTML does, whatever its media type is.
     private static func beginsPage(_ bytes: [UInt8]) -> Bool {

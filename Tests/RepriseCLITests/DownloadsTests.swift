@@ -122,6 +122,9 @@ import Testing
         let other = RepriseError(.notDownloadable, "No sound in fr.")
         #expect(trouble(.failed(other))?.help.contains("--audio") == true)
         #expect(trouble(.failed(other))?.code == "notDownloadable")
+        let page = RepriseError(.notDownloadable, "The origin sent a page in place of X: \(RepriseError.logInQuestion)")
+        let help = trouble(.failed(page))?.help
+        #expect(help?.contains("--authorize-command") == true && help?.contains("--audio") == false, "\(help ?? "")")
         let queued = DownloadTrouble(.queued, lastError: refused, reason: "Why.")
         #expect(queued?.waitsFor == nil && queued?.code == "originRefused" && queued?.reason == "Why.")
         #expect(queued?.help == "It is tried again by the next command that fetches.")

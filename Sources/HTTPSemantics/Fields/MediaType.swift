@@ -10,7 +10,8 @@ package struct MediaType: Equatable {
         essence = "\(type)/\(subtype)".lowercased()
     }
 
-    var isHTML: Bool { essence == "text/html" || essence == "application/xhtml+xml" }
+    /// Whether this is a web page.
+    package var isHTML: Bool { essence == "text/html" || essence == "application/xhtml+xml" }
 
     /// Whether this is audio, video, or bytes of no declared kind, which many servers use for media; false for a
     /// playlist.

@@ -8,6 +8,8 @@ struct FileDownload: Sendable {
     let engine: Engine
     /// What a playlist says about the file.
     var role: StreamRole?
+    /// What it must be, as a playlist says.
+    var content: StreamContent?
     /// The titles that it is a file of.
     var titles: [TitleReference] = []
     /// How many removals of titles there were when that was known.
@@ -30,6 +32,7 @@ struct FileDownload: Sendable {
         returningUpTo limit: (ContentInformation) -> Int64? = { _ in nil }, began: (Int64) -> Void = { _ in },
         arrived: (Int) -> Void
     ) async throws -> Fetched {
+        try await forgetOther()
         let resource = try engine.resource(key)
         // Before anything is fetched or evicted for it.
         var count: Int64 = 0
@@ -55,6 +58,8 @@ struct FileDownload: Sendable {
         }
         if isFetched { resource.liveGeneration(for: request)?.noteUse() }
         try Task.checkCancellation()
+        // Where the origin did not say how long it is, that is known now.
+        if let objection = try await forgetOther() { throw objection }
         if let store = engine.store, let generation = resource.liveGeneration(for: request), !Self.isWhole(generation) {
             throw bypassed(read, in: store)
         }
@@ -89,7 +94,13 @@ struct FileDownload: Sendable {
         let read = try await engine.resource(key).open(
             ReadRequest(
                 range: range, origin: request, storesOnlyWhole: storesOnlyWhole, isUse: isUse, role: role,
-                titles: titles, asOf: asOf))
+                content: content, titles: titles, asOf: asOf))
+        if !read.isOfEmptyFile, let objection = objection(to: read.information) {
+            read.cancel()
+            // Another reader may have had it stored.
+            try await forgetOther()
+            throw objection
+        }
         guard read.passedThrough == nil || read.isOfEmptyFile && titles.isEmpty else {
             read.cancel()
             throw unstorable(read)
@@ -137,10 +148,26 @@ struct FileDownload: Sendable {
         try store.index.checkRoom(for: count, inTitleOf: title)
     }
 
+    /// Why a file with this metadata is not what a playlist says.
+    private func objection(to information: ContentInformation) -> RepriseError? {
+        content?.objection(to: information, at: request.url)
+    }
+
+    /// Drops a stored response that is something else than a playlist says, so that the origin is asked; returns why.
+    @discardableResult private func forgetOther() async throws -> RepriseError? {
+        guard content != nil, let generation = try await engine.resource(key).stored(for: request),
+            let objection = objection(to: generation.information)
+        else { return nil }
+        await engine.forget(generation, under: key)
+        return objection
+    }
+
     /// How many bytes are stored, and whether that is all, and may be used without asking the origin first; it is not
     /// asked.
     func stored() async throws -> (byteCount: Int64, isWhole: Bool) {
-        guard let generation = try await engine.resource(key).stored(for: request) else { return (0, false) }
+        guard let generation = try await engine.resource(key).stored(for: request),
+            objection(to: generation.information) == nil
+        else { return (0, false) }
         let isInvalidated = generation.information.responseTime == nil
         return (generation.storedRanges.byteCount, Self.isWhole(generation) && !isInvalidated)
     }

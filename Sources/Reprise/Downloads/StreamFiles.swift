@@ -84,7 +84,9 @@ struct StreamFiles: Sendable {
         var member = OriginRequest(url: url, fields: url.isSameHost(as: request.url) ? request.fields : [:])
         (member.networkPolicy, member.key, member.isForKey) = (request.networkPolicy, key, isKey)
         member.demand = request.demand
-        return FileDownload(key: key, request: member, engine: engine, role: role, titles: [title], asOf: asOf)
+        let content: StreamContent? = isKey ? .key : role?.kind == .segment ? .media : nil
+        return FileDownload(
+            key: key, request: member, engine: engine, role: role, content: content, titles: [title], asOf: asOf)
     }
 
     /// Records that the stored ones of `keys` are files of the title.

@@ -68,6 +68,9 @@ package struct StreamFile: Sendable, Hashable {
     /// segments are useless.
     package let isKey: Bool
 
+    /// What it must be.
+    package var content: StreamContent { isKey ? .key : .media }
+
     /// Creates a file.
     package init(url: ResourceURL, isKey: Bool = false) { (self.url, self.isKey) = (url, isKey) }
 }

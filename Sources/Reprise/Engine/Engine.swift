@@ -124,6 +124,15 @@ final class Engine: Sendable {
         store?.recorder.noteInvalidation(of: key)
     }
 
+    /// Drops a response that is stored under `key` or as one of its variants; the next read asks the origin.
+    ///
+    /// Waits until its bytes are removed.
+    func forget(_ generation: LiveGeneration, under key: CacheKey) async {
+        let resources = family(of: key)
+        for resource in resources { resource.forget(generation) }
+        for resource in resources { await removals.pass(resource.key) }
+    }
+
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     /// Empties the table; what a lookup under way finds is adopted by no resource any more.

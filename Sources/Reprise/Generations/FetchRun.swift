@@ -154,7 +154,7 @@ struct FetchRun: Sendable {
             return .over(
                 RepriseError(
                     .originMisbehaved,
-                    "The origin sent a page in place of \(generation.url.redacted): is a log-in needed?"))
+                    "The origin sent a page in place of \(generation.url.redacted): \(RepriseError.logInQuestion)"))
         case .passThrough(.emptyBody):
             return .over(
                 RepriseError(.originMisbehaved, "The origin sent nothing in place of \(generation.url.redacted)."))

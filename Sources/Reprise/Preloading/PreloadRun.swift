@@ -130,7 +130,12 @@ struct PreloadRun: Sendable {
             return playlist.text
         }
         guard let parts else { return [stream.key: .whole] }
-        let members = parts.map { stream.member(at: $0.file.url, role: .endedSegment) }
+        let members = parts.map { part in
+            // Not as a key: one that its origin forbids to store is for downloads.
+            var member = stream.member(at: part.file.url, role: .endedSegment)
+            member.content = part.file.content
+            return member
+        }
         await stream.validate(members, renewed: renewed)
         // The files behind the beginning are still to be validated: a list that was renewed keeps saying so.
         if !isRenewed { try stream.assignRole(namesPlaylists: !playlists.isEmpty) }
@@ -143,9 +148,9 @@ struct PreloadRun: Sendable {
                 // Segments may be ranges of one file.
                 stored[member.key, default: []].formUnion(try await store(part.extent, of: member))
             } catch let error as RepriseError
-                where error.obstacle == .forbidden && part.file.isKey
+                where part.file.isKey && (error.obstacle == .forbidden || error.code == .notDownloadable)
             {
-                // The origin forbids storing the key: the player asks for it.
+                // The origin forbids storing the key, or sends it to players only: the player asks for it.
             }
         }
         return stored

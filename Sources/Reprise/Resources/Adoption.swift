@@ -16,7 +16,7 @@ struct Adoption: Sendable {
     /// Makes a generation of the response, if it may be stored, and begins to read it.
     func run() async throws -> MediaRead {
         guard case .newGeneration(let placement, _) = judged.action, let store = engine.store,
-            admits(placement.completeLength, to: store), isWanted(in: store)
+            isExpected(at: placement), admits(placement.completeLength, to: store), isWanted(in: store)
         else {
             if case .passThrough(let reason) = judged.action { await noteUnstored(reason) }
             return try bypass()
@@ -63,6 +63,15 @@ struct Adoption: Sendable {
 
     private func bypass() throws -> MediaRead {
         try MediaRead(judged, resource: resource, wanted: wanted)
+    }
+
+    /// Whether the response is what a playlist says that the resource is.
+    private func isExpected(at placement: BodyPlacement) -> Bool {
+        guard let content = wanted.content else { return true }
+        let information = ContentInformation(
+            response: judged.response.head, completeLength: placement.completeLength,
+            rangesSupported: placement.rangesSupported)
+        return content.objection(to: information, at: wanted.origin.url) == nil
     }
 
     /// Whether a representation of `length` bytes is stored; reports why if it isn't.

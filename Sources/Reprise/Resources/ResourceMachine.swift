@@ -97,7 +97,9 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
             if generation === confirmed, generation !== unusable, !generation.isFrozen { return .use(generation) }
             return serve(generation, to: wanted, isUnusable: generation === unusable)
         case .varies(let vary): return .variant(vary)
-        case .bypassed(let end) where moment.elapsed < end && mayAsk: return .bypass
+        // A download has no use for bytes that bypass the store, and the origin may have been mended.
+        case .bypassed(let end) where moment.elapsed < end && mayAsk && wanted.origin.demand != .download:
+            return .bypass
         case .refused(let refusal):
             if !(policy.isShared && wanted.directives.noCache),
                 let answer = refusal.answer(to: wanted.origin, at: moment)

@@ -27,12 +27,12 @@ struct KeyAnswer {
         let status = CacheStatus(.forwarded(.bypass, status: response.head.status.code))
         let cookies = context.cookies(response.head.headerFields)
         // One byte more than the longest key tells that it is none.
-        let most = (HeldKeys.lengths.max() ?? 0) + 1
+        let most = (StreamContent.keyLengths.max() ?? 0) + 1
         var beginning: [UInt8] = []
         while beginning.count < most, let more = try await response.body.next() {
             more.withUnsafeBytes { beginning.append(contentsOf: $0) }
         }
-        guard response.head.status == .ok, HeldKeys.lengths.contains(beginning.count) else {
+        guard response.head.status == .ok, StreamContent.keyLengths.contains(Int64(beginning.count)) else {
             return try await pass(response, after: beginning, status: status, cookies: cookies)
         }
         keys.hold(beginning, head: response.head, at: context.resource.url, fields: fields)
@@ -63,7 +63,7 @@ struct KeyAnswer {
     private func stored(_ fields: HTTPFields) async throws -> (bytes: [UInt8], information: ContentInformation)? {
         guard !context.service.cache.isShared, let content = await context.resource.stored(fields: fields),
             content.isComplete, content.information.role == .endedSegment,
-            HeldKeys.lengths.contains(Int(clamping: content.information.completeLength ?? 0))
+            StreamContent.keyLengths.contains(content.information.completeLength ?? 0)
         else { return nil }
         var directives = CacheControl()
         (directives.onlyIfCached, directives.maxStale) = (true, .any)

@@ -24,8 +24,6 @@ final class HeldKeys: Sendable {
         var lastUsed: Duration
     }
 
-    /// Lengths of keys for AES-128 and AES-256, in bytes.
-    static let lengths: Set<Int> = [16, 32]
     private static let capacity = 256
     private static let longestHold = Duration.seconds(3600)
 
@@ -62,7 +60,7 @@ final class HeldKeys: Sendable {
     func hold(_ bytes: [UInt8], head: HTTPResponse, at url: ResourceURL, fields: HTTPFields) {
         let now = HTTPDate(secondsSince1970: Int64(clock.now()))
         let freshness = Freshness(head.headerFields, requestTime: now, responseTime: now, isShared: isShared)
-        guard Self.lengths.contains(bytes.count), !freshness.requiresValidation,
+        guard StreamContent.keyLengths.contains(Int64(bytes.count)), !freshness.requiresValidation,
             mayHold(head.headerFields, for: fields),
             freshness.hasExplicitLifetime ? freshness.lifetime > 0 : !isShared
         else { return }

@@ -226,6 +226,9 @@ import Testing
         #expect(machine.generation == nil)
         #expect(try open(&machine) == "bypass")
         #expect(try open(&machine, at: Self.later(9)) == "bypass", "no read waits for another one")
+        var (asked, download) = (machine, try Self.wanted())
+        download.origin.demand = .download
+        #expect(try open(&asked, download) == "discover", "it has no use for bytes that are not stored")
         #expect(try open(&machine, at: Self.later(10)) == "discover")
     }
 

@@ -124,6 +124,10 @@ struct DownloadOperation: ControlOperation {
                     "is stored as others have chosen since then, with other qualities or languages. To have these: run "
                         + "the same command again.")
             case .waiting(.schedule, _): continue
+            case .failed(let error) where error.asksForLogIn:
+                throw Failure.Reason(
+                    code: Failure.code(error), name: error.code.description,
+                    message: "\(error.explanation) \(DownloadTrouble.logIn)")
             case .failed(let error), .waiting(_, let error): throw await Pin.reason(error, of: resource)
             case .queued, .running: continue
             case .paused:

@@ -50,6 +50,9 @@ struct DownloadTrouble: Codable, Equatable, Sendable {
         return reason.last?.isPunctuation == true ? ["\(reason) \(help)"] : [reason, help]
     }
 
+    /// What helps where an origin wants a log-in.
+    static let logIn = "Log in with --authorize-command, or with header-file in the section of the host."
+
     private static func help(_ obstacle: Download.Obstacle) -> (String, String) {
         switch obstacle {
         case .network: ("network", "It is tried again by itself.")
@@ -68,6 +71,7 @@ struct DownloadTrouble: Codable, Equatable, Sendable {
         if let status = error.refusal?.head.status.code, [404, 410].contains(status) {
             return "The file is gone there. To remove the download: reprise remove URL"
         }
+        if error.asksForLogIn { return "\(logIn) To try again: reprise downloads --resume URL" }
         if error.obstacle == .offline { return "It is tried again then." }
         if error.code == .notDownloadable {
             return "To try again: reprise downloads --resume URL. To choose otherwise: reprise pin --download URL with "
