@@ -20,11 +20,13 @@ import Testing
     private static let segments = (1...4).map { "/high\($0).ts" }
 
     private static func publish(
-        _ text: String, at path: String, _ bench: Bench, status: Int? = nil, control: String = "max-age=86400"
+        _ text: String, at path: String, _ bench: Bench, status: Int? = nil, control: String = "max-age=86400",
+        hasValidator: Bool = true
     ) {
         bench.origin.set(
             TestOrigin.Resource(
-                .bytes(Array(text.utf8)), mediaType: "application/vnd.apple.mpegurl", etag: "\"\(text.hashValue)\"",
+                .bytes(Array(text.utf8)), mediaType: "application/vnd.apple.mpegurl",
+                etag: hasValidator ? "\"\(text.hashValue)\"" : nil,
                 fields: [.cacheControl: control], personality: TestOrigin.Personality { $0.status = status }),
             at: path)
     }
@@ -173,6 +175,41 @@ import Testing
                 let again = bench.origin.snapshot.bytesSentMoreThanOnce - sent
                 if !isNew { #expect(again <= 2 * 50_000, "\(again)") }
             }
+        }
+    }
+
+    @Test("lists that come again as they were, from an origin without validators: nothing else is asked for again")
+    func sameWithoutValidators() async throws {
+        try await Self.run { bench, resource async throws in
+            func publish(_ text: String, at path: String) {
+                Self.publish(text, at: path, bench, control: "max-age=0", hasValidator: false)
+            }
+            publish("#EXTM3U\n\(Self.high)\(Self.low)", at: "/master.m3u8")
+            publish(Self.list((1...4).map { "high\($0).ts" }), at: "/high.m3u8")
+            for number in 1...4 {
+                bench.origin.set(
+                    TestOrigin.Resource(
+                        .pattern(seed: UInt64(number), length: Self.length), mediaType: "video/mp2t", etag: nil,
+                        fields: [.cacheControl: "max-age=0"]), at: "/high\(number).ts")
+            }
+            try await bench.cache.downloads.add(resource)
+            try await Self.finish(bench.cache, count: 1)
+            try await bench.cache.remove(bench.cache.resource(for: bench.origin.url("/high3.ts")).key)
+            // The second time the segment is gone, so that the lists are asked for once more.
+            for status in [nil, 404] {
+                bench.publish("/high3.ts", length: Self.length, seed: 3, etag: nil, type: "video/mp2t") {
+                    $0.status = status
+                }
+                if status != nil {
+                    try await bench.cache.remove(bench.cache.resource(for: bench.origin.url("/high3.ts")).key)
+                }
+                try await bench.cache.downloads.add(resource)
+                let download = try await bench.cache.endedDownload()
+                #expect(Self.isDone(download) == (status == nil), "\(download.state)")
+            }
+            let sent = bench.origin.snapshot
+            #expect(sent["/high.m3u8"].requestCount >= 3, "the lists were asked for again")
+            Self.expectOnce(["/high1.ts", "/high2.ts", "/high4.ts"], bench)
         }
     }
 

@@ -38,7 +38,7 @@ struct DownloadRun: Sendable {
             return
         }
         try await engine.authorizer?.prepare(stream.request)
-        let old = Mutex<Set<CacheKey>>([])
+        let old = Mutex<[CacheKey: FileDownload.Fetched]>([:])
         do {
             try await fetchListed(noting: old)
         } catch let error as RepriseError where error.saysGone || error.code == .notDownloadable {
@@ -46,14 +46,17 @@ struct DownloadRun: Sendable {
             let playlists = old.withLock { $0 }
             guard !playlists.isEmpty else { throw error }
             try Task.checkCancellation()
-            for playlist in playlists { engine.invalidate(playlist) }
+            for playlist in playlists.keys { engine.invalidate(playlist) }
             try await fetchListed(noting: old)
         }
     }
 
-    /// Fetches the file, or what the playlists of the stream list; those of which nothing was fetched are put in `old`.
-    private func fetchListed(noting old: Mutex<Set<CacheKey>>) async throws {
+    /// Fetches the file, or what the playlists of the stream list; those of which nothing was fetched are put in
+    /// `old`.
+    private func fetchListed(noting old: Mutex<[CacheKey: FileDownload.Fetched]>) async throws {
         var count = 0
+        var former = old.withLock { $0[stream.key] }
+        if former == nil { former = try await stream.storedPlaylist(stream.first) }
         let fetched = try await again {
             try await stream.first.fetch(returningUpTo: stream.textLimit, began: began) {
                 count += $0
@@ -61,18 +64,18 @@ struct DownloadRun: Sendable {
             }
         }
         guard let document = stream.document(fetched, from: stream.request.url) else { return }
-        if count == 0 { old.withLock { _ = $0.insert(stream.key) } }
+        if count == 0 { old.withLock { $0[stream.key] = fetched } }
         if let objection = stream.objection(to: fetched) { throw objection }
         let loaded = Mutex<[CacheKey: Int64]>([stream.key: Int64(document.bytes.count)])
-        let renewed = Mutex(fetched.information.replacesEndedPlaylist ? [stream.first] : [])
+        let renewed = Mutex(stream.isRenewed(fetched, since: former) ? [stream.first] : [])
         let files = try await plan(document) { url in
             var count = 0
-            let playlist = try await stream.playlist(at: url) {
+            let key = stream.member(at: url).key
+            let playlist = try await stream.playlist(at: url, since: old.withLock { $0[key] }) {
                 count += $0
                 report($0, nil)
             }
-            let key = playlist.file.key
-            if count == 0 { old.withLock { _ = $0.insert(key) } }
+            if count == 0 { old.withLock { $0[key] = playlist.fetched } }
             if playlist.isRenewed { renewed.withLock { $0.append(playlist.file) } }
             loaded.withLock { $0[key] = Int64(playlist.text.bytes.count) }
             return playlist.text
@@ -121,9 +124,7 @@ struct DownloadRun: Sendable {
     /// The keys of all files, if the first one is a playlist and all is stored that it and the other stored playlists
     /// name; `nil` otherwise.
     func storedStream() async throws -> [CacheKey]? {
-        guard let known = try await engine.resource(stream.key).stored(for: stream.request),
-            let limit = stream.textLimit(known.information), known.information.completeLength ?? .max <= limit,
-            let fetched = try await stream.first.readStored(),
+        guard let fetched = try await stream.storedPlaylist(stream.first),
             let document = stream.document(fetched, from: stream.request.url)
         else { return nil }
         var progress = StreamProgress()

@@ -43,22 +43,46 @@ struct StreamFiles: Sendable {
     /// A playlist of the stream.
     struct Playlist: Sendable {
         let file: FileDownload
+        let fetched: FileDownload.Fetched
         let text: StreamDocument
-        /// ``ContentInformation/replacesEndedPlaylist``.
+        /// Whether what it names is still to be validated.
         let isRenewed: Bool
     }
 
+    /// The stored response of `file`, a playlist of the stream, if all of it is stored; the origin is not asked.
+    func storedPlaylist(_ file: FileDownload) async throws -> FileDownload.Fetched? {
+        guard let known = try await engine.resource(file.key).stored(for: file.request),
+            let limit = file.key == key ? textLimit(known.information) : planner?.largestPlaylist,
+            known.information.completeLength ?? .max <= limit
+        else { return nil }
+        return try await file.readStored()
+    }
+
+    /// Whether what a playlist names is still to be validated, because it is not what was stored before.
+    ///
+    /// An origin without validators sends the same text as a new representation, which says as much as a 304.
+    func isRenewed(_ fetched: FileDownload.Fetched, since former: FileDownload.Fetched?) -> Bool {
+        guard fetched.information.replacesEndedPlaylist else { return false }
+        guard let former, !former.information.replacesEndedPlaylist else { return true }
+        return former.bytes != fetched.bytes
+    }
+
     /// Fetches a playlist that another one names; `arrived` is told as ``FileDownload/fetch(returningUpTo:arrived:)``
-    /// tells it.
-    func playlist(at url: ResourceURL, arrived: (Int) -> Void) async throws -> Playlist {
+    /// tells it, and `former` is what was stored before, where that is known.
+    func playlist(
+        at url: ResourceURL, since former: FileDownload.Fetched? = nil, arrived: (Int) -> Void
+    ) async throws -> Playlist {
         let file = member(at: url, role: .endedPlaylist)
         let limit = planner?.largestPlaylist
+        let former = if let former { former } else { try await storedPlaylist(file) }
         let fetched = try await file.fetch(returningUpTo: { _ in limit }, arrived: arrived)
         guard let document = document(fetched, from: url) else {
             throw RepriseError(
                 .notDownloadable, "\(url.redacted) is no playlist, although the stream names it as one.")
         }
-        return Playlist(file: file, text: document, isRenewed: fetched.information.replacesEndedPlaylist)
+        let isRenewed = isRenewed(fetched, since: former)
+        if !isRenewed { try settle([file]) }
+        return Playlist(file: file, fetched: fetched, text: document, isRenewed: isRenewed)
     }
 
     /// Has the origin asked for `files` before they are used again, if playlists that name them were `renewed`: the

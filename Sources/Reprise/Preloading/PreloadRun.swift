@@ -47,11 +47,13 @@ struct PreloadRun: Sendable {
     /// Fetches the beginning of the file, or of what the playlists of the stream list; `isOld` becomes whether all that
     /// was read of the first file was stored before.
     private func fetchListed(noting isOld: Mutex<Bool>) async throws -> [CacheKey: ByteRangeSet] {
+        let former = try await stream.storedPlaylist(stream.first)
         guard let read = try await openFirst() else { return [:] }
         defer { read.cancel() }
         if let planner = engine.configuration.streamPlanner, let limit = stream.textLimit(read.information) {
             let found = try await playlist(from: read, upTo: limit, planner: planner, noting: isOld)
-            if let (document, isRenewed) = found {
+            if let (document, fetched) = found {
+                let isRenewed = stream.isRenewed(fetched, since: former)
                 return try await fetchStream(of: document, isRenewed: isRenewed, planner: planner)
             }
             // It was read for its text, and is media after all.
@@ -162,7 +164,7 @@ struct PreloadRun: Sendable {
     /// `notDownloadable` if it should be one, as its name or its media type says.
     private func playlist(
         from read: MediaRead, upTo limit: Int64, planner: any StreamPlanner, noting isOld: Mutex<Bool>
-    ) async throws -> (StreamDocument, isRenewed: Bool)? {
+    ) async throws -> (StreamDocument, FileDownload.Fetched)? {
         var count = 0
         let bytes = try await stream.first.bytes(of: read, upTo: limit) {
             count += $0
@@ -182,9 +184,7 @@ struct PreloadRun: Sendable {
         }
         if let objection = stream.objection(to: fetched) { throw objection }
         guard planner.beginsPlaylist(fetched.bytes ?? []) else { return nil }
-        return stream.document(fetched, from: stream.request.url).map {
-            ($0, fetched.information.replacesEndedPlaylist)
-        }
+        return stream.document(fetched, from: stream.request.url).map { ($0, fetched) }
     }
 
     /// Enough of the beginning to recognize a playlist, where `bytes` is what an amount of few bytes brought.
