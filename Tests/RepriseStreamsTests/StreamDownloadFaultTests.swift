@@ -27,6 +27,7 @@ import Testing
             TestOrigin.Resource(
                 .bytes(Array(text.utf8)), mediaType: "application/vnd.apple.mpegurl",
                 etag: hasValidator ? "\"\(text.hashValue)\"" : nil,
+                lastModified: hasValidator ? "Wed, 01 Jan 2025 00:00:00 GMT" : nil,
                 fields: [.cacheControl: control], personality: TestOrigin.Personality { $0.status = status }),
             at: path)
     }
@@ -190,7 +191,7 @@ import Testing
                 bench.origin.set(
                     TestOrigin.Resource(
                         .pattern(seed: UInt64(number), length: Self.length), mediaType: "video/mp2t", etag: nil,
-                        fields: [.cacheControl: "max-age=0"]), at: "/high\(number).ts")
+                        lastModified: nil, fields: [.cacheControl: "max-age=0"]), at: "/high\(number).ts")
             }
             try await bench.cache.downloads.add(resource)
             try await Self.finish(bench.cache, count: 1)
