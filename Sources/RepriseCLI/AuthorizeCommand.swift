@@ -57,7 +57,7 @@ struct AuthorizeCommand: Sendable {
 
     /// The variables of this process without those whose values are its own secrets.
     static func environment(_ variables: [String: String]) -> [String: String] {
-        let secrets = Set(SettingTable.all.filter { $0.traits.isSecret || $0.traits.hasPassword }.map(\.variable))
+        let secrets = Set(SettingTable.all.filter { $0.traits.isSecret || $0.traits.shown != nil }.map(\.variable))
         return variables.filter { !secrets.contains($0.key) }
     }
 

@@ -92,7 +92,7 @@ struct CacheOptions: ParsableArguments {
     ///
     /// A directory that cannot be used is an error unless the command `mayDoWithout`: then the cache stores nothing.
     func open(
-        _ configuration: MediaCache.Configuration, origin: NIOOrigin, mayDoWithout: Bool = false
+        _ configuration: MediaCache.Configuration, origin: any Origin, mayDoWithout: Bool = false
     ) async throws -> MediaCache {
         var configuration = configuration
         configuration.downloadsStreams = true

@@ -11,16 +11,21 @@ enum OriginClient {
         text == noProxy ? OutgoingProxies() : OutgoingProxies(try OutgoingProxy(text), exceptions: exceptions)
     }
 
-    /// A client with the proxies and what the configuration says of single hosts, after a command's own `changes`.
-    static func make(
+    /// The settings of a client with the proxies and what the configuration says of single hosts, after a command's own `changes`.
+    static func configuration(
         for cache: CacheOptions, _ store: StoreOptions, _ changes: (inout NIOOrigin.Configuration) -> Void = { _ in }
-    ) throws -> NIOOrigin {
+    ) throws -> NIOOrigin.Configuration {
         let settings = try cache.settings()
         var configuration = NIOOrigin.Configuration()
         configuration.proxies = try store.proxies(from: settings)
         changes(&configuration)
         try settings.hosts.apply(to: &configuration)
-        return NIOOrigin(configuration: configuration)
+        return configuration
+    }
+
+    /// A client with them.
+    static func make(for cache: CacheOptions, _ store: StoreOptions) throws -> NIOOrigin {
+        NIOOrigin(configuration: try configuration(for: cache, store))
     }
 
     /// A client for servers of Reprise, which no proxy is asked for, after a command's own `changes`.

@@ -70,6 +70,14 @@ struct Serve: AsyncParsableCommand {
     var allowPrivate: [String] = []
 
     @Option(
+        help: Setting.parent.help(
+            "Server of Reprise, or balancer before several, that is asked in place of origins.", valueName: "address"))
+    var parent: [String] = []
+
+    @Option(help: Setting.parentFallback.help("Where no parent answers: ask the origin (direct), or fail (none)."))
+    var parentFallback: ParentOrigin.Fallback?
+
+    @Option(
         help: Setting.allowPage.help(
             "Web page's origin that may read through the proxy, as http://host:port.", valueName: "origin"))
     var allowPage: [String] = []
@@ -136,6 +144,7 @@ struct Serve: AsyncParsableCommand {
         try Setting.tlsKey.check(option: tlsKey)
         try Setting.allowHost.check(option: allowHost)
         try Setting.allowPrivate.check(option: allowPrivate)
+        try Setting.parent.check(option: parent)
         try Setting.allowPage.check(option: allowPage)
         try Setting.forceCache.check(option: forceCache)
         try Setting.maxConnections.check(option: maxConnections)
@@ -209,11 +218,12 @@ struct Serve: AsyncParsableCommand {
         settings: MediaCache.Configuration, signals: StopSignals
     ) async throws {
         let logger = configuration.logger
-        let origin = try OriginClient.make(for: self.cache, store) { client in
+        let client = try OriginClient.configuration(for: self.cache, store) { client in
             client.forbidsPrivateAddresses = !configuration.isLoopback
             values.apply(to: &client)
             if !configuration.allowedHosts.isEmpty { client.allowsHost = { configuration.allows($0) } }
         }
+        let origin = ParentOrigin(values.parents(of: configuration), direct: client)
         // A cache that cannot be written must not stop playback.
         let cache = try await self.cache.open(settings, origin: origin, mayDoWithout: true)
         var configuration = configuration

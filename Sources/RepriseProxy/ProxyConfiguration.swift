@@ -84,6 +84,9 @@ public struct ProxyConfiguration: Sendable {
     /// What the proxy is called in `Via`, `Cache-Status`, metrics and the status; must be a token (RFC 9110 §5.6.2).
     package var name = CacheStatus.cacheName
 
+    /// What the requests of the server called ``name`` carry in `Via`, by which it knows them if they come back.
+    package var via: String { Via.request(by: name) }
+
     /// Makes each new connection at the port an encrypted one, on its loop; `nil`, the default, for plain HTTP.
     ///
     /// The proxy itself knows no TLS. Stored bytes then do not go out with `sendfile`.

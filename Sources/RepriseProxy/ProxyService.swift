@@ -17,8 +17,10 @@ final class ProxyService: Sendable {
     let tokens: AccessTokens?
     /// Whether only this machine reaches the server; each request asks.
     private let isLoopback: Bool
-    /// Which bodies are replaced by a text made from them.
-    let bodyFilter: any BodyFilter
+    /// Which bodies are replaced by a text made from them, for players and for browsers.
+    private let bodyFilter: any BodyFilter
+    /// For edges, which get none of these texts.
+    private let edgeFilter: any BodyFilter
     /// What is not complete yet of the streams that are being played.
     let liveEdge: LiveEdge
     /// Responses of streams' live edges.
@@ -83,7 +85,7 @@ final class ProxyService: Sendable {
         let liveEdge = LiveEdge(clock: configuration.clock)
         self.liveEdge = liveEdge
         liveExchanges = SharedExchanges(clock: configuration.clock)
-        bodyFilter =
+        let filter: any BodyFilter =
             configuration.bodyFilter
             ?? PlaylistFilter(isShared: cache.isShared, files: files, listed: listed, liveEdge: liveEdge) {
                 url, error in
@@ -91,7 +93,11 @@ final class ProxyService: Sendable {
                     .warning, "playlist sent as the origin sent it",
                     metadata: ["url": "\(url.redacted)", "error": "\(error)"])
             }
+        (bodyFilter, edgeFilter) = (filter, NotingFilter(filter: filter))
     }
+
+    /// Which bodies are replaced by a text made from them, in answers to `audience`.
+    func filter(for audience: Audience) -> any BodyFilter { audience == .edge ? edgeFilter : bodyFilter }
 
     /// Answers the requests of a new connection; must be called on its loop.
     func serve(_ channel: any Channel) throws {

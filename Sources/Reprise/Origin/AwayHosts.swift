@@ -4,7 +4,7 @@ import Primitives
 ///
 /// A host is away from a request that found no connection until one that is answered, and for ``memory`` at most: who
 /// asks after that finds out what holds by then.
-final class AwayHosts: Sendable {
+package final class AwayHosts: Sendable {
     /// How long a failure counts.
     static let memory = Duration.seconds(10)
     /// Most hosts that are remembered.
@@ -13,23 +13,23 @@ final class AwayHosts: Sendable {
     private let clock: CacheClock
     private let failures = Mutex<[String: Duration]>([:])
 
-    init(clock: CacheClock) { self.clock = clock }
+    package init(clock: CacheClock) { self.clock = clock }
 
     /// Whether the host, with its port, is away.
-    func contains(_ authority: String) -> Bool {
+    package func contains(_ authority: String) -> Bool {
         let now = clock.elapsed()
         return failures.withLock { $0[authority].map { now - $0 < Self.memory } ?? false }
     }
 
     /// Notes that the host has answered.
-    func noteAnswer(from authority: String) {
+    package func noteAnswer(from authority: String) {
         failures.withLock { if !$0.isEmpty { $0[authority] = nil } }
     }
 
     /// Notes why a request to the host has no answer.
     ///
     /// One that was not answered in time is no proof: the host may be there, and only this file slow.
-    func note(_ error: any Error, from authority: String) {
+    package func note(_ error: any Error, from authority: String) {
         switch (error as? RepriseError)?.code {
         case .networkUnavailable, .originUnreachable, .originNotFound: break
         default: return

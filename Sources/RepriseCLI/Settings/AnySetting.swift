@@ -42,8 +42,9 @@ struct SettingTraits: Sendable {
 
     /// Whether its value is never shown.
     var isSecret = false
-    /// Whether its value is a URL that may have a password, which is never shown.
-    var hasPassword = false
+    /// Its value as people may see it, without a part that is a secret, such as a password in a URL; `nil` if it has
+    /// none.
+    var shown: (@Sendable (String) -> String)?
     /// Whether its value is a path: one that a file gives is relative to the folder of that file.
     var isPath = false
     /// Whether there is neither an option nor a name in files.
@@ -67,13 +68,13 @@ extension AnySetting {
     var option: String { "--\(name)" }
 
     /// `text` as people may see it, unless the whole is a secret.
-    func shown(_ text: String) -> String { traits.hasPassword ? OutgoingProxy.withoutPassword(text) : text }
+    func shown(_ text: String) -> String { traits.shown?(text) ?? text }
 
     /// What is said to people when `subject`, such as the name of a variable, says `text`.
     func message(_ objection: SettingObjection, subject: String, text: String?) -> String {
         switch objection {
         case .empty: return "\(subject) is empty; it \(rule)"
-        case .entry(let entry, let advice): return "\(subject) is \"\(entry.printable)\": \(advice)"
+        case .entry(let entry, let advice): return "\(subject) is \"\(shown(entry).printable)\": \(advice)"
         case .rule:
             guard let text, !traits.isSecret else { return "\(subject) \(rule)" }
             return "\(subject) is \"\(shown(text).printable)\"; it \(rule)"

@@ -44,6 +44,12 @@ struct HostRules: Sendable {
     /// Whether what the host says against storing is ignored; `nil` if no section says so.
     func forcesCache(_ host: String) -> Bool? { value(.hostForceCache, for: host) }
 
+    /// The servers that are asked in place of the host; `nil` if no section says so.
+    func parents(of host: String) -> [Parent]? {
+        // The file was checked when it was read; "none" is no address.
+        value(.hostParent, for: host)?.compactMap { try? Parent($0) }
+    }
+
     /// Puts what concerns connections and request fields into `client`.
     ///
     /// Throws a reason with code 64 if a file of fields is wrong.

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Reprise
 import RepriseHTTPClient
 import RepriseProxy
@@ -16,6 +17,8 @@ struct ServerSettings: Sendable {
     let tlsCertificate, tlsKey: String?
     let allowedHosts, allowedPages, forcedHosts: [String]
     let privateOrigins: PrivateOrigins
+    let parents: [Parent]
+    let parentFallback: ParentOrigin.Fallback
     let isShared, isOffline: Bool
     /// Whether browsers get a page.
     let hasPage: Bool
@@ -43,6 +46,9 @@ struct ServerSettings: Sendable {
         tlsKey = try settings.value(.tlsKey, given: server.tlsKey).map { ($0 as NSString).expandingTildeInPath }
         allowedHosts = try settings.value(.allowHost, given: server.allowHost).map { $0.lowercased() }
         privateOrigins = PrivateOrigins(try settings.value(.allowPrivate, given: server.allowPrivate))
+        // Their texts were judged before.
+        parents = try settings.value(.parent, given: server.parent).compactMap { try? Parent($0) }
+        parentFallback = try settings.value(.parentFallback, given: server.parentFallback)
         allowedPages = try settings.value(.allowPage, given: server.allowPage)
         forcedHosts = try settings.value(.forceCache, given: server.forceCache).map { $0.lowercased() }
         isShared = try settings.value(.shared, given: server.shared)
@@ -88,6 +94,19 @@ struct ServerSettings: Sendable {
         configuration.servesPage = hasPage
         configuration.namesHostsInMetrics = namesHostsInMetrics
         configuration.stallTimeout = stallTimeout.duration
+    }
+
+    /// Which servers are asked in place of origins by the server with `configuration`.
+    func parents(of configuration: ProxyConfiguration) -> ParentOrigin.Configuration {
+        var own = ParentOrigin.Configuration(name: configuration.name, via: configuration.via)
+        own.parents = parents
+        own.parentsOfHost = { [hosts] in hosts.parents(of: $0) }
+        own.fallback = parentFallback
+        own.onFailure = { [logger = configuration.logger] parent, error in
+            logger.warning(
+                "a parent did not answer", metadata: ["parent": "\(parent.address)", "reason": "\(error.message)"])
+        }
+        return own
     }
 
     /// Puts the rules of reuse into `settings`.

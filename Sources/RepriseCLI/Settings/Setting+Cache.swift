@@ -1,4 +1,5 @@
 import Reprise
+import RepriseHTTPClient
 
 // The settings of the cache, which most subcommands take.
 
@@ -36,7 +37,7 @@ extension Setting where Given == String, Value == String? {
         Self(
             "outgoing-proxy", rule: proxyRule,
             otherwise: "what http_proxy, https_proxy, all_proxy and no_proxy say",
-            traits: SettingTraits(hasPassword: true, emptyVariable: .refused), accepts: isProxy)
+            traits: SettingTraits(shown: OutgoingProxy.withoutPassword, emptyVariable: .refused), accepts: isProxy)
     }
 
     static var proxyRule: String {

@@ -1,3 +1,5 @@
+import RepriseHTTPClient
+
 // The settings of one origin host, in a section of a file.
 
 extension Setting where Given == Bool, Value == Bool {
@@ -16,8 +18,23 @@ extension Setting where Given == String, Value == String? {
     static var hostOutgoingProxy: Self {
         Self(
             "outgoing-proxy", rule: proxyRule, otherwise: "what counts for all hosts",
-            traits: SettingTraits(hasPassword: true), accepts: isProxy)
+            traits: SettingTraits(shown: OutgoingProxy.withoutPassword), accepts: isProxy)
     }
+}
+
+extension Setting where Given == [String], Value == [String] {
+    static var hostParent: Self {
+        Self(
+            list: "parent", rule: "takes none, or the address of a server of Reprise.",
+            otherwise: "what counts for all hosts", traits: SettingTraits(shown: Parent.withoutToken),
+            advice: { text in
+                text == noParent || (try? Parent(text)) != nil
+                    ? nil : "give none, or http://host:port, and /TOKEN where it wants one."
+            })
+    }
+
+    /// What stands in place of an address for no parent.
+    static var noParent: String { "none" }
 }
 
 extension Setting where Given == Int, Value == Int? {

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Reprise
 import RepriseHTTPClient
 import RepriseProxy
@@ -84,6 +85,15 @@ extension Setting where Given == [String], Value == [String] {
             advice: { PageOrigin($0) == nil ? "give an origin: http://host:port or https://host." : nil })
     }
 
+    static var parent: Self {
+        // Lost on its way, it would send all requests to origins.
+        Self(
+            list: "parent", rule: "takes the address of a server of Reprise, such as http://10.0.0.5:8090/TOKEN.",
+            otherwise: "origins are asked",
+            traits: SettingTraits(shown: Parent.withoutToken, emptyVariable: .refused),
+            advice: { (try? Parent($0)) == nil ? "give http://host:port, and /TOKEN where it wants one." : nil })
+    }
+
     static var forceCache: Self {
         Self(
             list: "force-cache", rule: "takes a host name or an IP address.", otherwise: "all origins are obeyed",
@@ -92,6 +102,12 @@ extension Setting where Given == [String], Value == [String] {
                     ? "give each host by its whole name." : ProxyConfiguration.objection(toHost: name)
             })
     }
+}
+
+extension ParentOrigin.Fallback: ExpressibleByArgument {}
+
+extension Setting where Given == ParentOrigin.Fallback, Value == ParentOrigin.Fallback {
+    static var parentFallback: Self { Self("parent-fallback", rule: "must be direct or none.", default: .direct) }
 }
 
 extension Setting where Given == Bool, Value == Bool {

@@ -1,3 +1,4 @@
+import RepriseHTTPClient
 import RepriseProxy
 
 /// The settings that there are; a new one begins here.
@@ -16,6 +17,7 @@ enum SettingTable {
         Setting<String, String?>.tlsKey, Setting<[String], [String]>.allowHost,
         Setting<[String], [String]>.allowPrivate,
         Setting<[String], [String]>.allowPage, Setting<Bool, Bool>.shared, Setting<Bool, Bool>.offline,
+        Setting<[String], [String]>.parent, Setting<ParentOrigin.Fallback, ParentOrigin.Fallback>.parentFallback,
         Setting<[String], [String]>.forceCache, Setting<Bool, Bool>.page, Setting<String, String?>.accessLog,
         Setting<AccessLogFormat, AccessLogFormat>.accessLogFormat, Setting<Bool, Bool>.metricsHosts,
         Setting<Int, Int?>.maxConnections,
@@ -29,7 +31,7 @@ enum SettingTable {
         Setting<[String], [String]>.dropQueryItem, Setting<Bool, Bool>.hostForceCache,
         Setting<String, String?>.hostHeaderFile, Setting<Bool, Bool>.hostHeaderOverHTTP,
         Setting<Int, Int?>.hostConnections, Setting<Bool, Bool>.hostAllowPrivate,
-        Setting<String, String?>.hostOutgoingProxy,
+        Setting<String, String?>.hostOutgoingProxy, Setting<[String], [String]>.hostParent,
     ]
 
     /// Those that a file may name before its first section.

@@ -89,7 +89,7 @@ struct ProxyRoute: Sendable {
 
 extension AddressPolicy {
     /// Whether a connection to `address` may be opened.
-    fileprivate func permits(_ address: AddressBytes) -> Bool {
+    func permits(_ address: AddressBytes) -> Bool {
         (try? SocketAddress(ipAddress: address.text, port: 0)).map { permits($0) } ?? false
     }
 }

@@ -28,7 +28,7 @@ struct AnswerContext: Sendable {
 
     var head: ClientHead { request.head }
     var service: ProxyService { writer.service }
-    var filter: any BodyFilter { service.bodyFilter }
+    var filter: any BodyFilter { service.filter(for: head.audience) }
 
     /// Answers a request that may have to wait for the disk or the origin; a GET as `plan` says, if there is one.
     ///
@@ -71,7 +71,7 @@ struct AnswerContext: Sendable {
         return writer.measured(
             try await resource.read(
                 range, fields: head.originFields, directives: request.directives,
-                onInterim: head.isHTTP11 && head.audience == .player ? pass : nil))
+                onInterim: head.isHTTP11 && head.audience.isProgram ? pass : nil))
     }
 
     /// Runs `wait`, before anything is sent, for as long as the player is patient.
@@ -122,13 +122,16 @@ struct AnswerContext: Sendable {
     func outcome(of read: MediaRead) -> CacheOutcome { CacheOutcome(of: read, now: service.wallClock()) }
 
     /// An origin's response as it is sent to the client.
-    func passed(_ response: HTTPResponse, status: CacheStatus, cookies: [HTTPField]) -> PassedResponse {
+    func passed(
+        _ response: HTTPResponse, status: CacheStatus, cookies: [HTTPField], from url: ResourceURL? = nil
+    ) -> PassedResponse {
         PassedResponse(
-            response, to: head, status: status, cookies: cookies, receivedAt: Int64(service.wallClock()))
+            response, to: head, status: status, cookies: cookies, from: url, receivedAt: Int64(service.wallClock()))
     }
 
     /// The origin's cookies, scoped for this client's jar.
     func cookies(_ fields: HTTPFields) -> [HTTPField] {
+        if head.audience == .edge { return Array(fields[fields: .setCookie]) }
         guard head.audience == .player, fields[.setCookie] != nil,
             let scope = CookieScope(target: head.target, url: resource.url)
         else { return [] }

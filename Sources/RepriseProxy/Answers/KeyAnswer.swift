@@ -83,7 +83,7 @@ struct KeyAnswer {
     private func pass(
         _ response: OriginResponse, after beginning: [UInt8], status: CacheStatus, cookies: [HTTPField]
     ) async throws -> Bool {
-        let passed = context.passed(response.head, status: status, cookies: cookies)
+        let passed = context.passed(response.head, status: status, cookies: cookies, from: response.url)
         var first: [UInt8]? = beginning.isEmpty ? nil : beginning
         do {
             try await context.writer.stream(head: passed.head, isChunked: passed.framing.isChunked) {

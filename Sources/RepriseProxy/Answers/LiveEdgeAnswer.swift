@@ -160,7 +160,8 @@ struct LiveEdgeAnswer {
         if part == .kept || response.headerFields[.age] != nil { response.headerFields[.age] = "\(age)" }
         let cookies = part == .leads ? context.cookies(response.headerFields) : []
         let passed = PassedResponse(
-            response, to: context.head, status: status, cookies: cookies, receivedAt: Int64(head.responseTime))
+            response, to: context.head, status: status, cookies: cookies, from: head.url,
+            receivedAt: Int64(head.responseTime))
         context.log(response.status.code, cache: status)
         var gathered = pieces.makeIterator()
         var count: Int64 = 0

@@ -133,7 +133,9 @@ struct MediaAnswer {
         of read: MediaRead, isPartial: Bool, outcome: CacheOutcome
     ) -> (head: ByteBuffer, framing: Framing, hasBody: Bool) {
         if let passed = read.passedThrough {
-            let response = context.passed(passed, status: outcome.status, cookies: context.cookies(passed.headerFields))
+            let response = context.passed(
+                passed, status: outcome.status, cookies: context.cookies(passed.headerFields),
+                from: read.information.finalURL)
             if !response.mayHaveBody { read.cancel() }
             return (response.head, response.framing, response.mayHaveBody)
         }

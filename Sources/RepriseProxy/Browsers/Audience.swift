@@ -9,22 +9,30 @@ import NIOCore
 enum Audience: Equatable, Sendable {
     /// A program that is not a browser.
     case player
+    /// Another server of Reprise, which asks this one in place of an origin: it edits playlists itself, and guards its
+    /// own clients.
+    case edge
     /// A browser, on behalf of its user: no page reads the answer.
     case browser
     /// A page of a site that may read, by its origin.
     case page(String)
 
+    /// Whether it gets what only browsers would misuse.
+    var isProgram: Bool { self == .player || self == .edge }
+
     /// Writes the lines that prevent a browser from running the answer and from giving it to other pages.
     ///
     /// `fields` are those of the answer. A player gets the origin's own Content-Security-Policy, if there is one.
     func writeGuards(beside fields: HTTPFields, to buffer: inout ByteBuffer) {
+        // They would be stored there as the origin's.
+        if self == .edge { return }
         if fields[.contentSecurityPolicy] == nil {
             let isShown = MediaType(fields[.contentType])?.isShownByBrowsers == true
             buffer.writeStaticString(isShown ? Self.policyOfMedia : Self.policyOfOthers)
         }
         buffer.writeStaticString("X-Content-Type-Options: nosniff\r\n")
         switch self {
-        case .player: buffer.writeStaticString("Cross-Origin-Resource-Policy: same-origin\r\n")
+        case .player, .edge: buffer.writeStaticString("Cross-Origin-Resource-Policy: same-origin\r\n")
         case .browser: buffer.writeStaticString("Cross-Origin-Resource-Policy: same-origin\r\nVary: Origin\r\n")
         case .page(let origin):
             buffer.writeStaticString("Cross-Origin-Resource-Policy: cross-origin\r\nVary: Origin\r\n")

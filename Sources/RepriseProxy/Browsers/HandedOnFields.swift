@@ -10,7 +10,7 @@ extension HTTPFields {
         filter { field in
             let name = field.name.canonicalName
             if name.hasPrefix("access-control-") || name.hasPrefix("cross-origin-") { return false }
-            return !Self.ofTheSite.contains(name) && (audience == .player || !Self.obeyedByBrowsers.contains(name))
+            return !Self.ofTheSite.contains(name) && (audience.isProgram || !Self.obeyedByBrowsers.contains(name))
         }
     }
 

@@ -269,7 +269,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         guard request.head.method == .get else {
             return begin(request, known: known, context: context) { await $0.answer(by: nil) }
         }
-        let plan = RequestPlan(request, to: known.resource, filter: service.bodyFilter)
+        let plan = RequestPlan(request, to: known.resource, filter: service.filter(for: request.head.audience))
         if let hit = HitAnswer(request, to: known, by: plan, service: service) {
             begin(hit, context: context)
         } else {

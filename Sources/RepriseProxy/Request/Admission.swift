@@ -31,10 +31,16 @@ struct Admission {
             return nil
         }
         if isKnown, let page = try pageRoute(head) { return page }
-        if let via = head.value("via"), Via.isOwn(via) {
-            throw Route.refusal(508, reason: "The request comes from this proxy itself: it would go around in a loop.")
+        var isOfEdge = false
+        if let via = head.value("via") {
+            if Via.isOwn(via) {
+                throw Route.refusal(
+                    508, reason: "The request comes from this proxy itself: it would go around in a loop.")
+            }
+            // No page of a browser can name `Via` (Fetch standard §2.2.2).
+            isOfEdge = head.count("reprise-edge") > 0
         }
-        switch service.browsers.judge(head) {
+        switch isOfEdge ? .answer(.edge) : service.browsers.judge(head) {
         case .answer(let audience): head.audience = audience
         case .preflight(let page):
             head.audience = .page(page)

@@ -10,7 +10,7 @@ extension ClientHead {
     var originFields: HTTPFields {
         var fields = self.fields.endToEnd.filter { !$0.name.speaksForAnotherHop }
         for name in Self.notForwarded { fields[name] = nil }
-        if audience != .player { fields[.cookie] = nil }
+        if !audience.isProgram { fields[.cookie] = nil }
         if !tellsPlayback, let playback = Self.playback { fields[playback] = nil }
         if case .other = method {
             // Nothing is cached here, so the conditions are the origin's to evaluate.

@@ -1,6 +1,7 @@
 import HTTPSemantics
 import HTTPTypes
 import NIOCore
+import Reprise
 
 /// The head of an origin's response that is passed on unchanged, except for hop-by-hop fields.
 struct PassedResponse {
@@ -12,16 +13,17 @@ struct PassedResponse {
     /// Creates the head of `response` for the client that sent `head`, with those of its cookies that this client may
     /// have.
     ///
-    /// `time` is when it arrived, in seconds since 1970.
+    /// `time` is when it arrived, in seconds since 1970, and `url` what answered, which an edge wants to know.
     init(
         _ response: HTTPResponse, to head: ClientHead, status cacheStatus: CacheStatus, cookies: [HTTPField] = [],
-        receivedAt time: Int64
+        from url: ResourceURL? = nil, receivedAt time: Int64
     ) {
         status = response.status.code
         audience = head.audience
         var fields = response.headerFields.endToEnd.handedOn(to: head.audience)
         framing = Framing(of: fields, status: status, to: head)
         fields[fields: .setCookie] = cookies
+        fields[EdgeFields.finalURL] = head.audience == .edge ? url?.description : nil
         // 204 and 304 end with their head, 205 with an empty body (RFC 9110 §8.6, RFC 9112 §6.3).
         switch status {
         case 204, 304: fields[.contentLength] = nil

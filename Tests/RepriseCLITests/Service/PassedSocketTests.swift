@@ -14,7 +14,7 @@ import Testing
 /// Sockets that a service manager passes on: sd_listen_fds(3).
 @Suite(.limit(minutes: 2)) struct PassedSocketTests {
     /// A socket of this machine, bound to any port of `address`, an IPv4 address in the order of the network.
-    private static func bound(to address: UInt32 = UInt32(0x7F00_0001).bigEndian) throws -> Int32 {
+    static func bound(to address: UInt32 = UInt32(0x7F00_0001).bigEndian) throws -> Int32 {
         #if canImport(Darwin)
             let descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #else

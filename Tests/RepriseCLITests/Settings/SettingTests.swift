@@ -22,6 +22,8 @@ import Testing
         "token-file": ["/a", "/b", "/c"], "tls-certificate": ["/a", "/b", "/c"], "tls-key": ["/a", "/b", "/c"],
         "allow-host": ["a.example", ".b.example", "192.0.2.7"],
         "allow-private": ["nas.lan", "192.168.1.0/24", "fd00::1"],
+        "parent": ["http://10.0.0.5:8090", "https://n1.example", "http://[::1]:8090"],
+        "parent-fallback": ["none", "direct", "none"],
         "allow-page": ["http://a.example", "https://b.example", "http://localhost:8000"],
         "shared": ["yes", "no", "yes"],
         "offline": ["yes", "no", "yes"], "force-cache": ["a.example", "b.example", "192.0.2.7"],
@@ -110,7 +112,7 @@ import Testing
         }
         let protected: Set = [
             "token", "token-file", "tls-certificate", "tls-key", "encrypt-key-file", "allow-host", "shared",
-            "outgoing-proxy",
+            "outgoing-proxy", "parent",
         ]
         #expect((setting.traits.emptyVariable == .refused) == protected.contains(name))
     }

@@ -1,0 +1,171 @@
+import HTTPTypes
+package import NIOCore
+import NIOPosix
+package import Reprise
+
+/// Asks other servers of Reprise in place of origins, one after the other until one answers.
+///
+/// A body that breaks off is the engine's to resume, with `Range` and `If-Range`: the request for the rest finds another
+/// parent, so that a player does not notice that one has died.
+package struct ParentOrigin: Origin {
+    /// What happens if no parent answers.
+    package enum Fallback: String, CaseIterable, Sendable {
+        /// The origin is asked.
+        case direct
+        /// The request fails.
+        case none
+    }
+
+    /// Which parents are asked, and how.
+    package struct Configuration: Sendable {
+        /// The parents of all hosts; none by default.
+        package var parents: [Parent] = []
+        /// The parents of a host in place of ``parents``, an empty list for none; `nil` from it for those.
+        ///
+        /// Called with names in lower case.
+        package var parentsOfHost: (@Sendable (String) -> [Parent]?)?
+        /// Direct by default.
+        package var fallback = Fallback.direct
+        /// What the edge is called.
+        package var name: String
+        /// What requests get in `Via` that did not come from a client.
+        package var via: String
+        /// Called with a parent that does not answer for an origin, and why.
+        package var onFailure: @Sendable (Parent, RepriseError) -> Void = { _, _ in }
+        /// Of the time for which a parent that cannot be reached is asked last.
+        package var clock = CacheClock.system
+
+        package init(name: String, via: String) { (self.name, self.via) = (name, via) }
+    }
+
+    private let configuration: Configuration
+    private let direct: NIOOrigin
+    private let policy: NIOOrigin.Configuration
+    private let client: NIOOrigin
+    private let away: AwayHosts
+
+    /// Creates an edge whose requests to origins, where parents do not answer for them, go through `direct`.
+    package init(_ configuration: Configuration, direct: NIOOrigin.Configuration, group: (any EventLoopGroup)? = nil) {
+        self.configuration = configuration
+        self.direct = NIOOrigin(configuration: direct, group: group)
+        policy = direct
+        client = NIOOrigin(configuration: Self.toParents(direct), group: group)
+        away = AwayHosts(clock: configuration.clock)
+    }
+
+    /// A parent stands for all origins, so that many requests go to it; it is near, and itself waits for origins.
+    private static func toParents(_ direct: NIOOrigin.Configuration) -> NIOOrigin.Configuration {
+        var own = NIOOrigin.Configuration()
+        own.connectTimeout = .seconds(2)
+        own.responseTimeout = direct.responseTimeout + .seconds(15)
+        own.idleTimeout = direct.idleTimeout + .seconds(15)
+        own.queueTimeout = direct.queueTimeout
+        own.maximumConnectionsPerHost = 256
+        own.maximumIdlePerHost = 32
+        own.redirectLimit = 0
+        own.additionalTrustRoots = direct.additionalTrustRoots
+        own.userAgent = direct.userAgent
+        return own
+    }
+
+    /// Closes all connections and waits until they are closed.
+    package func shutdown() async {
+        await client.shutdown()
+        await direct.shutdown()
+    }
+
+    /// As ``NIOOrigin/send(_:)``; a response of a parent is that of the origin.
+    package func send(_ request: OriginRequest) async throws -> OriginResponse {
+        let parents = configuration.parentsOfHost?(request.url.host) ?? configuration.parents
+        guard !parents.isEmpty else { return try await direct.send(request) }
+        try policy.check(request.url.host)
+        // What changes something must not be sent twice (RFC 9110 §9.2.2): the first parent's word is final.
+        guard request.method == .get || request.method == .head else {
+            return translated(try await ask(order(parents, for: request.url)[0], request), of: request)
+        }
+        var failure: RepriseError?
+        for parent in order(parents, for: request.url) {
+            do {
+                let response = try await ask(parent, request)
+                guard let reason = Self.objection(to: response, of: parent) else {
+                    return translated(response, of: request)
+                }
+                response.body.cancel()
+                failure = reason
+            } catch let error as RepriseError where Self.losses.contains(error.code) {
+                away.note(error, from: parent.authority)
+                failure = error
+            }
+            try Task.checkCancellation()
+            if let failure { configuration.onFailure(parent, failure) }
+        }
+        if configuration.fallback == .none, let failure { throw failure }
+        return try await direct.send(request)
+    }
+
+    /// Those that can be reached first, each group by preference.
+    private func order(_ parents: [Parent], for url: ResourceURL) -> [Parent] {
+        guard parents.count > 1 else { return parents }
+        let ranked = parents.map { (parent: $0, weight: $0.weight(for: url)) }.sorted { $0.weight > $1.weight }
+            .map(\.parent)
+        return ranked.filter { !away.contains($0.authority) } + ranked.filter { away.contains($0.authority) }
+    }
+
+    private func ask(_ parent: Parent, _ request: OriginRequest) async throws -> OriginResponse {
+        let own = try parent.request(for: request, from: configuration.name, via: configuration.via)
+        let response = try await client.send(own)
+        away.noteAnswer(from: parent.authority)
+        return response
+    }
+
+    /// The response as the origin's: of the URL that answered the parent.
+    private func translated(_ response: OriginResponse, of request: OriginRequest) -> OriginResponse {
+        var own = response
+        let final = response.head.headerFields[EdgeFields.finalURL].flatMap { try? ResourceURL($0) }
+        own.head.headerFields[EdgeFields.finalURL] = nil
+        own.url = final ?? request.url
+        own.hasLeftHost = final.map { $0.scheme != request.url.scheme || $0.authority != request.url.authority } ?? false
+        return own
+    }
+
+    /// The errors after which another parent, or the origin, is asked.
+    private static let losses: Set<RepriseError.Code> = [
+        .originNotFound, .originUnreachable, .originNotTrusted, .originTimedOut, .originMisbehaved,
+        .originRedirectRefused, .networkUnavailable,
+    ]
+
+    /// Why the parent does not answer for the origin; `nil` if it does.
+    ///
+    /// Every answer for an origin has `Cache-Status`, which the origin's own word about an error is in (`fwd-status`).
+    private static func objection(to response: OriginResponse, of parent: Parent) -> RepriseError? {
+        let status = response.head.status.code
+        let fields = response.head.headerFields
+        let member = fields[EdgeFields.cacheStatus]?.split(separator: ",").last
+        let isLoop = status == 508
+        let isOrigins = member.map { $0.contains("fwd-status=") || $0.contains("; hit") } ?? false
+        let isOwnFailure = [502, 503, 504].contains(status) && !isOrigins
+        guard member == nil || isLoop || isOwnFailure else { return nil }
+        let what =
+            isLoop
+            ? "\(parent.address) had the request before: it would go around in a loop (508)."
+            : "\(parent.address) answered \(status) in place of the origin."
+        return RepriseError(.originUnreachable, what)
+    }
+}
+
+extension NIOOrigin.Configuration {
+    /// Throws ``RepriseError`` with code `originForbidden` if `host` must not be asked, also not through another server.
+    ///
+    /// Where a name points is judged by the one that connects to it, an address here, too.
+    fileprivate func check(_ host: String) throws(RepriseError) {
+        if let allowsHost, !allowsHost(host) {
+            throw RepriseError(
+                .originForbidden, "The host \(host) is not among those that may be fetched from.")
+        }
+        guard let policy = addressPolicy(host) else { return }
+        let loopback = LiteralHost.isThisMachine(host) ? AddressBytes(literal: "127.0.0.1") : nil
+        if let address = LiteralHost.address(host) ?? loopback, !policy.permits(address) {
+            throw RepriseError(.originForbidden, "The host \(host) is at a private address, which may not be asked.")
+        }
+    }
+}
