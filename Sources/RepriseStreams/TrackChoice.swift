@@ -95,7 +95,7 @@ struct LanguageTrack {
     }
 
     /// Whether a language range means the track (RFC 4647 §3.3.1).
-    private func speaks(_ range: String) -> Bool {
+    func speaks(_ range: String) -> Bool {
         guard let language = language?.lowercased() else { return false }
         let range = range.lowercased()
         return language == range || language.hasPrefix(range + "-")

@@ -88,4 +88,48 @@ import Testing
             try HLSSelection(list, by: StreamSelection()).links.map { list.text(list.links[$0].place) } == ["v.m3u8"])
         #expect(try HLSSelection(list, by: StreamSelection(audio: .all)).links.count == 2)
     }
+
+    /// The languages that a selection takes of two periods, the second of which has English alone.
+    private static func languages(_ selection: StreamSelection, second: [String] = ["en"]) throws -> [[String]] {
+        func sets(_ kind: String, _ languages: [String]) -> String {
+            languages.map { language in
+                "<AdaptationSet contentType=\"\(kind)\" lang=\"\(language)\"><Representation/></AdaptationSet>"
+            }.joined()
+        }
+        let mpd = try MPD(
+            Array(
+                """
+                <MPD type="static"><Period id="film">\(sets("video", ["und"]))\(sets("audio", ["en", "de"]))\
+                \(sets("text", ["en", "de"]))</Period>\
+                <Period id="advertisement">\(sets("video", ["und"]))\(sets("audio", second))</Period></MPD>
+                """.utf8))
+        let paths = try DASHSelection(mpd, by: selection).paths
+        return mpd.periods.indices.map { period in
+            paths.filter { $0.period == period }.map { path in
+                let set = mpd.periods[period].adaptationSets[path.adaptationSet]
+                return set.medium + " " + (set.language ?? "")
+            }
+        }
+    }
+
+    @Test("a period that lacks a language is without it, and not without any sound")
+    func languageOfOnePeriod() throws {
+        let both = try Self.languages(StreamSelection(audio: .only(["en", "de"])))
+        #expect(both == [["video und", "audio en", "audio de"], ["video und", "audio en"]])
+        let german = try Self.languages(StreamSelection(audio: .only(["de"]), subtitles: .only(["de"])))
+        #expect(german == [["video und", "audio de", "text de"], ["video und", "audio en"]])
+        let silent = try Self.languages(StreamSelection(audio: .only(["de"])), second: [])
+        #expect(silent == [["video und", "audio de"], ["video und"]])
+    }
+
+    @Test func aLanguageOfNoPeriodIsRefused() {
+        let sound = #expect(throws: RepriseError.self) {
+            _ = try Self.languages(StreamSelection(audio: .only(["en", "fr"])), second: ["it"])
+        }
+        #expect(sound?.message == "The stream has no sound in fr; it has de, en, it.")
+        let texts = #expect(throws: RepriseError.self) {
+            _ = try Self.languages(StreamSelection(subtitles: .only(["fr"])))
+        }
+        #expect(texts?.message == "The stream has no subtitles in fr; it has de, en.")
+    }
 }
