@@ -54,13 +54,15 @@ extension MediaResource {
         }
     }
 
-    /// Why no more can be stored of a representation whose length is not known.
-    package func obstacleToMore() async -> StorageObstacle? {
+    /// Why no more can be stored of a representation or a stream whose length is not known; at least `bytes` more are
+    /// needed.
+    package func obstacleToMore(needing bytes: Int64 = 0) async -> StorageObstacle? {
         guard let store = engine.store else { return nil }
         await store.recorder.flush()
         return await withTaskExecutorPreference(DiskExecutor.shared) {
             let isKept = (try? store.index.retention(of: key)).map { $0 != .cached } ?? false
-            return store.obstacleToMore(besides: isKept ? (try? store.index.allocated(of: key)) ?? 0 : 0)
+            return store.obstacleToMore(
+                besides: isKept ? (try? store.index.allocated(of: key)) ?? 0 : 0, needing: bytes)
         }
     }
 

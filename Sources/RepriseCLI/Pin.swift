@@ -199,12 +199,23 @@ struct Pin: AsyncParsableCommand {
     }
 
     /// In the words of the command's options, where `error` says that something cannot be stored.
-    static func reason(_ error: RepriseError, of resource: MediaResource) async -> any Error {
+    ///
+    /// `isDownload` says that a download of `resource` waits for that, or has failed.
+    static func reason(
+        _ error: RepriseError, of resource: MediaResource, isDownload: Bool = false
+    ) async -> any Error {
         if let obstacle = error.obstacle {
             return Failure.Reason.notStored(await unstorable(resource, because: obstacle))
         }
         guard error.code == .storageFull || error.code == .storageUnavailable else { return error }
-        let length = await resource.storedProgress().completeLength ?? error.range?.upperBound
+        let progress = await resource.storedProgress()
+        // The playlist of a stream is there, and another file finds no room. How large the stream is, is not known.
+        if isDownload, progress.isComplete, error.code == .storageFull,
+            let obstacle = await resource.obstacleToMore(needing: error.range?.upperBound ?? 0)
+        {
+            return Failure.Reason.notStored(await unstorable(resource, because: obstacle))
+        }
+        let length = progress.completeLength ?? error.range?.upperBound
         if let obstacle = await resource.obstacle(toStoring: length) {
             return Failure.Reason.notStored(await unstorable(resource, because: obstacle))
         }

@@ -127,6 +127,46 @@ import Testing
         }
     }
 
+    @Test("a full disk under a stream is said without a length, because that of the playlist is not the stream's")
+    func fullDisk() async throws {
+        let disk = FaultyDisk()
+        try await Bench.run(configure: {
+            $0.downloadsStreams = true
+            $0.fileSystem = disk
+        }) { bench async throws in
+            let main = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=800000\nlow.m3u8\n"
+            let list = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\nlow.ts\n#EXT-X-ENDLIST\n"
+            Self.publish(main, "/main.m3u8", bench)
+            Self.publish(list, "/low.m3u8", bench)
+            bench.publish("/low.ts", length: 3_000_000, type: "video/mp2t")
+            // Once the playlists are there.
+            let playlists = Int64(main.utf8.count + list.utf8.count)
+            disk.setFreeBytes { [cache = bench.cache] in
+                cache.statistics.bytesFetched < playlists ? 1 << 40 : 201_500_000
+            }
+            let operation = DownloadOperation(
+                url: bench.origin.url("/main.m3u8"), quality: nil, codec: nil, audio: nil, subtitles: nil, pause: true,
+                names: Names())
+            let failure = try await operation.run(in: bench.cache) { _ in }.failure
+            let start = "main.m3u8 cannot be stored as a whole: 202 MB are free on the disk, and "
+            #expect(failure?.code == "notStored" && failure?.message.hasPrefix(start) == true, "\(failure as Any)")
+
+            let resource = try bench.cache.resource(for: bench.origin.url("/main.m3u8"))
+            try await bench.cache.downloads.add(resource)
+            var download: Download?
+            for await downloads in bench.cache.downloads.updates(every: .zero) {
+                download = downloads.first
+                if case .waiting(.space, _) = download?.state { break }
+            }
+            let waiting = try #require(download)
+            let trouble = await DownloadTrouble(waiting, at: resource)
+            #expect(trouble?.reason.hasPrefix(start) == true && trouble?.waitsFor == "space", "\(trouble as Any)")
+            // As another process reads it in the index.
+            let told = DownloadTrouble(waiting)?.reason
+            #expect(told?.hasPrefix("The disk is almost full: 201500000 bytes are free, ") == true, "\(told as Any)")
+        }
+    }
+
     private static func publish(_ list: String, _ path: String, _ bench: Bench) {
         bench.origin.set(
             TestOrigin.Resource(

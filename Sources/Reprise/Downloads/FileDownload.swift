@@ -218,7 +218,9 @@ struct FileDownload: Sendable {
     private func prevented(by obstacle: StorageObstacle, length: Int64?) -> RepriseError {
         var code = RepriseError.Code.storageFull
         if case .store = obstacle, engine.store?.breaker.isFull != true { code = .storageUnavailable }
-        return RepriseError(code, obstacle.description, range: length.map { 0..<$0 })
+        let isOfStream = titles.contains { $0.key != key }
+        return RepriseError(
+            code, (isOfStream ? obstacle.ofStream : obstacle).description, range: length.map { 0..<$0 })
     }
 
     /// Why the bytes bypass the store.

@@ -50,6 +50,15 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
         case .store(let reason): reason
         }
     }
+
+    /// The obstacle to a stream of which one file finds no room: the length of that file says nothing of the stream's.
+    var ofStream: StorageObstacle {
+        switch self {
+        case .disk(_, let free, let floor): .fullDisk(free: free, floor: floor)
+        case .keptEntries(_, let kept, let limit): .outgrown(kept: kept, limit: limit)
+        default: self
+        }
+    }
 }
 
 extension Store {
@@ -65,7 +74,8 @@ extension Store {
         let kept = (try? index.retainedUsage())?.allocated ?? 0
         let others = max(0, kept - (isKept ? stored : 0))
         if length > limit - others { return .keptEntries(length: length, kept: others, limit: limit) }
-        if let (missing, free, floor) = quota.diskShortage(max(0, length - stored)),
+        // Of a complete file nothing is missing, however full the disk is.
+        if length > stored, let (missing, free, floor) = quota.diskShortage(length - stored),
             missing > quota.usage.allocated - others - stored
         {
             return .disk(length: length, free: free, floor: floor)

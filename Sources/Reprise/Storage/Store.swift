@@ -215,10 +215,12 @@ final class Store: Sendable {
 
     /// Why no more can be stored of a representation whose length is not known.
     ///
-    /// `allocated` is what it occupies itself of what is protected from eviction.
-    func obstacleToMore(besides allocated: Int64) -> StorageObstacle {
+    /// `allocated` is what it occupies itself of what is protected from eviction. At least `bytes` more are needed.
+    func obstacleToMore(besides allocated: Int64, needing bytes: Int64 = 0) -> StorageObstacle {
         if let reason = breaker.reason ?? lossReason { return .store(reason: reason) }
-        if let (_, free, floor) = quota.diskShortage(Self.mostReserved) { return .fullDisk(free: free, floor: floor) }
+        if let (_, free, floor) = quota.diskShortage(max(bytes, Self.mostReserved)) {
+            return .fullDisk(free: free, floor: floor)
+        }
         if entryLimit < quota.limit { return .outgrownEntryLimit(limit: entryLimit) }
         let kept = (try? index.retainedUsage())?.allocated ?? 0
         return .outgrown(kept: max(0, kept - allocated), limit: quota.limit)

@@ -128,7 +128,8 @@ struct DownloadOperation: ControlOperation {
                 throw Failure.Reason(
                     code: Failure.code(error), name: error.code.description,
                     message: "\(error.explanation) \(DownloadTrouble.logIn)")
-            case .failed(let error), .waiting(_, let error): throw await Pin.reason(error, of: resource)
+            case .failed(let error), .waiting(_, let error):
+                throw await Pin.reason(error, of: resource, isDownload: true)
             case .queued, .running: continue
             case .paused:
                 return endedByOthers(

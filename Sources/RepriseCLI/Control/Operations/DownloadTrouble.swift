@@ -14,7 +14,7 @@ struct DownloadTrouble: Codable, Equatable, Sendable {
     /// `nil` if `download`, the one of `resource`, neither waits nor has failed.
     init?(_ download: Download, at resource: MediaResource) async {
         guard let error = download.state.error ?? download.lastError else { return nil }
-        let told = Failure.reason(await Pin.reason(error, of: resource))
+        let told = Failure.reason(await Pin.reason(error, of: resource, isDownload: true))
         self.init(download.state, lastError: download.lastError, reason: told?.message ?? error.explanation)
     }
 
