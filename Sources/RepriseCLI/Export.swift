@@ -18,9 +18,11 @@ struct Export: AsyncParsableCommand {
 
             --quality, --codec, --audio and --subtitles narrow what is taken of a stream.
             Subtitles get into .mp4, .mov, .mkv and .webm; those of DASH only with --subtitles.
+            Periods of DASH become one file if their tracks are alike.
 
             Exit codes: 66 if nothing is stored that plays as a whole; 127 if there is no
-            ffmpeg; 1 if ffmpeg fails, or for a stream that is live or protected.
+            ffmpeg; 1 if ffmpeg fails or leaves something out, if periods of DASH differ, or
+            for a stream that is live or protected.
 
             Examples:
               reprise export https://example.com/film.mp4 --output film.mp4

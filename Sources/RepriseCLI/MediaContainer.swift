@@ -1,3 +1,5 @@
+import RepriseStreams
+
 /// A kind of media file that ffmpeg can write a stream into without encoding it again.
 struct MediaContainer: Sendable {
     /// ffmpeg's name of the format.
@@ -49,10 +51,32 @@ struct MediaContainer: Sendable {
         }
         if texts.isEmpty, withSubtitles { maps = ["-map", "0:s?"] }
         if let subtitles, !maps.isEmpty { maps += ["-c:s", subtitles] } else { maps = [] }
-        return ["-nostdin", "-v", "error"] + Self.input(playlist, ["-allowed_extensions", "ALL"])
-            + texts.flatMap { Self.input($0.path) } + pictures + ["-map", "0:a?", "-c", "copy"] + maps
-            + ["-f", format, "-y", "file:\(path)"]
+        return Self.input(playlist, Self.anyExtension) + texts.flatMap { Self.input($0.path) } + pictures
+            + ["-map", "0:a?", "-c", "copy"] + maps + target(format, path)
     }
+
+    /// ffmpeg's arguments that copy one of several periods, whose MPD is at `playlist`, into the file at `path`, with
+    /// its streams in `order`.
+    func arguments(fromPeriod playlist: String, order: ExportedPeriod.Order, to path: String) -> [String] {
+        let pictures = isSound ? [] : ["-map", "0:v?"]
+        let sound = order.sound.isEmpty ? ["-map", "0:a?"] : order.sound.flatMap { ["-map", "0:a:\($0)"] }
+        let texts = subtitles == nil ? [] : order.subtitles.flatMap { ["-map", "0:s:\($0)"] }
+        let codec = subtitles.map { texts.isEmpty ? [] : ["-c:s", $0] } ?? []
+        return Self.input(playlist, Self.anyExtension) + pictures + sound + texts + ["-c", "copy"] + codec
+            + target(partFormat, path)
+    }
+
+    /// ffmpeg's arguments that join the files of periods, which are in the list at `list`, into the file at `path`.
+    func arguments(joining list: String, to path: String) -> [String] {
+        Self.input(list, ["-f", "concat"]) + ["-map", "0", "-c", "copy"] + target(format, path)
+    }
+
+    /// The format of the files of periods: Matroska takes everything, and MP4 keeps the times of MP4 exactly.
+    private var partFormat: String { ["mp4", "mov", "ipod"].contains(format) ? "mp4" : "matroska" }
+
+    private func target(_ format: String, _ path: String) -> [String] { ["-f", format, "-y", "file:\(path)"] }
+
+    private static let anyExtension = ["-allowed_extensions", "ALL"]
 
     /// A WebVTT file.
     struct Text {

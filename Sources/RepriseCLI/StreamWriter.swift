@@ -22,6 +22,7 @@ struct StreamWriter: Sendable {
 
     /// Writes one file, from a folder that goes when it is done; returns its size in bytes.
     func writeFile(as container: MediaContainer, withSubtitles: Bool, ffmpeg: String) async throws -> Int64 {
+        let periods = try self.periods(in: container)
         let file = try await output.open(signals)
         do {
             guard let temporary = file.temporaryPath else {
@@ -32,23 +33,90 @@ struct StreamWriter: Sendable {
             let folder = try output.openWorkingFolder(signals)
             defer { folder.discard() }
             try await write(into: folder)
-            let playlist = "\(folder.temporaryPath)/\(export.playlistName)"
-            let texts = try await onThread {
-                try failingAsOutput {
-                    try renameLanguages(in: playlist, for: container)
-                    return container.subtitles == nil ? [] : try joinedTexts(in: folder.temporaryPath)
-                }
+            let program = FFmpeg(path: ffmpeg, output: output.name, folder: folder.temporaryPath)
+            if Terminal.isInteractive { Terminal.error("reprise: ffmpeg writes \(output.name)") }
+            if periods.isEmpty {
+                try await writeWhole(
+                    as: container, to: temporary, in: folder, withSubtitles: withSubtitles, with: program)
+            } else {
+                try await write(periods, as: container, to: temporary, in: folder, with: program)
             }
-            let arguments = container.arguments(
-                from: playlist, texts: texts, to: temporary, withSubtitles: withSubtitles)
-            try await run(ffmpeg, arguments, writing: temporary, log: "\(folder.temporaryPath)/ffmpeg.log")
-            let size = Self.size(of: temporary)
+            try await check(temporary, writtenBy: program)
+            let size = FFmpeg.size(of: temporary)
             try file.finish()
             return size
         } catch {
             file.discard()
             throw error
         }
+    }
+
+    /// Writes a file of the exported stream in `folder` as it is.
+    private func writeWhole(
+        as container: MediaContainer, to path: String, in folder: OutputFolder, withSubtitles: Bool,
+        with program: FFmpeg
+    ) async throws {
+        let playlist = "\(folder.temporaryPath)/\(export.playlistName)"
+        let texts = try await onThread {
+            try failingAsOutput {
+                try renameLanguages(in: playlist, for: container)
+                return container.subtitles == nil ? [] : try joinedTexts(in: folder.temporaryPath)
+            }
+        }
+        try await program.write(
+            path, container.arguments(from: playlist, texts: texts, to: path, withSubtitles: withSubtitles))
+    }
+
+    /// A period, and the order of its streams in the file.
+    private typealias OrderedPeriod = (period: ExportedPeriod, order: ExportedPeriod.Order)
+
+    /// The periods of DASH that have to be joined; none if there is only one.
+    ///
+    /// ffmpeg reads one period of an MPD and leaves out the rest.
+    private func periods(in container: MediaContainer) throws -> [OrderedPeriod] {
+        var periods = try export.periods()
+        if container.isSound { periods = periods.map(\.soundAlone) }
+        do throws(ExportedPeriod.Mismatch) {
+            return zip(periods, try ExportedPeriod.orders(of: periods)).map { ($0, $1) }
+        } catch {
+            throw Failure.Reason(
+                code: ExitCode(1), name: "periodsDiffer",
+                message: "The periods of the stream do not fit into one file: \(error.reason). Choose what all of them "
+                    + "have with --quality, --codec, --audio and --subtitles; or name a folder, which takes all: "
+                    + "--output \(output.nameWithoutExtension)")
+        }
+    }
+
+    /// Writes a file of each period, and joins them at `path`.
+    private func write(
+        _ periods: [OrderedPeriod], as container: MediaContainer, to path: String, in folder: OutputFolder,
+        with program: FFmpeg
+    ) async throws {
+        var list = "ffconcat version 1.0\n"
+        for (index, (period, order)) in periods.enumerated() {
+            let name = "period-\(index + 1)"
+            let playlist = container.languages.renamed(in: String(decoding: period.playlist, as: UTF8.self))
+            try folder.write("\(name).mpd", text: Array(playlist.utf8))
+            let part = "\(folder.temporaryPath)/\(name).part"
+            try await program.write(
+                part,
+                container.arguments(fromPeriod: "\(folder.temporaryPath)/\(name).mpd", order: order, to: part))
+            list += "file \(name).part\n"
+        }
+        try folder.write("periods.txt", text: Array(list.utf8))
+        try await program.write(
+            path, container.arguments(joining: "\(folder.temporaryPath)/periods.txt", to: path))
+    }
+
+    /// Throws if the file at `path` lacks more than a segment of the stream.
+    private func check(_ path: String, writtenBy program: FFmpeg) async throws {
+        guard let expected = export.playingTime, let duration = try await program.duration(of: path),
+            expected.isMissed(by: duration)
+        else { return }
+        let texts = [duration, expected.seconds].map { String(format: "%.0f s", $0) }
+        throw FFmpeg.failure(
+            "ffmpeg has left out a part of the stream: \(output.name) would play for \(texts[0]), and the stream "
+                + "plays for \(texts[1]). No file was written.")
     }
 
     /// Runs `work`, which prepares what ffmpeg reads.
@@ -94,51 +162,6 @@ struct StreamWriter: Sendable {
         let bar = ExportBar(total: export.byteCount)
         defer { bar.end() }
         try await export.write(into: folder) { bar.show($0) }
-    }
-
-    private static func size(of path: String) -> Int64 {
-        var status = stat()
-        return stat(path, &status) == 0 ? Int64(status.st_size) : 0
-    }
-
-    /// Returns when the file at `path` has not grown for as long as ffmpeg is waited for.
-    ///
-    /// Throws `CancellationError` when the task is canceled.
-    private static func waitUntilStuck(_ path: String) async throws {
-        var watch = GrowthWatch()
-        while !watch.isStuck(size: size(of: path)) { try await Task.sleep(for: GrowthWatch.interval) }
-    }
-
-    /// Most lines of ffmpeg's that are shown.
-    private static let shownLines = 8
-
-    private func run(_ ffmpeg: String, _ arguments: [String], writing path: String, log: String) async throws {
-        if Terminal.isInteractive { Terminal.error("reprise: ffmpeg writes \(output.name)") }
-        let program = try RunningProgram(ffmpeg, arguments: arguments, errors: log)
-        let watch = Task {
-            try await Self.waitUntilStuck(path)
-            program.send(SIGKILL)
-        }
-        // What it has written goes anyway, and in some loops it does not heed SIGTERM.
-        let code = await program.wait(ending: SIGKILL)
-        watch.cancel()
-        try Task.checkCancellation()
-        guard code != 0 else { return }
-        if case .success = await watch.result {
-            throw Failure.Reason(
-                code: ExitCode(1), name: "ffmpegFailed",
-                message: "ffmpeg was ended, because it has written nothing of \(output.name) for "
-                    + "\(GrowthWatch.patience) s. A name without extension writes the stream as a folder."
-            )
-        }
-        let text = FileManager.default.contents(atPath: log).map { String(decoding: $0, as: UTF8.self) } ?? ""
-        let lines = text.split(whereSeparator: \.isNewline).suffix(Self.shownLines).map { "  \(String($0).printable)" }
-        throw Failure.Reason(
-            code: ExitCode(1), name: "ffmpegFailed",
-            message: ([
-                "ffmpeg cannot write \(output.name) (exit code \(code)). Another container such as .mkv may take "
-                    + "the stream, and a name without extension writes it as a folder."
-            ] + lines).joined(separator: "\n"))
     }
 }
 

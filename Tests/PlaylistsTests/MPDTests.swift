@@ -62,6 +62,28 @@ import Testing
         #expect(mpd.locations == [0] && mpd.patchLocations == [1])
     }
 
+    @Test("A period becomes a presentation that begins at 0, and lasts for whole seconds")
+    func periodAlone() throws {
+        let head = "<MPD type='static'"
+        let first = "<Period duration='PT10S'><AdaptationSet/></Period>"
+        let end = "<Metrics/></MPD>"
+        let two = try mpd("\(head) mediaPresentationDuration='PT22.2S'>\(first)<Period id='b' start='PT10S'/>\(end)")
+        let texts = try (0..<2).map { String(decoding: try two.presentation(ofPeriod: $0), as: UTF8.self) }
+        #expect(
+            texts == [
+                "\(head) mediaPresentationDuration='PT10S'>\(first)\(end)",
+                "\(head) mediaPresentationDuration='PT13S'><Period id='b' />\(end)",
+            ])
+        let open = try mpd("\(head)>\(first)<Period duration='PT3S'></Period>\(end)")
+        #expect(
+            String(decoding: try open.presentation(ofPeriod: 1), as: UTF8.self)
+                == "\(head) mediaPresentationDuration=\"PT3S\"><Period duration='PT3S'></Period>\(end)")
+        let endless = try mpd("\(head)>\(first)<Period></Period>\(end)")
+        #expect(
+            String(decoding: try endless.presentation(ofPeriod: 1), as: UTF8.self)
+                == "\(head)><Period></Period>\(end)")
+    }
+
     @Test("Every place of a URL is found")
     func places() throws {
         let text = """

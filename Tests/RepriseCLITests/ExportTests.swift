@@ -184,6 +184,40 @@ import Testing
         }
     }
 
+    @Test("a file that lacks more than a segment is none, whatever ffmpeg returns", arguments: [true, false])
+    func aFileThatLacksAPart(isProbed: Bool) async throws {
+        try await run { show async throws in
+            // The stream has two segments of 4 seconds, rounded, as the first version of lists has them.
+            let ffmpeg = try FakeFFmpeg(
+                """
+                while [ "$1" != -progress ]; do shift; done
+                printf 'out_time_us=N/A\nprogress=continue\nout_time_us=%s\nprogress=end\n' "$TIME" > "${2#file:}"
+                for last; do :; done; echo media > "${last#file:}"
+                """)
+            defer { ffmpeg.directory.remove() }
+            if isProbed {
+                let path = try ffmpeg.directory.write(Array("#!/bin/bash\necho 3.000000\n".utf8), to: "ffprobe")
+                try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+            }
+            let file = show.path(of: "out.mp4")
+            func export(_ time: String) async throws -> ChildProcess.Outcome {
+                let environment = ffmpeg.searchPath.merging(["TIME": time]) { $1 }
+                return try await show.export("-o", file, "--force", environment: environment)
+            }
+            let short = try await export("2000000")
+            if isProbed {
+                #expect(short.exit == .status(0), "\(short)")
+            } else {
+                #expect(short.exit == .status(1), "\(short)")
+                let reason = "out.mp4 would play for 2 s, and the stream plays for 8 s."
+                #expect(short.errors.contains(reason), "\(short)")
+                #expect(try show.names == ["cache"])
+            }
+            let whole = try await export("3000000")
+            #expect(whole.exit == .status(0), "\(whole)")
+        }
+    }
+
     @Test("a signal ends ffmpeg and leaves nothing behind", arguments: [SIGINT, SIGTERM])
     func signalWhileFFmpegRuns(signal: Int32) async throws {
         try await run { show async throws in

@@ -20,7 +20,7 @@ struct ExportedMediaTests {
             ["-v", "error", "-nostdin"] + (path.hasSuffix(".mpd") ? [] : ["-xerror"]) + [
                 "-protocol_whitelist", "file,crypto,data",
             ]
-                + (path.hasSuffix(".mp4") ? [] : ["-allowed_extensions", "ALL"])
+                + (path.hasSuffix(".mp4") || path.hasSuffix(".mkv") ? [] : ["-allowed_extensions", "ALL"])
                 + ["-i", path, "-map", "0:v?", "-map", "0:a?", "-f", "framemd5", "-"])
         guard outcome.exit == .status(0) else { throw Failure(path: path, outcome: outcome) }
         return outcome.output.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
@@ -155,6 +155,97 @@ struct ExportedMediaTests {
             #expect(!noText.contains("Hello") && none.errors.isEmpty)
             let stream = try await export("show.ts")
             #expect(stream.errors.hasSuffix("a .ts file takes none. Name an .mkv or .mp4 file.\n"), "\(stream)")
+        }
+    }
+
+    /// A period of three seconds, with the sound in `languages`.
+    private static func period(_ id: String, languages: [String], size: String = "width='160' height='90'") -> String {
+        func set(_ attributes: String, stream: Int, representation: String) -> String {
+            """
+            <AdaptationSet \(attributes)><SegmentTemplate duration="1" initialization="init-stream\(stream).m4s" \
+            media="chunk-stream\(stream)-$Number%05d$.m4s"/>\
+            <Representation bandwidth="200000" \(representation)/></AdaptationSet>
+            """
+        }
+        let picture = set("contentType='video' mimeType='video/mp4'", stream: 0, representation: "id='0' \(size)")
+        let voices = languages.map { language in
+            set(
+                "contentType='audio' mimeType='audio/mp4' lang='\(language)'", stream: 1,
+                representation: "id='\(language)'")
+        }
+        return "<Period id=\"\(id)\" duration=\"PT3S\">\(picture)\(voices.joined())</Period>"
+    }
+
+    @Test("periods of DASH follow each other in one file, and those that do not fit together are refused")
+    func periods() async throws {
+        let files = try await StreamMedia.dashTemplate.make(seconds: 3)
+        try await Site.run { site async throws in
+            let source = site.directory.path(of: "source")
+            try FileManager.default.createDirectory(atPath: source, withIntermediateDirectories: false)
+            func publish(_ name: String, _ bytes: [UInt8]) {
+                site.origin.set(
+                    TestOrigin.Resource(.bytes(bytes), mediaType: StreamMedia.type(of: name), etag: "\"\(name)\""),
+                    at: "/show/\(name)")
+            }
+            for (name, bytes) in files {
+                try Data(bytes).write(to: URL(fileURLWithPath: "\(source)/\(name)"))
+                publish(name, bytes)
+            }
+            let first = Self.period("film", languages: ["en", "de"])
+            let seconds = [
+                "two": Self.period("end", languages: ["de", "en"]), "one": Self.period("end", languages: ["en"]),
+                "large": Self.period("end", languages: ["en", "de"], size: "width='320' height='180'"),
+            ]
+            for (name, second) in seconds {
+                let mpd = """
+                    <MPD xmlns="urn:mpeg:dash:schema:mpd:2011" profiles="urn:mpeg:dash:profile:isoff-live:2011" \
+                    type="static" mediaPresentationDuration="PT6S">\(first)\(second)</MPD>
+                    """
+                publish("\(name).mpd", Array(mpd.utf8))
+            }
+            let cache = site.directory.path(of: "cache")
+            let urls = seconds.keys.map { site.origin.url("/show/\($0).mpd") }
+            let pin = try await Command.run(
+                ["pin", "--download", "--audio", "en,de", "--cache-dir", cache] + urls)
+            #expect(pin.exit == .status(0), "\(pin)")
+            await site.origin.stop()
+            func export(_ name: String, to output: String) async throws -> ChildProcess.Outcome {
+                try await Command.run(
+                    [
+                        "export", "--cache-dir", cache, site.origin.url("/show/\(name).mpd"), "-o",
+                        site.directory.path(of: output),
+                    ])
+            }
+            let pictures = try await frames("\(source)/index.mpd").filter { $0.hasPrefix("0,") }
+            for name in ["two.mkv", "two.mp4"] {
+                let joined = try await export("two", to: name)
+                #expect(joined.exit == .status(0), "\(joined)")
+                let all = try await frames(site.directory.path(of: name))
+                let fields = all.filter { $0.hasPrefix("0,") }.map { line in
+                    line.split(separator: ",").map { String($0.filter { $0 != " " }) }
+                }
+                let hashes = pictures.map { String($0.split(separator: ",").last ?? "").filter { $0 != " " } }
+                let times = fields.map { Int($0[2]) }
+                let voices = ["1,", "2,"].map { voice in all.count { $0.hasPrefix(voice) } }
+                #expect(fields.compactMap(\.last) == hashes + hashes, "\(name)")
+                #expect(times == Array(0..<60), "\(name): one picture follows the other")
+                #expect(voices[0] > 240 && voices[1] > 240, "\(name): \(voices)")
+            }
+            for (name, codes) in [("two.mkv", "en de"), ("two.mp4", "eng deu")] {
+                #expect(try await languages(site.directory.path(of: name), "a") == codes)
+            }
+
+            for (name, reason) in [
+                ("one", "period 2 (end) has no sound in de, which period 1 (film) has."),
+                ("large", "the picture is 160x90 in period 1 (film) and 320x180 in period 2 (end)."),
+            ] {
+                let refused = try await export(name, to: "\(name).mkv")
+                #expect(refused.exit == .status(1) && refused.errors.contains(reason), "\(refused)")
+                #expect(refused.errors.hasSuffix("--output \(site.directory.path(of: name))\n"), "\(refused)")
+                #expect(!FileManager.default.fileExists(atPath: site.directory.path(of: "\(name).mkv")))
+                let folder = try await export(name, to: name)
+                #expect(folder.exit == .status(0), "\(folder)")
+            }
         }
     }
 }

@@ -35,6 +35,8 @@ package struct MPD: Sendable {
     package internal(set) var isDynamic = false
     /// `@mediaPresentationDuration`, in seconds.
     package internal(set) var duration: Double?
+    /// The value of `@mediaPresentationDuration`, without quotation marks.
+    var durationValue: Range<Int>?
     /// `@minimumUpdatePeriod`, in seconds; `nil` means no automatic update, 0 an update on events in the stream.
     package internal(set) var minimumUpdatePeriod: Double?
     /// `@timeShiftBufferDepth`, in seconds.

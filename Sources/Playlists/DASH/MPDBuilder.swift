@@ -39,7 +39,7 @@ struct MPDBuilder {
         }
         switch (element, parent) {
         case (.mpd, nil): readRoot(attributes)
-        case (.period, .mpd): mpd.periods.append(period(attributes, remote: remote))
+        case (.period, .mpd): mpd.periods.append(period(attributes, at: place, remote: remote))
         case (.adaptationSet, .period):
             let set = adaptationSet(attributes, at: place, remote: remote)
             withPeriod { $0.adaptationSets.append(set) }
@@ -79,6 +79,8 @@ struct MPDBuilder {
         // One that stands where none belongs ends, too, and is none of these.
         if element == .adaptationSet {
             withSet { if $0.element.lowerBound == place.lowerBound { $0.element = place } }
+        } else if element == .period {
+            withPeriod { if $0.element.lowerBound == place.lowerBound { $0.element = place } }
         } else if element == .representation {
             withRepresentation { if $0.element.lowerBound == place.lowerBound { $0.element = place } }
         }
@@ -115,6 +117,7 @@ struct MPDBuilder {
     private mutating func readRoot(_ attributes: MPDAttributes) {
         mpd.isDynamic = attributes.string("type") == "dynamic"
         mpd.duration = attributes.seconds("mediaPresentationDuration")
+        mpd.durationValue = attributes.attribute("mediaPresentationDuration")?.value
         mpd.minimumUpdatePeriod = attributes.seconds("minimumUpdatePeriod")
         mpd.timeShiftBufferDepth = attributes.seconds("timeShiftBufferDepth")
         mpd.suggestedPresentationDelay = attributes.seconds("suggestedPresentationDelay")
@@ -124,10 +127,11 @@ struct MPDBuilder {
         mpd.profiles = attributes.string("profiles")
     }
 
-    private func period(_ attributes: MPDAttributes, remote: Int?) -> Period {
+    private func period(_ attributes: MPDAttributes, at place: Range<Int>, remote: Int?) -> Period {
         Period(
             id: attributes.string("id"), start: attributes.seconds("start"), duration: attributes.seconds("duration"),
-            remote: remote)
+            remote: remote, element: place,
+            startAttribute: attributes.attribute("start").map { $0.name.lowerBound..<$0.value.upperBound + 1 })
     }
 
     private func adaptationSet(_ attributes: MPDAttributes, at place: Range<Int>, remote: Int?) -> AdaptationSet {

@@ -16,4 +16,8 @@ package struct Period: Hashable, Sendable {
     package internal(set) var segments: SegmentInformation?
     /// The adaptation sets, in order.
     package internal(set) var adaptationSets: [AdaptationSet] = []
+    /// The element, from its start tag to its end tag.
+    package internal(set) var element: Range<Int>
+    /// `@start` with its name and its quotation marks.
+    var startAttribute: Range<Int>?
 }

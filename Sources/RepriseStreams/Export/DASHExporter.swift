@@ -7,6 +7,8 @@ import Reprise
 /// What the edited MPD makes of them is where the files are put.
 struct DASHExporter {
     private(set) var plan = ExportPlan()
+    /// The MPD as it will be.
+    private(set) var edited: MPD
     private var extents: StoredExtents
     private var names = ExportNames()
     /// Names in the folders of representations, by the links that they replace.
@@ -28,6 +30,7 @@ struct DASHExporter {
         _ mpd: MPD, of entry: CacheEntry, named name: String, selection: StreamSelection?, in files: StoredFiles
     ) throws {
         extents = StoredExtents(files)
+        edited = mpd
         url = entry.url
         base = URIReference((entry.information.finalURL ?? entry.url).description)
         guard !mpd.isDynamic else { throw Shortfall.error([(entry.url.lastPathComponent, .live)], of: entry.url) }
@@ -40,7 +43,7 @@ struct DASHExporter {
             let chosen = Set(try DASHSelection(whole, by: selection).paths)
             whole = try whole.keeping(OfflineSelection(of: whole) { chosen.contains($0) })
         }
-        let edited = try localized(whole)
+        edited = try localized(whole)
         for path in whole.paths { try add(path, of: whole, asIn: edited) }
         plan.add(edited.bytes, at: name)
     }

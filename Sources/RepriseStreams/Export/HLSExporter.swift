@@ -7,6 +7,10 @@ struct HLSExporter {
     private(set) var plan = ExportPlan()
     /// The renditions with subtitles that are exported.
     private(set) var subtitles: [StreamExport.Subtitles] = []
+    /// How long it plays; `nil` if that is not known.
+    var playingTime: PlayingTime? { PlayingTime(tracks: times) }
+    /// The times of the tracks with sound or a picture.
+    private var times: [PlayingTime] = []
     private var extents: StoredExtents
     private var names = ExportNames()
     /// The media playlists that were looked at, by their URLs.
@@ -31,6 +35,7 @@ struct HLSExporter {
                 throw Shortfall.error([(entry.url.lastPathComponent, shortfall)], of: entry.url)
             }
             try add(track, at: name, filesIn: names.folder("media"))
+            times = PlayingTime(of: list).map { [$0] } ?? []
         } else {
             let whole = try selected(try stored(list, base: base, of: entry.url), base: base, by: selection)
             try add(whole, base: base, at: name)
@@ -115,6 +120,7 @@ struct HLSExporter {
     }
 
     private static let subtitlesKind = "subtitles"
+    private static let timedKinds: Set<String> = ["variant", "audio", "video"]
 
     /// Notes a playlist of subtitles at `path`, once.
     private mutating func note(_ link: Link, in list: HLSPlaylist, leadingTo target: LinkTarget, at path: String) {
@@ -148,6 +154,7 @@ struct HLSExporter {
         let path = "\(folder)/index.m3u8"
         listPaths[uri.withoutFragment.text] = path
         try add(track, at: path, filesIn: folder)
+        if Self.timedKinds.contains(kind), let time = PlayingTime(of: track.list) { times.append(time) }
         return path
     }
 

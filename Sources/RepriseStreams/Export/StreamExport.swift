@@ -35,6 +35,10 @@ public struct StreamExport: Sendable {
     /// The subtitles in HLS, in the order of the playlist.
     package private(set) var subtitles: [Subtitles] = []
 
+    /// How long it plays; `nil` if its playlists do not say that.
+    package let playingTime: PlayingTime?
+    /// The MPD as it will be; `nil` for HLS.
+    private let mpd: MPD?
     private let plan: ExportPlan
     private let files: StoredFiles
 
@@ -70,16 +74,29 @@ public struct StreamExport: Sendable {
                 playlistName = ExportNames.playlist(at: entry.url, format: .hls)
                 let exporter = try HLSExporter(
                     list, of: entry, named: playlistName, selection: selection, in: files)
-                (plan, subtitles) = (exporter.plan, exporter.subtitles)
+                (plan, mpd, playingTime) = (exporter.plan, nil, exporter.playingTime)
+                subtitles = exporter.subtitles
             case .dash(let mpd):
                 playlistName = ExportNames.playlist(at: entry.url, format: .dash)
-                plan = try DASHExporter(mpd, of: entry, named: playlistName, selection: selection, in: files).plan
+                let exporter = try DASHExporter(
+                    mpd, of: entry, named: playlistName, selection: selection, in: files)
+                (plan, self.mpd, playingTime) = (exporter.plan, exporter.edited, PlayingTime(of: exporter.edited))
             }
         } catch let error as RepriseError {
             throw error
         } catch {
             throw RepriseError(
                 .notDownloadable, "A playlist of the stream cannot be written with local links.", cause: error)
+        }
+    }
+
+    /// The periods of a stream of DASH that has several, in order; none otherwise.
+    ///
+    /// Throws ``RepriseError`` with code `notDownloadable` if the MPD cannot be divided.
+    package func periods() throws(RepriseError) -> [ExportedPeriod] {
+        guard let mpd, mpd.periods.count > 1 else { return [] }
+        do { return try mpd.periods.indices.map { try ExportedPeriod($0, of: mpd) } } catch {
+            throw RepriseError(.notDownloadable, "The periods of the stream cannot be told apart.", cause: error)
         }
     }
 
