@@ -53,14 +53,50 @@
                 let path = try directory.write(
                     Self.file(
                         Self.scenario("X", "\(Self.request), \(word)"), Self.scenario("Y", #"{"op": "dance"}"#),
-                        #"{"id": "Z"}"#, Self.scenario("W", Self.request)), to: "a.json")
+                        #"{"id": "Z"}"#, #"{"title": "no name"}"#, Self.scenario("W", Self.request)), to: "a.json")
                 let (outcomes, skipped) = await play(path)
-                #expect(outcomes.map(\.name) == ["X", "Y", "a scenario", "W"])
-                try #require(outcomes.map(\.failures.isEmpty) == [false, false, false, true])
+                #expect(outcomes.map(\.name) == ["X", "Y", "Z", "a.json, scenario 4", "W"])
+                try #require(outcomes.map(\.failures.isEmpty) == [false, false, false, false, true])
                 #expect(outcomes[0].failures[0].contains(#""result" must be "ok" or "error""#))
                 #expect(outcomes[1].failures[0].contains("unknown step \"dance\""))
-                #expect(outcomes[2].failures[0].contains("\"resources\" is missing"))
+                #expect(outcomes[2].failures[0].hasPrefix("Z: \"resources\" is missing"))
                 #expect(skipped == [])
+            }
+
+            @Test func fieldsThatTheSchemaHasForOtherStepsAreAccepted() async throws {
+                let directory = try TemporaryDirectory()
+                let step = #"{"op": "expectNetwork", "requestsAtMost": 0, "withinTicks": 5, "beforeBytesOf": {}}"#
+                let path = try directory.write(Self.file(Self.scenario("X", step)), to: "a.json")
+                let (outcomes, skipped) = await play(path)
+                #expect(outcomes == [.init(name: "X", failures: [])])
+                #expect(
+                    skipped == [
+                        #"skipped: X, step 2 (expectNetwork): the field "beforeBytesOf" has no meaning here"#,
+                        #"skipped: X, step 2 (expectNetwork): the field "withinTicks" has no meaning here"#,
+                    ])
+            }
+
+            @Test func streamsOfOthersArePlayed() async throws {
+                let directory = try TemporaryDirectory()
+                func scenario(_ id: String, _ steps: String) -> String {
+                    """
+                    {"id": "\(id)", "streams": {"S": {"kind": "vod", "segments": 2}},
+                     "steps": [{"op": "hlsLoad", "item": "S"}, \(steps)]}
+                    """
+                }
+                let path = try directory.write(
+                    Self.file(
+                        scenario("X", #"{"op": "hlsPlay", "item": "S", "seconds": 12, "mood": "good"}"#),
+                        scenario("Y", #"{"op": "hlsDance", "item": "S"}"#),
+                        scenario("Z", #"{"op": "hlsPlay", "item": "S", "seconds": 13}"#),
+                        scenario("W", #"{"op": "hlsExpectOrigin", "stream": "S", "requests": 7}"#)), to: "a.json")
+                let (outcomes, skipped) = await play(path)
+                #expect(outcomes.map(\.name) == ["X", "Y", "Z", "W"])
+                try #require(outcomes.map(\.failures.isEmpty) == [true, false, false, false])
+                #expect(outcomes[1].failures[0].contains("unknown step \"hlsDance\""))
+                #expect(outcomes[2].failures[0].contains("the stream is at its end"))
+                #expect(outcomes[3].failures[0].contains("requests is not 7"))
+                #expect(skipped == [#"skipped: X, step 2 (hlsPlay): unknown field "mood""#])
             }
 
             @Test func aDirectoryStandsForItsFilesAndABrokenFileLeavesTheOthers() async throws {

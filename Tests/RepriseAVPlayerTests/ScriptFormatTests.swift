@@ -15,7 +15,7 @@
                     """
                 let path = try directory.write(Array(text.utf8), to: "script.json")
                 var violations: [String] = []
-                for scenario in try ScriptFile(path: path).scenarios.map({ try $0.get() }) {
+                for scenario in try ScriptFile(path: path).scenarios.map({ try $0.scenario.get() }) {
                     violations += try await ScriptRunner.play(scenario)
                 }
                 return violations
@@ -53,8 +53,9 @@
                     """
                 let path = try directory.write(Array(text.utf8), to: "script.json")
                 let scenarios = try ScriptFile(path: path).scenarios
-                #expect(throws: ScriptFormatError.self) { _ = try scenarios[0].get() }
-                #expect(try scenarios[1].get().id == "Y")
+                #expect(throws: ScriptFormatError.self) { _ = try scenarios[0].scenario.get() }
+                #expect(scenarios.map(\.name) == ["X", "Y"])
+                #expect(try scenarios[1].scenario.get().id == "Y")
             }
 
             @Test func aFileWithoutScenariosIsAClearError() throws {

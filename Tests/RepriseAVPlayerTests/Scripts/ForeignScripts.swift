@@ -41,12 +41,11 @@
             }
         }
 
-        private func play(_ scenario: Result<Scenario, any Error>) async -> Outcome {
-            let name = (try? scenario.get())?.id ?? "a scenario"
+        private func play(_ entry: ScriptFile.Entry) async -> Outcome {
             do {
-                return Outcome(name: name, failures: try await ScriptRunner.play(scenario.get()))
+                return Outcome(name: entry.name, failures: try await ScriptRunner.play(entry.scenario.get()))
             } catch {
-                return Outcome(name: name, failures: ["\(error)"])
+                return Outcome(name: entry.name, failures: ["\(error)"])
             }
         }
     }

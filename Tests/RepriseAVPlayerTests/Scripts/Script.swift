@@ -5,8 +5,15 @@
 
     /// A file of scenarios: AVPlayer's requests, and the required results.
     struct ScriptFile {
+        /// A scenario as it was read, or why it cannot be.
+        struct Entry {
+            /// The scenario's identifier, or its place in the file if it has none.
+            let name: String
+            let scenario: Result<Scenario, any Error>
+        }
+
         /// A scenario that cannot be read does not prevent the others from being played.
-        let scenarios: [Result<Scenario, any Error>]
+        let scenarios: [Entry]
 
         init(path: String) throws {
             let root = try JSONDecoder().decode(ScriptValue.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
@@ -21,7 +28,16 @@
             }
             try fields.finish()
             guard !list.isEmpty else { throw ScriptFormatError("\(fields.place): there are no scenarios in it") }
-            scenarios = list.map { value in Result { try Scenario(value) } }
+            let file = fields.place
+            scenarios = list.enumerated().map { index, value in
+                let name = Self.identifier(of: value) ?? "\(file), scenario \(index + 1)"
+                return Entry(name: name, scenario: Result { try Scenario(value, named: name) })
+            }
+        }
+
+        private static func identifier(of value: ScriptValue) -> String? {
+            guard case .object(let fields) = value, case .text(let id)? = fields["id"] else { return nil }
+            return id
         }
     }
 
@@ -32,6 +48,7 @@
         let resources: [String: ScriptResource]
         let server: [String: ScriptValue]
         let preload: [String: [Range<Int64>]]
+        let streams: [String: ScriptStream]
         let steps: [ScriptValue]
 
         var testDescription: String { "\(id): \(title)" }
@@ -46,18 +63,23 @@
             self.resources = Dictionary(uniqueKeysWithValues: resources.map { ($0.name, $0) })
             self.server = server.mapValues(ScriptServer.Setting.patch)
             self.preload = preload
+            streams = [:]
             self.steps = steps.map(\.value)
         }
 
-        /// A scenario of a file.
-        init(_ value: ScriptValue) throws {
-            var fields = try ScriptFields(value, "a scenario")
+        /// A scenario of a file; messages begin with `name`.
+        init(_ value: ScriptValue, named name: String) throws {
+            var fields = try ScriptFields(value, name)
             id = try fields.require(fields.text("id"), "id")
-            fields.place = id
             title = try fields.text("title") ?? ""
             for name in ["profile", "confidence", "evidence", "why", "sources"] { _ = fields.value(name) }
             let place = id
-            resources = try fields.require(fields.object("resources"), "resources").reduce(into: [:]) { all, entry in
+            streams = try (fields.object("streams") ?? [:]).reduce(into: [:]) { all, entry in
+                all[entry.key] = try ScriptStream(entry.value, "\(place), stream \(entry.key)")
+            }
+            // A scenario of streams needs no files.
+            let files = try fields.object("resources") ?? (streams.isEmpty ? nil : [:])
+            resources = try fields.require(files, "resources").reduce(into: [:]) { all, entry in
                 all[entry.key] = try ScriptResource(entry.value, name: entry.key, "\(place), resource \(entry.key)")
             }
             server = try fields.object("server") ?? [:]
@@ -67,6 +89,22 @@
             }
             steps = try fields.require(fields.list("steps"), "steps")
             try fields.finish()
+        }
+
+        /// Whether it is played by the HLS player model, through the proxy in the process.
+        var isOfStreams: Bool { !streams.isEmpty || steps.contains { $0.isOfStreams } }
+    }
+
+    extension ScriptValue {
+        /// Whether this step, or one in it, begins with `hls`.
+        fileprivate var isOfStreams: Bool {
+            switch self {
+            case .object(let fields):
+                if case .text(let op)? = fields["op"], op.hasPrefix("hls") { return true }
+                return [fields["steps"], fields["options"]].contains { $0?.isOfStreams == true }
+            case .list(let values): return values.contains { $0.isOfStreams }
+            default: return false
+            }
         }
     }
 

@@ -5,13 +5,8 @@
     import Reprise
     @testable import RepriseAVPlayer
 
-    /// An expectation of a script that does not hold.
-    struct ScriptFailure: Error, CustomStringConvertible {
-        let description: String
-    }
-
-    /// Plays one scenario.
-    final class ScriptRunner {
+    /// Plays one scenario of files, which the player asks the loader for.
+    final class ScriptRunner: ScriptSteps {
         let scenario: Scenario
         let world: ScriptWorld
         var place = ""
@@ -34,6 +29,7 @@
         ///
         /// Throws for a script that cannot be read, and for the first expectation that fails.
         static func play(_ scenario: Scenario) async throws -> [String] {
+            if scenario.isOfStreams { return try await StreamScriptRunner.play(scenario) }
             var servers: [String: ScriptServer] = [:]
             for (name, value) in scenario.server {
                 guard scenario.resources[name] != nil else {
@@ -54,22 +50,9 @@
             }
         }
 
-        func run(_ steps: [ScriptValue], in place: String) async throws {
-            for (index, step) in steps.enumerated() { try await run(step, in: "\(place), step \(index + 1)") }
-        }
-
-        func fail(_ message: String) -> ScriptFailure { ScriptFailure(description: "\(place): \(message)") }
-
-        private func run(_ step: ScriptValue, in outer: String) async throws {
-            var fields = try ScriptFields(step, outer)
-            let op = try fields.require(fields.text("op"), "op")
-            place = "\(outer) (\(op))"
-            fields = try ScriptFields(step, place)
-            _ = fields.value("op")
+        func perform(_ op: String, _ fields: ScriptFields) async throws {
             switch op {
-            case "repeat": try await runRepeat(fields)
-            case "either": try await runEither(fields)
-            case "seek", "advance", "note": return
+            case "seek", "advance": return
             case "item": try runItem(fields)
             case "request": try await runRequest(fields)
             case "cancel": try await runCancel(fields)
@@ -81,39 +64,6 @@
             case "mark": try runMark(fields)
             default: try await check(op, fields)
             }
-        }
-
-        // MARK: - Structure
-
-        private func runRepeat(_ given: ScriptFields) async throws {
-            var fields = given
-            let times = try fields.require(fields.int("times"), "times")
-            let name = try fields.text("var") ?? "k"
-            let steps = try fields.require(fields.list("steps"), "steps")
-            try fields.finish()
-            let outer = place
-            for k in 0..<times {
-                let round: [ScriptValue]
-                do { round = try steps.map { try $0.substituting([name: k]) } } catch let error as ScriptFormatError {
-                    throw ScriptFormatError("\(outer): \(error)")
-                }
-                try await run(round, in: "\(outer) \(name)=\(k)")
-            }
-        }
-
-        private func runEither(_ given: ScriptFields) async throws {
-            var fields = given
-            let options = try fields.require(fields.list("options"), "options")
-            try fields.finish()
-            let outer = place
-            var failures: [String] = []
-            for option in options {
-                guard case .list(let steps) = option else { throw ScriptFormatError("\(outer): an option is a list") }
-                do { return try await run(steps, in: outer) } catch let failure as ScriptFailure {
-                    failures.append(failure.description)
-                }
-            }
-            throw ScriptFailure(description: "\(outer): none holds: \(failures.joined(separator: "; or "))")
         }
 
         // MARK: - Actions of the player

@@ -162,9 +162,17 @@ struct ScriptFields {
         return value
     }
 
-    /// Fails for fields that were not taken, except comments.
+    /// Fields that the schema documents for all steps; a step to which they say nothing only reports them.
+    private static let documented: Set = ["withinTicks", "withinSeconds", "beforeBytesOf"]
+
+    /// Fails for fields that were not taken, except comments and those that the schema documents for all steps.
     func finish() throws {
-        let left = fields.keys.filter { !["text", "why", "note", "comment"].contains($0) }.sorted()
+        let comments = ["text", "why", "note", "comment"]
+        let rest = fields.keys.filter { !comments.contains($0) }.sorted()
+        for name in rest where Self.documented.contains(name) {
+            Self.onUnknownFields?("\(place): the field \"\(name)\" has no meaning here")
+        }
+        let left = rest.filter { !Self.documented.contains($0) }
         guard !left.isEmpty else { return }
         let message = "\(place): unknown field \(left.map { "\"\($0)\"" }.joined(separator: ", "))"
         guard let tell = Self.onUnknownFields else { throw ScriptFormatError(message) }

@@ -34,6 +34,9 @@
         /// Returns after a broken connection, when the next request may be sent.
         var pause: () async -> Void = {}
 
+        /// Lets time pass before a request is sent again; throws if the player has waited long enough.
+        var wait: (Duration) async throws -> Void = { _ in }
+
         /// Loads the multivariant playlist.
         func start() async throws {
             let lines = try await lines(of: asset.url)
@@ -74,11 +77,12 @@
                 let (outcome, body) = try await exchange.run(url)
                 switch rules.react(to: outcome) {
                 case .use: return body
-                case .again:
+                case .again(let delay):
                     if outcome == .broken {
                         brokenRequests += 1
                         await pause()
                     }
+                    try await wait(delay)
                 case .fail(let code): throw ItemFailed(code: code)
                 }
             }

@@ -37,9 +37,6 @@
         private let world: HLSWorld
         private let folder: String
         private var random: SeededGenerator
-        private let count: Int
-        private let hasMaps: Bool
-        private var lengths: [String: Int64] = [:]
         private var tally = Tally()
         private var model: HLSPlayerModel?
         private var variant = 0
@@ -49,88 +46,50 @@
             self.world = world
             folder = "/r\(seed)"
             random = SeededGenerator(seed: seed)
-            count = Int.random(in: 3...8, using: &random)
-            hasMaps = Bool.random(using: &random)
         }
 
         func play() async throws -> Tally {
-            publish()
-            try await begin()
+            let film = publish()
+            try await begin(film)
             for _ in 0..<Int.random(in: 8...20, using: &random) {
                 switch Int.random(in: 0..<10, using: &random) {
-                case 0: try await suspend()
-                case 1: fail()
+                case 0: try await suspend(film)
+                case 1: fail(film)
                 case 2:
                     variant = Int.random(in: 0..<2, using: &random)
                     tally.switches += 1
-                case 3: position = Int.random(in: 0..<count, using: &random)
-                case 4: try await replaceItem()
-                default: try await playNext()
+                case 3: position = Int.random(in: 0..<film.segments, using: &random)
+                case 4: try await replaceItem(film)
+                default: try await playNext(film)
                 }
             }
             try await end()
-            try await checkOrigin()
+            try await checkOrigin(film)
             return tally
         }
 
         // MARK: - The stream
 
-        private func publish() {
-            var main = "#EXTM3U\n"
-            for variant in 0..<2 {
-                let name = "v\(variant).m3u8"
-                main += "#EXT-X-STREAM-INF:BANDWIDTH=\(1000 * (variant + 1))\n\(link(name))\n"
-                publishVariant(variant, at: name)
-            }
-            publishText(main, at: "main.m3u8")
-        }
-
-        private func publishVariant(_ variant: Int, at name: String) {
-            var list = "#EXTM3U\n#EXT-X-TARGETDURATION:6\n#EXT-X-PLAYLIST-TYPE:VOD\n"
-            if hasMaps {
-                list += "#EXT-X-MAP:URI=\"\(link("m\(variant).mp4"))\"\n"
-                publishMedia("m\(variant).mp4", length: 700)
-            }
-            for segment in 0..<count {
-                let name = "s\(variant)-\(segment).mp4"
-                list += "#EXTINF:6,\n\(link(name))\n"
-                publishMedia(name, length: Int64.random(in: 1000...40_000, using: &random))
-            }
-            publishText(list + "#EXT-X-ENDLIST\n", at: name)
-        }
-
         /// Links of all forms: of a playlist's folder, of the host, and with the host.
-        private func link(_ name: String) -> String {
-            switch Int.random(in: 0..<3, using: &random) {
-            case 0: name
-            case 1: "\(folder)/\(name)"
-            default: world.origin.url("\(folder)/\(name)")
-            }
+        private func publish() -> HLSFilm {
+            var random = random
+            defer { self.random = random }
+            return HLSFilm(
+                at: folder, of: world.origin, segments: Int.random(in: 3...8, using: &random),
+                hasMaps: Bool.random(using: &random), length: { Int64.random(in: 1000...40_000, using: &random) },
+                link: { name in
+                    switch Int.random(in: 0..<3, using: &random) {
+                    case 0: name
+                    case 1: "\(folder)/\(name)"
+                    default: world.origin.url("\(folder)/\(name)")
+                    }
+                })
         }
-
-        private func publishText(_ text: String, at name: String) {
-            world.origin.set(
-                TestOrigin.Resource(
-                    .bytes(Array(text.utf8)), mediaType: "application/vnd.apple.mpegurl", etag: "\"\(name)\""),
-                at: "\(folder)/\(name)")
-        }
-
-        private func publishMedia(
-            _ name: String, length: Int64, _ configure: (inout TestOrigin.Personality) -> Void = { _ in }
-        ) {
-            lengths[name] = length
-            world.origin.set(
-                TestOrigin.Resource(
-                    .pattern(seed: seed(of: name), length: length), mediaType: "video/mp4", etag: "\"\(name)\"",
-                    personality: TestOrigin.Personality(configure)), at: "\(folder)/\(name)")
-        }
-
-        private func seed(of name: String) -> UInt64 { name.utf8.reduce(7) { $0 &* 31 &+ UInt64($1) } }
 
         // MARK: - The app
 
-        private func begin() async throws {
-            let url = try #require(URL(string: world.origin.url("\(folder)/main.m3u8")))
+        private func begin(_ film: HLSFilm) async throws {
+            let url = try #require(film.url)
             let model = HLSPlayerModel(world.cache.asset(for: url), client: world.network)
             self.model = model
             try await model.start()
@@ -142,26 +101,24 @@
             return try #require(objc_getAssociatedObject(asset, LoaderKey.address) as? StreamItem).proxy.proxy
         }
 
-        private func playNext() async throws {
+        private func playNext(_ film: HLSFilm) async throws {
             let model = try #require(model)
             let segments = try await model.segments(of: variant)
-            #expect(segments.count == count)
-            position = position < count ? position : 0
+            #expect(segments.count == film.segments)
+            position = position < film.segments ? position : 0
             let segment = segments[position]
             let name = segment.url.lastPathComponent
-            #expect(name == "s\(variant)-\(position).mp4")
+            #expect(name == HLSFilm.segmentName(variant, position))
             let loaded = try await model.load(segment)
-            if let map = loaded.map {
-                #expect(map == TestPattern.bytes(in: 0..<700, seed: seed(of: "m\(variant).mp4")))
-            }
-            let isRight = try loaded.bytes == TestPattern.bytes(in: 0..<#require(lengths[name]), seed: seed(of: name))
+            if let map = loaded.map { #expect(map == film.bytes(of: HLSFilm.mapName(variant))) }
+            let isRight = loaded.bytes == film.bytes(of: name)
             #expect(isRight, "\(folder)/\(name)")
             position += 1
             tally.segments += 1
         }
 
         /// The system takes the listener from the app, in one of its ways, and the player goes on.
-        private func suspend() async throws {
+        private func suspend(_ film: HLSFilm) async throws {
             let proxy = try proxy()
             let openings = proxy.openings
             let isClosed = Bool.random(using: &random)
@@ -172,7 +129,7 @@
             }
             model?.pause = { await eventually { proxy.openings > openings } }
             let broken = model?.brokenRequests ?? 0
-            try await playNext()
+            try await playNext(film)
             #expect((model?.brokenRequests ?? 0) - broken <= 1, "the listener is back within one request")
             // A connection of the player's may have lived on, so that nothing noticed.
             #expect(proxy.check())
@@ -181,11 +138,11 @@
         }
 
         /// The origin fails for what the player wants next: for a moment, or in the middle of it.
-        private func fail() {
-            let name = "s\(variant)-\(min(position, count - 1)).mp4"
-            guard let length = lengths[name], !isFetched(name) else { return }
+        private func fail(_ film: HLSFilm) {
+            let name = HLSFilm.segmentName(variant, min(position, film.segments - 1))
+            guard let length = film.lengths[name], !isFetched(name) else { return }
             let isCut = Bool.random(using: &random)
-            publishMedia(name, length: length) { personality in
+            film.republish(name) { personality in
                 if isCut {
                     personality.truncateAfter = length / 2
                 } else {
@@ -197,9 +154,9 @@
 
         private func isFetched(_ name: String) -> Bool { world.origin.snapshot["\(folder)/\(name)"].requestCount > 0 }
 
-        private func replaceItem() async throws {
+        private func replaceItem(_ film: HLSFilm) async throws {
             let old = model
-            try await begin()
+            try await begin(film)
             withExtendedLifetime(old) {}
             tally.releases += 1
         }
@@ -217,9 +174,9 @@
         }
 
         /// Each byte of the media came once.
-        private func checkOrigin() async throws {
+        private func checkOrigin(_ film: HLSFilm) async throws {
             let snapshot = await world.origin.settledSnapshot()
-            for (name, length) in lengths {
+            for (name, length) in film.lengths {
                 let sent = snapshot["\(folder)/\(name)"].requests.filter { $0.status != 503 }
                     .reduce(0) { $0 + $1.bodyBytesSent }
                 #expect(sent <= length, "\(folder)/\(name)")
