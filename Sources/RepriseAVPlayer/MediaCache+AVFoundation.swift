@@ -118,7 +118,7 @@
                 {
                     let asset = AVURLAsset(url: address)
                     let source = AssetSource(self, url: resource, options: options)
-                    Self.retain(StreamItem(proxy, resource: try? source.resource()), by: asset)
+                    Self.retain(StreamItem(proxy, source: source), by: asset)
                     return asset
                 }
             #endif
@@ -149,6 +149,16 @@
             }
         #endif
 
+        /// What an asset made by a cache plays, and how.
+        nonisolated static func source(of asset: AVAsset) -> AssetSource? {
+            if let loader = loader(of: asset) { return loader.feed.source }
+            #if Streams
+                return stream(of: asset)?.source
+            #else
+                return nil
+            #endif
+        }
+
         /// The file or stream that an asset made by a cache plays, as it is preloaded.
         nonisolated static func resource(of asset: AVAsset) -> MediaResource? {
             if let loader = loader(of: asset) { return try? loader.feed.source.resource() }
@@ -169,6 +179,9 @@
     enum LoaderKey {
         /// One byte that is never read or freed; only its address matters.
         nonisolated(unsafe) static let address = UnsafeRawPointer(
+            UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
+        /// The same for what follows a player's external playback.
+        nonisolated(unsafe) static let externalPlayback = UnsafeRawPointer(
             UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
     }
 #endif

@@ -45,12 +45,14 @@
     /// An HLS item as its asset holds it: what it plays, through which proxy.
     final class StreamItem: Sendable {
         let proxy: StreamProxy
+        let source: AssetSource
         /// The stream, as it is preloaded.
         let resource: MediaResource?
 
-        init(_ proxy: StreamProxy, resource: MediaResource?) {
+        init(_ proxy: StreamProxy, source: AssetSource) {
             self.proxy = proxy
-            self.resource = resource
+            self.source = source
+            resource = try? source.resource()
         }
     }
 
@@ -61,10 +63,12 @@
         private let cache: MediaCache
         private let foreground: ForegroundObserver
 
-        fileprivate init(_ cache: MediaCache, options: PlaybackOptions) throws(RepriseError) {
+        init(
+            _ cache: MediaCache, options: PlaybackOptions, reach: InAppProxy.Reach = .process
+        ) throws(RepriseError) {
             let rules = ItemRules(
                 fields: try options.fields(), partition: options.partition, networkPolicy: options.networkPolicy)
-            let proxy = try InAppProxy(options.isStored ? cache : cache.withoutStoring(), rules: rules)
+            let proxy = try InAppProxy(options.isStored ? cache : cache.withoutStoring(), rules: rules, reach: reach)
             self.cache = cache
             self.proxy = proxy
             foreground = ForegroundObserver { proxy.checkSoon() }

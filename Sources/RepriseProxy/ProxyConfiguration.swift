@@ -118,6 +118,8 @@ public struct ProxyConfiguration: Sendable {
     package var bodyFilter: (any BodyFilter)?
     /// What the app's options say about each request, in the proxy of an app's items.
     package var items: ItemRules?
+    /// What other devices of the network get, of a proxy for them; `nil`, the default, for any other proxy.
+    package var cast: CastScope?
 
     /// The defaults.
     public init() {}

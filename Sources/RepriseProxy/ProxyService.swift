@@ -67,7 +67,7 @@ final class ProxyService: Sendable {
             }
             pages.insert(page.text)
         }
-        browsers = BrowserRules(allowedPages: pages)
+        browsers = BrowserRules(allowedPages: pages, allowsAnyPage: configuration.cast != nil)
         self.cache = cache
         var configuration = configuration
         // What is encrypted passes through memory.
@@ -87,8 +87,9 @@ final class ProxyService: Sendable {
         liveExchanges = SharedExchanges(clock: configuration.clock)
         let filter: any BodyFilter =
             configuration.bodyFilter
-            ?? PlaylistFilter(isShared: cache.isShared, files: files, listed: listed, liveEdge: liveEdge) {
-                url, error in
+            ?? PlaylistFilter(
+                isShared: cache.isShared, files: files, listed: listed, liveEdge: liveEdge, cast: configuration.cast
+            ) { url, error in
                 logs.log(
                     .warning, "playlist sent as the origin sent it",
                     metadata: ["url": "\(url.redacted)", "error": "\(error)"])
@@ -315,6 +316,9 @@ final class ProxyService: Sendable {
         guard configuration.allows(url.host) else {
             throw Route.refusal(403, reason: "The host \(url.host) is not on this proxy's list.")
         }
+        guard configuration.cast?.contains(url) ?? true else {
+            throw Route.refusal(404, reason: "There is no such file here.")
+        }
         do { return try files.resource(at: url) } catch {
             throw Route.refusal(503, reason: "The proxy is shutting down.")
         }
@@ -325,6 +329,8 @@ final class ProxyService: Sendable {
     /// A web page elsewhere must not use the proxy through a name that it points at 127.0.0.1 (DNS rebinding), so on
     /// loopback, `Host` must name this machine.
     func accepts(host: String?) -> Bool {
+        // Devices have the address as the app has given it, which no name can stand for.
+        if configuration.cast != nil { return host?.prefix { $0 != ":" } == configuration.host[...] }
         guard isLoopback, tokens == nil, let host else { return true }
         let name = host.hasPrefix("[") ? host.prefix { $0 != "]" }.dropFirst() : host.prefix { $0 != ":" }
         return ProxyConfiguration.isLoopback(address: name) || name == configuration.host

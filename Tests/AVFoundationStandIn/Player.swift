@@ -25,8 +25,60 @@ import Primitives
     public var asset: AVAsset { storedAsset.asset }
     /// Why the item cannot be played.
     public internal(set) var error: (any Error)?
-    /// The duration; unknown here.
-    public var duration: CMTime { .indefinite }
+    private nonisolated let state = Mutex(ItemState())
+
+    /// The duration; unknown here unless a test sets it.
+    public var duration: CMTime { state.withLock { $0.duration } }
+
+    /// Simulates that the duration becomes known.
+    package nonisolated func setDuration(_ duration: CMTime) { state.withLock { $0.duration = duration } }
+
+    /// Whether the item can be played; a test sets it.
+    public var status: Status { state.withLock { $0.status } }
+
+    /// Whether an item can be played.
+    public enum Status: Int, Sendable {
+        /// That is not known yet.
+        case unknown
+        /// It can.
+        case readyToPlay
+        /// It cannot.
+        case failed
+    }
+
+    /// Simulates that the item becomes ready or fails.
+    package nonisolated func setStatus(_ status: Status) {
+        let handlers = state.withLock { state in
+            state.status = status
+            return Array(state.handlers.values)
+        }
+        for handler in handlers { handler(self) }
+    }
+
+    /// Calls `changeHandler` after each change of the property; the stand-in supports the status only.
+    public nonisolated func observe<Value>(
+        _ keyPath: KeyPath<AVPlayerItem, Value>, options: NSKeyValueObservingOptions = [],
+        changeHandler: @escaping @Sendable (AVPlayerItem, NSKeyValueObservedChange<Value>) -> Void
+    ) -> NSKeyValueObservation {
+        // Immutable, and always the same property here.
+        nonisolated(unsafe) let keyPath = keyPath
+        let id = state.withLock { state in
+            state.nextHandler += 1
+            state.handlers[state.nextHandler] = { item in
+                changeHandler(item, NSKeyValueObservedChange(newValue: item[keyPath: keyPath]))
+            }
+            return state.nextHandler
+        }
+        return NSKeyValueObservation { [weak self] in _ = self?.state.withLock { $0.handlers.removeValue(forKey: id) } }
+    }
+}
+
+/// What changes of an item.
+private struct ItemState: Sendable {
+    var status = AVPlayerItem.Status.unknown
+    var duration = CMTime.indefinite
+    var handlers: [Int: @Sendable (AVPlayerItem) -> Void] = [:]
+    var nextHandler = 0
 }
 
 /// The asset of an item: set once, and accessed on the main actor only.
@@ -49,6 +101,9 @@ private struct Owner: Sendable {
         var handlers: [Int: @Sendable (AVPlayer) -> Void] = [:]
         var nextHandler = 0
         var observers: [ObjectIdentifier: TimeObserver] = [:]
+        var isExternalPlaybackActive = false
+        var time = CMTime(value: 0, timescale: 1)
+        var rate: Float = 0
     }
 
     nonisolated let associations = Associations()
@@ -57,6 +112,23 @@ private struct Owner: Sendable {
     public var automaticallyWaitsToMinimizeStalling = true
     /// Whether video may be sent to an AirPlay receiver as a URL; not on visionOS.
     public var allowsExternalPlayback = true
+
+    /// Whether the player sends its video to a receiver now; not on visionOS.
+    public var isExternalPlaybackActive: Bool { state.withLock { $0.isExternalPlaybackActive } }
+    /// How fast it plays; 0 while it is paused.
+    public var rate: Float {
+        get { state.withLock { $0.rate } }
+        set { state.withLock { $0.rate = newValue } }
+    }
+
+    /// Simulates that the user chooses a receiver, or this device.
+    package nonisolated func setExternalPlaybackActive(_ isActive: Bool) {
+        let handlers = state.withLock { state in
+            state.isExternalPlaybackActive = isActive
+            return Array(state.handlers.values)
+        }
+        for handler in handlers { handler(self) }
+    }
 
     /// Creates a player without an item.
     public nonisolated override init() { super.init() }
@@ -76,13 +148,13 @@ private struct Owner: Sendable {
     /// The current item.
     public nonisolated var currentItem: AVPlayerItem? { state.withLock { $0.item } }
     /// Starts playback.
-    public nonisolated func play() {}
+    public nonisolated func play() { state.withLock { $0.rate = 1 } }
     /// Pauses playback.
-    public nonisolated func pause() {}
-    /// The current time, which is always zero here.
-    public nonisolated func currentTime() -> CMTime { CMTime(value: 0, timescale: 1) }
+    public nonisolated func pause() { state.withLock { $0.rate = 0 } }
+    /// The current time, which only seeks change here.
+    public nonisolated func currentTime() -> CMTime { state.withLock { $0.time } }
     /// Seeks to another time.
-    public nonisolated func seek(to time: CMTime) {}
+    public nonisolated func seek(to time: CMTime) { state.withLock { $0.time = time } }
 
     /// Replaces the current item.
     public nonisolated func replaceCurrentItem(with item: AVPlayerItem?) {
@@ -118,24 +190,16 @@ private struct Owner: Sendable {
         }
     }
 
-    /// Calls `changeHandler` after each change of the property, on the thread that makes it; the stand-in supports the
-    /// current item only.
-    public nonisolated func observe<Value>(
-        _ keyPath: KeyPath<AVQueuePlayer, Value>, options: NSKeyValueObservingOptions = [],
-        changeHandler: @escaping @Sendable (AVQueuePlayer, NSKeyValueObservedChange<Value>) -> Void
+    /// Calls `handler` after each change of the current item and of external playback.
+    fileprivate nonisolated func observe(
+        isInitial: Bool, _ handler: @escaping @Sendable (AVPlayer) -> Void
     ) -> NSKeyValueObservation {
-        // Immutable, and always the same property here.
-        nonisolated(unsafe) let keyPath = keyPath
-        let handler: @Sendable (AVPlayer) -> Void = { player in
-            guard let queue = player as? AVQueuePlayer else { return }
-            changeHandler(queue, NSKeyValueObservedChange(newValue: queue[keyPath: keyPath]))
-        }
         let id = state.withLock { state in
             state.nextHandler += 1
             state.handlers[state.nextHandler] = handler
             return state.nextHandler
         }
-        if options.contains(.initial) { handler(self) }
+        if isInitial { handler(self) }
         return NSKeyValueObservation { [weak self] in _ = self?.state.withLock { $0.handlers.removeValue(forKey: id) } }
     }
 
@@ -154,9 +218,31 @@ private struct Owner: Sendable {
         let handlers = state.withLock { state -> [@Sendable (AVPlayer) -> Void] in
             guard state.item !== item else { return [] }
             state.item = item
+            state.time = CMTime(value: 0, timescale: 1)
             return Array(state.handlers.values)
         }
         for handler in handlers { handler(self) }
+    }
+}
+
+/// Objects whose properties can be observed; all of `NSObject` on Apple's systems.
+public protocol KeyValueObserving: AnyObject {}
+
+extension AVPlayer: KeyValueObserving {}
+
+extension KeyValueObserving where Self: AVPlayer {
+    /// Calls `changeHandler` after each change of the property, on the thread that makes it; the stand-in supports the
+    /// current item and external playback, and does so after a change of the other, too.
+    public nonisolated func observe<Value>(
+        _ keyPath: KeyPath<Self, Value>, options: NSKeyValueObservingOptions = [],
+        changeHandler: @escaping @Sendable (Self, NSKeyValueObservedChange<Value>) -> Void
+    ) -> NSKeyValueObservation {
+        // Immutable, and always the same property here.
+        nonisolated(unsafe) let keyPath = keyPath
+        return observe(isInitial: options.contains(.initial)) { player in
+            guard let player = player as? Self else { return }
+            changeHandler(player, NSKeyValueObservedChange(newValue: player[keyPath: keyPath]))
+        }
     }
 }
 

@@ -132,7 +132,7 @@ struct AnswerContext: Sendable {
     /// The origin's cookies, scoped for this client's jar.
     func cookies(_ fields: HTTPFields) -> [HTTPField] {
         if head.audience == .edge { return Array(fields[fields: .setCookie]) }
-        guard head.audience == .player, fields[.setCookie] != nil,
+        guard head.audience == .player, !head.isFromDevice, fields[.setCookie] != nil,
             let scope = CookieScope(target: head.target, url: resource.url)
         else { return [] }
         return fields[values: .setCookie].compactMap { scope.scoped($0) }

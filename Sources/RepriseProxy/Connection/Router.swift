@@ -32,7 +32,9 @@ struct Router {
     }
 
     private mutating func find(_ head: inout ClientHead) throws(Refusal) -> Destination {
-        if let probe = HealthProbe(head) { return .probe(probe.answer(service.readiness)) }
+        if service.configuration.cast == nil, let probe = HealthProbe(head) {
+            return .probe(probe.answer(service.readiness))
+        }
         if let route = try admission.route(&head) { return try destination(of: route, for: head) }
         if let known = known.file(at: head.target, in: service.listed) { return .file(known) }
         return try destination(of: Route(target: head.target, token: head.pathToken), for: head)
@@ -43,7 +45,10 @@ struct Router {
     }
 
     private mutating func destination(of route: Route, for head: ClientHead) throws(Refusal) -> Destination {
-        switch route {
+        if service.configuration.cast != nil, route.isOfProxy {
+            throw Route.refusal(404, reason: "There is no such file here.")
+        }
+        return switch route {
         case .index: .own(OwnAnswer(status: 200, fields: [("Vary", "Accept")], text: service.indexText))
         case .page: .control(ControlRequest(head: head, target: "", isLocal: false, isPage: true))
         case .pageWithoutSlash: .own(OwnAnswer(status: 308, fields: [("Location", head.pathPrefix + "/")]))

@@ -4,11 +4,18 @@ import NIOPosix
 import Primitives
 package import Reprise
 
-/// A proxy for the players of this process only: what an app's HLS items play through.
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// A proxy inside an app: for the players of this process, or for other devices of the local network.
 ///
-/// It listens on a free port of 127.0.0.1, and answers only requests that begin with a random token, which other
-/// programs do not know. The listener is opened at once, so that a player may connect as soon as it has an address, and
-/// again on the same port whenever the system has closed it.
+/// An app's HLS items play through the first kind. Devices get one title of the second kind, and nothing else. Either
+/// listens on a free port of one address, and answers only requests that begin with a random token, which others do not
+/// know. The listener is opened at once, so that a player may connect as soon as it has an address, and again on the
+/// same port whenever the system has closed it.
 package final class InAppProxy: Sendable {
     private let service: ProxyService
     private let group: MultiThreadedEventLoopGroup
@@ -17,14 +24,32 @@ package final class InAppProxy: Sendable {
     private let prefix: String
     private let stopping = Once()
 
+    /// Who reaches a proxy.
+    package enum Reach: Sendable {
+        /// The players of this process, at 127.0.0.1.
+        case process
+        /// Devices of the network in which this machine has the address; they get what the scope has.
+        case network(IPv4Address, CastScope)
+
+        fileprivate var address: IPv4Address {
+            switch self {
+            case .process: .loopback
+            case .network(let address, _): address
+            }
+        }
+    }
+
     /// Number of connections that are answered at the same time: some players of a feed, with a few each.
     private static let maximumConnections = 256
+    /// Number of connections of one device of the network; a player has a few.
+    private static let maximumConnectionsOfDevice = 16
 
     /// Starts serving `cache` to items with these rules.
     ///
     /// Throws ``RepriseError`` with code `invalidArgument` when no port can be opened.
     package init(
-        _ cache: MediaCache, rules: ItemRules, configure: (inout ProxyConfiguration) -> Void = { _ in }
+        _ cache: MediaCache, rules: ItemRules, reach: Reach = .process,
+        configure: (inout ProxyConfiguration) -> Void = { _ in }
     ) throws(RepriseError) {
         let token = Self.token()
         var configuration = ProxyConfiguration()
@@ -35,11 +60,24 @@ package final class InAppProxy: Sendable {
         configuration.token = token
         configuration.items = rules
         configuration.maximumConnections = Self.maximumConnections
+        configuration.host = "\(reach.address)"
+        var places: PeerPlaces?
+        if case .network(_, let scope) = reach {
+            configuration.cast = scope
+            places = PeerPlaces(limit: Self.maximumConnectionsOfDevice)
+        }
         let service = try ProxyService(cache: cache, configuration: configuration)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
-            listener = try Listener { client, listener in
-                Self.adopt(client, service: service, group: group) { listener.checkSoon() }
+            listener = try Listener(at: reach.address) { [places] client, peer, listener in
+                guard places?.take(peer) ?? true else {
+                    close(client)
+                    return
+                }
+                Self.adopt(client, service: service, group: group) {
+                    places?.release(peer)
+                    listener.checkSoon()
+                }
             }
         } catch {
             group.shutdownGracefully { _ in }
@@ -48,7 +86,7 @@ package final class InAppProxy: Sendable {
         self.service = service
         self.group = group
         self.rules = rules
-        prefix = "http://127.0.0.1:\(listener.port)/\(token)"
+        prefix = "http://\(reach.address):\(listener.port)/\(token)"
     }
 
     /// 160 bits, as letters and digits that need no encoding in a path.
@@ -64,11 +102,15 @@ package final class InAppProxy: Sendable {
         _ client: CInt, service: ProxyService, group: MultiThreadedEventLoopGroup, onEnd: @escaping @Sendable () -> Void
     ) {
         let bootstrap = ClientBootstrap(group: group).channelInitializer { channel in
-            channel.closeFuture.whenComplete { _ in onEnd() }
-            return channel.eventLoop.makeCompletedFuture { try service.serve(channel) }
+            channel.eventLoop.makeCompletedFuture { try service.serve(channel) }
         }
-        // A client that has left by now needs no answer, and its channel closes the descriptor.
-        _ = bootstrap.withConnectedSocket(client)
+        bootstrap.withConnectedSocket(client).whenComplete { result in
+            switch result {
+            case .success(let channel): channel.closeFuture.whenComplete { _ in onEnd() }
+            // A client that has left by now needs no answer, and its channel closes the descriptor.
+            case .failure: onEnd()
+            }
+        }
     }
 
     /// The address of `url` for a player; `key` is that under which it is stored, if the app named one.

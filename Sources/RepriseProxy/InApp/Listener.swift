@@ -9,7 +9,7 @@ import Reprise
     import Glibc
 #endif
 
-/// Accepts connections on a port of 127.0.0.1, on a thread of its own, and keeps that port.
+/// Accepts connections on a port of one address, on a thread of its own, and keeps that port.
 ///
 /// SwiftNIO cannot own this listener: it stops the process if the system has closed a descriptor that it uses. The
 /// thread sleeps in `poll`, and only it touches the listener after the beginning.
@@ -28,17 +28,22 @@ final class Listener: Sendable {
 
     /// The port; stays the same when the listener is opened again.
     let port: Int
+    fileprivate let host: IPv4Address
     private let state: Mutex<State>
     private let ended = Promise<Void>()
 
     /// Longest time that ``check()`` takes: that of a probe, of opening the listener, and of a busy processor.
     private static let checkTime = DispatchTimeInterval.milliseconds(1000)
 
-    /// Listens on a free port, and calls `onConnection` with the descriptor of each client, which then owns it.
+    /// Listens on a free port of `host`, and calls `onConnection` with the descriptor of each client, which then owns
+    /// it, and the client's address.
     ///
     /// Throws ``RepriseError`` with code `invalidArgument`.
-    init(_ onConnection: @escaping @Sendable (CInt, Listener) -> Void) throws(RepriseError) {
-        let socket = try ListeningSocket(port: 0)
+    init(
+        at host: IPv4Address = .loopback, _ onConnection: @escaping @Sendable (CInt, IPv4Address, Listener) -> Void
+    ) throws(RepriseError) {
+        self.host = host
+        let socket = try ListeningSocket(at: host, port: 0)
         var ends: [CInt] = [-1, -1]
         guard pipe(&ends) == 0, ends.allSatisfy(ListeningSocket.prepare) else {
             let code = errno
@@ -135,7 +140,7 @@ final class Listener: Sendable {
 /// What a listener's thread does.
 private final class ListenerThread {
     private let owner: Listener
-    private let onConnection: @Sendable (CInt, Listener) -> Void
+    private let onConnection: @Sendable (CInt, IPv4Address, Listener) -> Void
     private let wake: CInt
     private var socket: ListeningSocket
     private var machine = ListenerMachine()
@@ -146,7 +151,7 @@ private final class ListenerThread {
 
     init(
         _ socket: ListeningSocket, wake: CInt, owner: Listener,
-        onConnection: @escaping @Sendable (CInt, Listener) -> Void
+        onConnection: @escaping @Sendable (CInt, IPv4Address, Listener) -> Void
     ) {
         self.socket = socket
         self.wake = wake
@@ -167,7 +172,7 @@ private final class ListenerThread {
     private func perform(_ action: ListenerMachine.Action) -> ListenerMachine.Event {
         switch action {
         case .open: open()
-        case .examine: socket.isListening ? sendProbe() : .broken
+        case .examine: socket.isListening ? probeIfAllowed() : .broken
         case .wait(let milliseconds, let accepting): wait(milliseconds, accepting: accepting)
         case .end: .endWanted
         }
@@ -176,22 +181,27 @@ private final class ListenerThread {
     private func open() -> ListenerMachine.Event {
         endProbe()
         socket.closeIfOwn()
-        guard let opened = try? ListeningSocket(port: owner.port) else { return .openingFailed }
+        guard let opened = try? ListeningSocket(at: owner.host, port: owner.port) else { return .openingFailed }
         socket = opened
         owner.opened(opened)
         return .opened
     }
 
+    /// Connections to an address of the local network, even to the device's own, may need the user's permission.
+    private func probeIfAllowed() -> ListenerMachine.Event {
+        owner.host == .loopback ? sendProbe() : .foundListening
+    }
+
     private func sendProbe() -> ListenerMachine.Event {
         endProbe()
-        let descriptor = Foundation.socket(AF_INET, LoopbackAddress.stream, 0)
+        let descriptor = Foundation.socket(AF_INET, IPv4SocketAddress.stream, 0)
         // An app without a descriptor for the probe has none for a new listener either.
         guard descriptor >= 0, ListeningSocket.prepare(descriptor) else {
             if descriptor >= 0 { close(descriptor) }
             return .crowded
         }
-        guard LoopbackAddress(port: socket.port).call(connect, descriptor) == 0 || errno == EINPROGRESS,
-            let port = LoopbackAddress.port(of: descriptor)
+        guard IPv4SocketAddress(owner.host, port: socket.port).call(connect, descriptor) == 0 || errno == EINPROGRESS,
+            let port = IPv4SocketAddress.port(of: descriptor)
         else {
             close(descriptor)
             return .broken
@@ -232,12 +242,12 @@ private final class ListenerThread {
 
     private func accept() -> ListenerMachine.Event {
         switch socket.accept() {
-        case .connection(let client, let port):
+        case .connection(let client, let peer, let port):
             if port == probe?.port {
                 endProbe()
                 close(client)
             } else {
-                onConnection(client, owner)
+                onConnection(client, peer, owner)
             }
             return .accepted
         case .none: return .noneAccepted

@@ -16,6 +16,8 @@ struct ListenerMachine {
     enum Event: Equatable {
         case opened
         case openingFailed
+        /// The descriptor is the listener, and no connection to it is needed to know that it accepts any.
+        case foundListening
         /// A connection to the listener has begun.
         case probeSent
         /// A client was accepted, or the connection of ``probeSent``.
@@ -70,6 +72,7 @@ struct ListenerMachine {
         case (.ended, _), (_, .endWanted): return enter(.ended, .end)
         case (_, .broken): return enter(.closed(failures: 0), .open)
         case (.examining, .probeSent): return enter(.probing, .wait(milliseconds: Self.probeTime, accepting: true))
+        case (.examining, .foundListening): return enter(.listening, Self.start)
         case (.examining, _): return .examine
         case (.probing, .timedOut): return enter(.closed(failures: 0), .open)
         case (.probing, .checkWanted), (.probing, .noneAccepted):

@@ -6,14 +6,14 @@ import Reprise
     import Glibc
 #endif
 
-/// A socket that listens on 127.0.0.1, and may be closed under its owner's feet.
+/// A socket that listens, and may be closed under its owner's feet.
 ///
 /// The system does that to an app that it suspends, so no call here takes the descriptor for granted.
 struct ListeningSocket {
     /// What became of an attempt to accept a connection.
     enum Accepted {
-        /// A connection, and the port of its client.
-        case connection(CInt, port: Int)
+        /// A connection, and the address and port of its client.
+        case connection(CInt, from: IPv4Address, port: Int)
         /// There is none, or it has gone again.
         case none
         /// There is no descriptor or memory for it now.
@@ -35,26 +35,26 @@ struct ListeningSocket {
 
     private var descriptors: [CInt] { [descriptor, spare] }
 
-    /// Listens on `port`, or on any if it is 0.
+    /// Listens on `port` of an address of this machine, or on any port if it is 0.
     ///
     /// Throws ``RepriseError`` with code `invalidArgument`.
-    init(port: Int) throws(RepriseError) {
-        let descriptor = socket(AF_INET, LoopbackAddress.stream, 0)
-        guard descriptor >= 0 else { throw Self.failure(errno, port: port) }
+    init(at host: IPv4Address, port: Int) throws(RepriseError) {
+        let descriptor = socket(AF_INET, IPv4SocketAddress.stream, 0)
+        guard descriptor >= 0 else { throw Self.failure(errno, host, port: port) }
         var isReusing: CInt = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReusing, socklen_t(MemoryLayout<CInt>.size))
-        guard LoopbackAddress(port: port).call(bind, descriptor) == 0, listen(descriptor, Self.backlog) == 0,
-            Self.prepare(descriptor), let bound = LoopbackAddress.port(of: descriptor)
+        guard IPv4SocketAddress(host, port: port).call(bind, descriptor) == 0, listen(descriptor, Self.backlog) == 0,
+            Self.prepare(descriptor), let bound = IPv4SocketAddress.port(of: descriptor)
         else {
             let code = errno
             close(descriptor)
-            throw Self.failure(code, port: port)
+            throw Self.failure(code, host, port: port)
         }
         let spare = dup(descriptor)
         guard spare >= 0, Self.prepare(spare), let number = Self.number(of: descriptor) else {
             let code = errno
             for descriptor in [descriptor, spare] where descriptor >= 0 { close(descriptor) }
-            throw Self.failure(code, port: port)
+            throw Self.failure(code, host, port: port)
         }
         self.descriptor = descriptor
         self.spare = spare
@@ -62,8 +62,8 @@ struct ListeningSocket {
         self.number = number
     }
 
-    private static func failure(_ code: CInt, port: Int) -> RepriseError {
-        let place = port == 0 ? "127.0.0.1" : "127.0.0.1, port \(port)"
+    private static func failure(_ code: CInt, _ host: IPv4Address, port: Int) -> RepriseError {
+        let place = port == 0 ? "\(host)" : "\(host), port \(port)"
         return RepriseError(.invalidArgument, "Cannot listen on \(place): \(String(cString: strerror(code))).")
     }
 
@@ -81,7 +81,7 @@ struct ListeningSocket {
         var size = socklen_t(MemoryLayout<CInt>.size)
         // Another file may have got the number of a descriptor that was closed.
         return getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isAccepting, &size) == 0 && isAccepting != 0
-            && LoopbackAddress.port(of: descriptor) == port
+            && IPv4SocketAddress.port(of: descriptor) == port
     }
 
     /// Accepts one connection; never waits.
@@ -99,15 +99,17 @@ struct ListeningSocket {
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let client = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                LoopbackAddress.accept(descriptor, address, &size)
+                IPv4SocketAddress.accept(descriptor, address, &size)
             }
         }
         guard client >= 0 else { return meaning(of: errno) }
-        guard prepare(client), LoopbackAddress.toleratesLeavingPeer(client) else {
+        guard prepare(client), IPv4SocketAddress.toleratesLeavingPeer(client) else {
             close(client)
             return .none
         }
-        return .connection(client, port: Int(UInt16(bigEndian: address.sin_port)))
+        return .connection(
+            client, from: IPv4Address(bits: UInt32(bigEndian: address.sin_addr.s_addr)),
+            port: Int(UInt16(bigEndian: address.sin_port)))
     }
 
     private static func meaning(of code: CInt) -> Accepted {
@@ -126,8 +128,8 @@ struct ListeningSocket {
     private func isOwn(_ descriptor: CInt) -> Bool {
         guard Self.number(of: descriptor) == number else { return false }
         // Where sockets have no numbers, a connection that was accepted here may have got the descriptor.
-        return LoopbackAddress.peerPort(of: descriptor) == nil
-            && LoopbackAddress.port(of: descriptor).map { $0 == port } ?? true
+        return IPv4SocketAddress.peerPort(of: descriptor) == nil
+            && IPv4SocketAddress.port(of: descriptor).map { $0 == port } ?? true
     }
 
     /// The number of the file that a descriptor stands for; `nil` if it is closed or no socket.

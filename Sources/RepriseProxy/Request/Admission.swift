@@ -23,6 +23,7 @@ struct Admission {
             throw Refusal(status: 503, reason: "There are too many connections.", retryAfter: 1)
         }
         if isLocal { return try localRoute(head) }
+        if service.configuration.cast != nil { return try routeOfDevice(&head) }
         try checkHost(of: head)
         let tokens = service.tokens?.current
         let isKnown = tokens?.identify(&head) ?? true
@@ -51,7 +52,7 @@ struct Admission {
         case .options: return .options
         case .other(let name) where name == "CONNECT" || name == "TRACE":
             throw Refusal(
-                status: 405, reason: "\(name) is not supported.", endsConnection: false, namesMethods: true)
+                status: 405, reason: "\(name) is not supported.", endsConnection: false, methods: OwnAnswer.methods)
         case .get, .head, .other:
             if let tokens, !isKnown { throw refusal(of: head, without: tokens) }
             return nil
@@ -85,6 +86,30 @@ struct Admission {
         }
         let rules = ControlRules(hasToken: head.sender != nil)
         if let objection = rules.objection(to: head) { throw Route.refusal(403, reason: objection) }
+    }
+
+    /// The route of a request from another device, which reads the files of one title and nothing else.
+    private mutating func routeOfDevice(_ head: inout ClientHead) throws(Refusal) -> Route? {
+        head.isFromDevice = true
+        try checkHost(of: head)
+        guard service.tokens?.current.identify(&head) == true else {
+            throw Route.refusal(403, reason: "This address is not known here.")
+        }
+        if let via = head.value("via"), Via.isOwn(via) {
+            throw Route.refusal(508, reason: "The request comes from this proxy itself: it would go around in a loop.")
+        }
+        switch service.browsers.judge(head) {
+        case .answer(let audience): head.audience = audience
+        case .preflight(let page):
+            head.audience = .page(page)
+            return .preflight(page: page)
+        case .refuse(let reason): throw Refusal(status: 403, reason: reason)
+        }
+        guard head.method == .get || head.method == .head else {
+            throw Refusal(
+                status: 405, reason: "Only GET and HEAD are answered.", endsConnection: false, methods: "GET, HEAD")
+        }
+        return nil
     }
 
     /// The route of a browser that opens the address of this proxy; `nil` for every other request.

@@ -41,6 +41,8 @@ package struct ClientHead: Sendable {
     var audience = Audience.player
     /// Whether the origin may know to which playback the request belongs.
     var tellsPlayback = true
+    /// Whether another device sent it, from which the origin and the cache take nothing but the wish for a file.
+    var isFromDevice = false
     /// Whether the connection ends with the answer, whatever the client wants.
     var endsConnection = false
 
@@ -93,6 +95,7 @@ package struct ClientHead: Sendable {
 
     /// The request's cache directives; `Pragma: no-cache` counts if Cache-Control is missing (RFC 9111 §5.4).
     package var directives: CacheControl {
+        if isFromDevice { return CacheControl() }
         if let value = value("cache-control") { return CacheControl(value) }
         var directives = CacheControl()
         directives.noCache = value("pragma")?.lowercased().contains("no-cache") == true
@@ -100,7 +103,7 @@ package struct ClientHead: Sendable {
     }
 
     /// Whether ``directives`` are certainly empty.
-    var hasNoDirectives: Bool { count("cache-control") == 0 && count("pragma") == 0 }
+    var hasNoDirectives: Bool { isFromDevice || count("cache-control") == 0 && count("pragma") == 0 }
 
     /// Every field.
     ///

@@ -6,9 +6,9 @@ extension ClientHead {
     /// and those that pretend to be another address, client or method.
     ///
     /// A browser's cookies are not forwarded: its jar holds those of all origins, and of other servers on this machine,
-    /// as one site's.
+    /// as one site's. Of another device nothing is.
     var originFields: HTTPFields {
-        var fields = self.fields.endToEnd.filter { !$0.name.speaksForAnotherHop }
+        var fields = isFromDevice ? [:] : self.fields.endToEnd.filter { !$0.name.speaksForAnotherHop }
         for name in Self.notForwarded { fields[name] = nil }
         if !audience.isProgram { fields[.cookie] = nil }
         if !tellsPlayback, let playback = Self.playback { fields[playback] = nil }

@@ -5,8 +5,8 @@ package struct Refusal: Error, Equatable {
     let reason: String
     /// Whether the connection ends with the answer, because later bytes on it are not trustworthy or not wanted.
     var endsConnection = true
-    /// Whether the answer lists the supported methods (RFC 9110 §15.5.6).
-    var namesMethods = false
+    /// The supported methods, for `Allow` (RFC 9110 §15.5.6).
+    var methods: String?
     /// What the client may show to be answered, for `WWW-Authenticate` (RFC 9110 §11.6.1).
     var challenges: [String] = []
     /// Seconds after which the client may try again, for `Retry-After`.

@@ -20,6 +20,14 @@ package enum Route: Sendable {
     private static let expected =
         "Expected /https/host/path (or /http/host/path), for example /https/example.com/song.mp3."
 
+    /// Whether it leads to something of the proxy's own that tells of it or changes it.
+    var isOfProxy: Bool {
+        switch self {
+        case .index, .page, .pageWithoutSlash, .options, .control: true
+        case .preflight, .resource: false
+        }
+    }
+
     /// The route for `target`: `/https/host[:port]/path?query`, or `/https://host/path`.
     ///
     /// With a `token`, the first path segment must be that token. Path and query are sent to the origin exactly as

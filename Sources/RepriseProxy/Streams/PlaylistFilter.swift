@@ -15,12 +15,12 @@ final class PlaylistFilter: BodyFilter {
     let texts = WrittenTexts()
 
     init(
-        isShared: Bool, files: FileFinder, listed: ListedFiles, liveEdge: LiveEdge,
+        isShared: Bool, files: FileFinder, listed: ListedFiles, liveEdge: LiveEdge, cast: CastScope? = nil,
         onUneditable: @escaping @Sendable (ResourceURL, PlaylistError) -> Void
     ) {
         variables = ImportedVariables(isShared: isShared)
         tracks = StoredTracks(files: files, limits: PlaylistLimits())
-        notes = StreamNotes(files: listed, liveEdge: liveEdge)
+        notes = StreamNotes(files: listed, liveEdge: liveEdge, cast: cast)
         self.onUneditable = onUneditable
     }
 

@@ -5,6 +5,8 @@ import Reprise
 struct StreamNotes {
     let files: ListedFiles
     let liveEdge: LiveEdge
+    /// What other devices may have, in a proxy for them.
+    let cast: CastScope?
 
     /// Notes `playlist`, which was read from `body`.
     func note(_ playlist: Playlist, of body: GatheredBody) {
@@ -12,6 +14,7 @@ struct StreamNotes {
         defer { body.resource.assign(playlist.role, to: information) }
         guard !isNoted(body) else { return }
         let document = URIReference(body.base.description)
+        cast?.note(playlist, at: body.url, document: document)
         if case .hls(let list) = playlist { liveEdge.note(list, of: body.url, from: document) }
         let name = name(body)
         var listed = [body.url.withoutDirectives]

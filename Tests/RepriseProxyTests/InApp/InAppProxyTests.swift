@@ -197,7 +197,7 @@ import Testing
             await proxy.stop()
             #expect(try await client.upTo(1).isEmpty)
             #expect(throws: RawClient.Failure.self) { _ = try RawClient(port: port) }
-            #expect(LoopbackAddress.port(of: descriptor) != port)
+            #expect(IPv4SocketAddress.port(of: descriptor) != port)
             #expect(!proxy.check())
         }
     }

@@ -32,6 +32,12 @@ import Testing
         #expect(machine.isOpen == true)
     }
 
+    @Test func aCheckEndsAtOnceWhereNoProbeMayBeSent() {
+        var machine = Self.after(.checkWanted)
+        #expect(machine.handle(.foundListening) == Self.listen)
+        #expect(machine.isOpen == true)
+    }
+
     @Test(arguments: [ListenerMachine.Event.broken, .timedOut])
     func aListenerWhoseProbeFailsIsOpenedAgain(_ failure: ListenerMachine.Event) {
         var machine = Self.after(.checkWanted, .probeSent)

@@ -4,17 +4,17 @@
     import Glibc
 #endif
 
-/// 127.0.0.1 with a port, for the system's calls, and what those are called on each system.
-struct LoopbackAddress {
+/// An IPv4 address with a port, for the system's calls, and what those are called on each system.
+struct IPv4SocketAddress {
     private var address = sockaddr_in()
 
-    init(port: Int) {
+    init(_ host: IPv4Address, port: Int) {
         #if canImport(Darwin)
             address.sin_len = UInt8(MemoryLayout<sockaddr_in>.size)
         #endif
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_addr.s_addr = host.bits.bigEndian
     }
 
     /// Calls `bind` or `connect`.

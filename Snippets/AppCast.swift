@@ -1,0 +1,40 @@
+// Media of an app's cache on another device of the network.
+
+// snippet.hide
+#if canImport(AVFoundation)
+    import AVFoundation
+    import Foundation
+    import RepriseAVPlayer
+
+    @MainActor final class CastingPlayer {
+        let cache: MediaCache
+        let player = AVPlayer()
+        private var cast: CastURL?
+
+        init(cache: MediaCache) { self.cache = cache }
+
+        func followAirPlay() {
+            // snippet.show
+            cache.followExternalPlayback(of: player)
+            // snippet.hide
+        }
+
+        func start(_ film: URL, on receiver: some LoadsURLs) throws {
+            // snippet.show
+            let cast = try cache.castURL(for: film)
+            receiver.load(cast.url)  // hold `cast` while it plays
+            // snippet.hide
+            self.cast = cast
+        }
+
+        func end() async {
+            // snippet.show
+            await cast?.end()
+            // snippet.hide
+        }
+    }
+
+    protocol LoadsURLs {
+        func load(_ url: URL)
+    }
+#endif

@@ -1,0 +1,50 @@
+/// When a player's item is exchanged for one that a receiver can load, and when it is exchanged back.
+///
+/// Pure. The receiver loads by itself, so it needs an address of this device in the network; on this device the item
+/// plays as before.
+struct ExternalPlayback: Sendable {
+    /// What the player plays now.
+    enum Current: Sendable, Equatable {
+        /// The item made for the receiver; whether the player has got it ready.
+        case cast(isReady: Bool)
+        /// Another item that a cache has made.
+        case cached
+        /// None, or one that no cache has made.
+        case other
+    }
+
+    enum Action: Sendable, Equatable {
+        case none
+        /// Put an item for the receiver in place of the current one.
+        case send
+        /// Put an item for this device in place of the receiver's.
+        case bringBack
+        /// The receiver's item is not played any more: its address ends.
+        case end
+    }
+
+    private var hasCast = false
+
+    /// What to do when either has changed.
+    ///
+    /// While the item for the receiver is not ready, the player may play nowhere for a moment: that is no wish to come
+    /// back.
+    mutating func update(isExternal: Bool, current: Current) -> Action {
+        switch (hasCast, current) {
+        case (true, .cast(let isReady)):
+            guard !isExternal, isReady else { return .none }
+            hasCast = false
+            return .bringBack
+        case (true, .cached), (true, .other):
+            hasCast = false
+            return .end
+        case (false, .cached) where isExternal:
+            hasCast = true
+            return .send
+        case (false, _): return .none
+        }
+    }
+
+    /// No item could be made for the receiver: the one that plays is left to it.
+    mutating func failed() { hasCast = false }
+}

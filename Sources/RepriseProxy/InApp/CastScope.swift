@@ -1,0 +1,73 @@
+import Playlists
+import Primitives
+package import Reprise
+
+/// What a cast serves: one title, and what the playlists name that were served for it.
+///
+/// Anything else of the cache, of its origins and of the network is refused, because other devices on the network may
+/// learn the address.
+package final class CastScope: Sendable {
+    /// What one playlist names, by hashes with the process's own seed.
+    private struct Names {
+        var files: Set<Int> = []
+        var templates: [FileTemplate] = []
+
+        func contains(_ url: String, hash: Int) -> Bool {
+            files.contains(hash) || templates.contains { $0.matches(url) }
+        }
+    }
+
+    /// A playlist that was served: what it names now, and what it named before, which a player may still ask for.
+    private struct List {
+        var current: Names
+        var former = Names()
+    }
+
+    /// Most names of a playlist, and most playlists: a hostile origin cannot fill the memory.
+    private static let mostNames = 200_000
+    private static let mostTemplates = 64
+    private static let mostLists = 500
+
+    private let title: ResourceURL
+    private let lists = Mutex<[ResourceURL: List]>([:])
+
+    /// A scope of the file or stream at `title`.
+    package init(_ title: ResourceURL) { self.title = title.withoutDirectives }
+
+    /// Whether the file at `url` is served.
+    func contains(_ url: ResourceURL) -> Bool {
+        let plain = url.withoutDirectives
+        if plain == title { return true }
+        let names = [url.description, plain.description].map { ($0, $0.hashValue) }
+        return lists.withLock { lists in
+            lists.values.contains { list in
+                names.contains { list.current.contains($0.0, hash: $0.1) || list.former.contains($0.0, hash: $0.1) }
+            }
+        }
+    }
+
+    /// Notes what `playlist` names, which was found at `document` when `url` was asked for.
+    func note(_ playlist: Playlist, at url: ResourceURL, document: URIReference) {
+        var names = Names()
+        for (link, target) in playlist.targets(in: document) where names.files.count < Self.mostNames {
+            switch link.kind {
+            case .mediaTemplate, .initializationTemplate, .indexTemplate:
+                guard names.templates.count < Self.mostTemplates else { continue }
+                if let template = FileTemplate(target.text) { names.templates.append(template) }
+            case .clock, .steering: continue
+            case .baseURL where target.path.hasSuffix("/"): continue
+            default:
+                guard let file = try? ResourceURL(target.withoutFragment.text) else { continue }
+                names.files.insert(file.description.hashValue)
+            }
+        }
+        let key = url.withoutDirectives
+        lists.withLock { lists in
+            if let former = lists[key] {
+                lists[key] = List(current: names, former: former.current)
+            } else if lists.count < Self.mostLists {
+                lists[key] = List(current: names)
+            }
+        }
+    }
+}

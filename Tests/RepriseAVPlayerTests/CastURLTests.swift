@@ -1,0 +1,198 @@
+#if REPRISE_AVFOUNDATION_STAND_IN
+    import AVFoundation
+    import Foundation
+    import HTTPTypes
+    import Reprise
+    import RepriseHTTPClient
+    import RepriseTesting
+    import TestLimits
+    import Testing
+
+    @testable import RepriseAVPlayer
+
+    /// What plays on this device, on another one.
+    @Suite(.limit(minutes: 1)) struct CastURLTests {
+        private struct Site {
+            let world: HLSWorld
+            let film: URL
+            let firstSegment: [UInt8]
+
+            var file: URL { get throws { try #require(URL(string: world.origin.url("/song.mp3"))) } }
+
+            static func run(_ body: (Site) async throws -> Void) async throws {
+                try await HLSWorld.run { world in
+                    world.origin.set(
+                        TestOrigin.Resource(
+                            .pattern(seed: 1, length: 50_000), mediaType: "audio/mpeg",
+                            personality: TestOrigin.Personality { $0.demandedAuthorization = "Bearer a" }),
+                        at: "/song.mp3")
+                    let film = HLSFilm(at: "/film", of: world.origin, segments: 3, hasMaps: false, length: { 9000 })
+                    let segment = try #require(film.bytes(of: HLSFilm.segmentName(0, 0)))
+                    try await body(Site(world: world, film: try #require(film.url), firstSegment: segment))
+                }
+            }
+
+            func load(_ url: URL) async throws -> (status: Int, bytes: [UInt8]) {
+                let response = try await world.network.send(OriginRequest(url: try ResourceURL(url.absoluteString)))
+                var bytes: [UInt8] = []
+                while let piece = try await response.body.next() { piece.withUnsafeBytes { bytes += $0 } }
+                return (response.head.status.code, bytes)
+            }
+
+            /// Plays the first segment as a receiver does.
+            func play(_ url: URL) async throws {
+                let model = HLSPlayerModel(AVURLAsset(url: url), client: world.network)
+                try await model.start()
+                let segments = try await model.segments(of: 0)
+                let loaded = try await model.load(segments[0])
+                #expect(loaded.bytes == firstSegment)
+            }
+
+            func isGone(_ url: URL) async -> Bool { (try? await load(url)) == nil }
+        }
+
+        @Test func aStreamPlaysThroughItAndIsStored() async throws {
+            try await Site.run { site in
+                let cast = try site.world.cache.castURL(for: site.film, at: "127.0.0.1")
+                #expect(cast.url.host() == "127.0.0.1")
+                for _ in 0..<2 { try await site.play(cast.url) }
+                let requests = await site.world.origin.settledSnapshot()["/film/s0-0.mp4"].requestCount
+                #expect(requests == 1)
+                withExtendedLifetime(cast) {}
+            }
+        }
+
+        @Test func aFileIsAskedForWithTheAppsFields() async throws {
+            try await Site.run { site in
+                var options = PlaybackOptions()
+                options.headers = ["Authorization": "Bearer a"]
+                let cast = try site.world.cache.castURL(for: site.file, options: options, at: "127.0.0.1")
+                let (status, bytes) = try await site.load(cast.url)
+                #expect(status == 200 && bytes == TestPattern.bytes(in: 0..<50_000, seed: 1))
+                let other = try #require(URL(string: cast.url.absoluteString.replacing("song.mp3", with: "other.mp3")))
+                #expect(try await site.load(other).status == 404)
+                withExtendedLifetime(cast) {}
+            }
+        }
+
+        @Test func eachHasItsOwnAddress() async throws {
+            try await Site.run { site in
+                let url = site.film
+                let casts = [
+                    try site.world.cache.castURL(for: url, at: "127.0.0.1"),
+                    try site.world.cache.castURL(for: url, at: "127.0.0.1"),
+                ]
+                #expect(casts[0].url.path != casts[1].url.path && casts[0].url.port != casts[1].url.port)
+                await casts[0].end()
+                #expect(await site.isGone(casts[0].url))
+                try await site.play(casts[1].url)
+                withExtendedLifetime(casts) {}
+            }
+        }
+
+        @Test func itGoesWithItsObject() async throws {
+            try await Site.run { site in
+                var cast: CastURL? = try site.world.cache.castURL(for: site.film, at: "127.0.0.1")
+                let url = try #require(cast?.url)
+                try await site.play(url)
+                cast = nil
+                await eventually { await site.isGone(url) }
+            }
+        }
+
+        @Test func whatCannotBeCastIsRefused() async throws {
+            try await Site.run { site in
+                let cache = site.world.cache
+                let local = URL(fileURLWithPath: "/tmp/a.mp3")
+                let first = #expect(throws: RepriseError.self) { try cache.castURL(for: local, at: "127.0.0.1") }
+                #expect(first?.code == .invalidURL)
+                let file = try site.file
+                let second = #expect(throws: RepriseError.self) { try cache.castURL(for: file, at: "host.example") }
+                #expect(second?.code == .invalidArgument)
+                // An address of documentation (RFC 5737), which no device has.
+                let third = #expect(throws: RepriseError.self) { try cache.castURL(for: file, at: "192.0.2.1") }
+                #expect(third?.code == .invalidArgument)
+            }
+        }
+
+        // MARK: - External playback
+
+        @MainActor private static func follower(_ player: AVPlayer, _ cache: MediaCache) -> ExternalPlaybackFollower {
+            ExternalPlaybackFollower(player, cache: cache) { source throws(RepriseError) in
+                try cache.castURL(for: source.url, options: source.options, at: "127.0.0.1")
+            }
+        }
+
+        /// Returns once `condition` holds.
+        @MainActor private static func comes(_ condition: () -> Bool) async {
+            while !condition(), !Task.isCancelled { await breathe() }
+        }
+
+        @Test func whileAReceiverPlaysTheItemIsOneThatItCanLoad() async throws {
+            try await Site.run { site in try await Self.whileAReceiverPlaysTheItemIsOneThatItCanLoad(site) }
+        }
+
+        @MainActor private static func whileAReceiverPlaysTheItemIsOneThatItCanLoad(_ site: Site) async throws {
+            let cache = site.world.cache
+            let player = AVPlayer(playerItem: cache.playerItem(for: site.film))
+            let first = try #require(player.currentItem)
+            first.setDuration(CMTime(value: 18, timescale: 1))
+            player.play()
+            player.seek(to: CMTime(value: 7, timescale: 1))
+            let follower = follower(player, cache)
+            player.setExternalPlaybackActive(true)
+            await Self.comes { follower.address != nil }
+            let address = try #require(follower.address)
+            let item = try #require(player.currentItem)
+            #expect((item.asset as? AVURLAsset)?.url == address.url)
+            #expect(player.currentTime().seconds == 7 && player.rate == 1)
+            try await site.play(address.url)
+            // The player plays nowhere while it changes to the new item.
+            player.setExternalPlaybackActive(false)
+            follower.update()
+            #expect(player.currentItem === item)
+            player.setExternalPlaybackActive(true)
+            item.setDuration(CMTime(value: 18, timescale: 1))
+            item.setStatus(.readyToPlay)
+            player.seek(to: CMTime(value: 9, timescale: 1))
+            player.setExternalPlaybackActive(false)
+            await Self.comes { follower.address == nil }
+            let last = try #require(player.currentItem)
+            #expect(last !== item && (last.asset as? AVURLAsset)?.url.host() == "127.0.0.1")
+            #expect(player.currentTime().seconds == 9)
+            #expect(MediaCache.source(of: last.asset)?.url.description == site.film.absoluteString)
+        }
+
+        @Test func aQueueKeepsItsOrder() async throws {
+            try await Site.run { site in try await Self.aQueueKeepsItsOrder(site) }
+        }
+
+        @MainActor private static func aQueueKeepsItsOrder(_ site: Site) async throws {
+            let cache = site.world.cache
+            let other = cache.playerItem(for: try site.file)
+            let player = AVQueuePlayer(items: [cache.playerItem(for: site.film), other])
+            let follower = follower(player, cache)
+            player.setExternalPlaybackActive(true)
+            await Self.comes { follower.address != nil }
+            #expect(player.items().count == 2 && player.items().last === other)
+            let address = follower.address
+            player.advanceToNextItem()
+            // The next item is sent, too.
+            await Self.comes { follower.address != nil && follower.address !== address }
+            #expect(player.items().count == 1 && player.currentItem !== other)
+        }
+
+        @Test func theHelperIsOneCall() async throws {
+            try await Site.run { site in try await Self.theHelperIsOneCall(site) }
+        }
+
+        @MainActor private static func theHelperIsOneCall(_ site: Site) async throws {
+            let player = AVPlayer(playerItem: AVPlayerItem(url: URL(fileURLWithPath: "/tmp/a.mp4")))
+            let item = player.currentItem
+            site.world.cache.followExternalPlayback(of: player)
+            player.setExternalPlaybackActive(true)
+            await Task.yield()
+            #expect(player.currentItem === item, "no cache has made it")
+        }
+    }
+#endif
