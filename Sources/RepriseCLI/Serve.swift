@@ -20,6 +20,7 @@ struct Serve: AsyncParsableCommand {
               reprise serve --allow-page http://localhost:8000
               reprise serve --offline
               reprise serve --config /etc/reprise.conf
+              reprise serve --read-ahead 120s
               reprise serve --shared --force-cache media.example.com
               reprise serve --access-log /var/log/reprise/access.log
 
@@ -105,6 +106,12 @@ struct Serve: AsyncParsableCommand {
             valueName: "name"))
     var forceCache: [String] = []
 
+    @Option(
+        help: Setting.readAhead.help(
+            "How far ahead of a player its file is fetched, also while it is paused: none, a time such as 120s, a size such as 32MB, or all.",
+            valueName: "amount"))
+    var readAhead: ReadAheadAmount?
+
     @Option(help: Setting.maxConnections.help("Most clients at once; further ones get 503.", valueName: "count"))
     var maxConnections: Int?
 
@@ -147,6 +154,7 @@ struct Serve: AsyncParsableCommand {
         try Setting.parent.check(option: parent)
         try Setting.allowPage.check(option: allowPage)
         try Setting.forceCache.check(option: forceCache)
+        try Setting.readAhead.check(option: readAhead)
         try Setting.maxConnections.check(option: maxConnections)
         try Setting.connectionsPerHost.check(option: connectionsPerHost)
         try Setting.queueTimeout.check(option: queueTimeout)

@@ -96,6 +96,26 @@ import Testing
         }
     }
 
+    @Test("a file goes on arriving although its player takes nothing", arguments: [true, false])
+    func readingAhead(inSection: Bool) async throws {
+        let length: Int64 = 24 << 20
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: length)
+            let file = site.directory.path + ".conf"
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            try Data("[host 127.0.0.1]\nread-ahead = all\n".utf8).write(to: URL(fileURLWithPath: file))
+            let options = inSection ? ["--config", file, "--read-ahead", "none"] : ["--read-ahead", "all"]
+            try await Serving.run(site.directory, options) { serving async throws in
+                let player = try RawClient(port: serving.port, receiveBufferSize: 16 << 10)
+                try await player.get(site.target("/a.mp4"))
+                #expect(try await player.head().status == 200)
+                await site.origin.waitUntil { $0.bodyBytesSent >= length }
+                player.disconnect()
+            }
+            #expect(site.origin.snapshot.bytesSentMoreThanOnce == 0)
+        }
+    }
+
     @Test func agesReachTheEngine() throws {
         let options = try StoreOptions.parse(["--maximum-age", "12h", "--drop-query-item", "token"])
         let settings = try options.configuration(try CacheOptions.parse([]))

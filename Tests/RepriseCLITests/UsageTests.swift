@@ -59,6 +59,7 @@ import Testing
             ["serve", "--allow-host", "127.0.0.1:23001"], ["serve", "--allow-host", "[::1]"],
             ["serve", "--allow-host", "a b"], ["serve", "--allow-host", "."],
             ["pin", "--for", "0s", "http://127.0.0.1/a"], ["show", "--drop-query-item", "a=b", "http://127.0.0.1/a"],
+            ["serve", "--read-ahead", "120"], ["serve", "--read-ahead", "2M"], ["serve", "--read-ahead", "-1s"],
             ["serve", "--force-cache", ".example.com"],
             ["remove"], ["remove", "--all", "http://127.0.0.1/a"], ["show"], ["frobnicate"], ["list", "--frobnicate"],
         ])

@@ -100,6 +100,8 @@ extension MediaCache {
         package var usesRecordedLimit = false
         /// Whether unfinished downloads resume when the cache is opened; off for maintenance commands.
         package var resumesDownloads = true
+        /// How far ahead of players the files of a host, in lower case, are fetched; `nil` for as they request it.
+        package var readAhead: (@Sendable (String) -> ReadAhead)?
         /// Finds the files of streams that are downloaded; without it a playlist is a file like others.
         package var streamPlanner: (any StreamPlanner)?
         /// Longest time that finished chunks wait to be recorded.

@@ -8,6 +8,8 @@ enum FetchInterest: Comparable, Sendable {
     case none
     /// After earlier bytes that it has not taken yet.
     case later
+    /// Before it comes to them, and after what players wait for.
+    case ahead
     /// At once.
     case now
 
@@ -16,25 +18,40 @@ enum FetchInterest: Comparable, Sendable {
     static let leadDivisor: Int64 = 256
     static let leadBounds: ClosedRange<Int64> = 32 << 10...1 << 20
 
+    /// How far fetches run ahead of a reader beyond its usual lead.
+    struct Reach: Sendable, Hashable {
+        /// Bytes behind the last one that it took.
+        var bytes: Int64 = 0
+        /// Whether the end of its range is no end.
+        var passesEnd = false
+        /// Whether all of it is as urgent as what the reader comes to next.
+        var isUrgent = false
+
+        /// The whole file, at once: another response would not bring the same.
+        static let toEnd = Reach(bytes: .max, passesEnd: true, isUrgent: true)
+        /// The whole file.
+        static let whole = Reach(bytes: .max, passesEnd: true)
+    }
+
     /// `isAwaited` says that the reader waits for this very fetch, `stored` is what the generation has.
-    ///
-    /// `runsAhead` says that the reader wants all that follows.
     init(
-        of reader: FetchSchedule.Reader, in fetch: FetchSchedule.Fetch, isAwaited: Bool, runsAhead: Bool = false,
+        of reader: FetchSchedule.Reader, in fetch: FetchSchedule.Fetch, isAwaited: Bool, reach: Reach = Reach(),
         stored: ByteRangeSet
     ) {
         guard !isAwaited else {
             self = .now
             return
         }
-        guard reader.consumed <= fetch.cursor, runsAhead || (reader.end ?? .max) > fetch.cursor,
+        guard reader.consumed <= fetch.cursor, reach.passesEnd || (reader.end ?? .max) > fetch.cursor,
             reader.consumed == fetch.cursor
                 || stored.storedPrefix(from: reader.consumed).upperBound >= fetch.cursor
         else {
             self = .none
             return
         }
-        self = runsAhead || fetch.cursor - reader.consumed < Self.lead(of: reader) ? .now : .later
+        let distance = fetch.cursor - reader.consumed
+        let isNext = distance < Self.lead(of: reader) && (reader.end ?? .max) > fetch.cursor
+        self = isNext ? .now : distance >= reach.bytes ? .later : reach.isUrgent ? .now : .ahead
     }
 
     private static func lead(of reader: FetchSchedule.Reader) -> Int64 {

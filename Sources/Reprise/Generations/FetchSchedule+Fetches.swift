@@ -67,7 +67,8 @@ extension FetchSchedule {
         case .active:
             let interest = interest(in: fetch, id: id)
             if interest == .none { return (.pause, settleUnwanted()) }
-            return (interest == .now ? .go : .pause, [])
+            fetches[id]?.isFull = interest == .later
+            return (interest == .later ? .pause : .go, settleDemand(of: id, wanted: interest))
         }
     }
 

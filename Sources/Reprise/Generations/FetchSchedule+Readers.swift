@@ -42,7 +42,7 @@ extension FetchSchedule {
     /// Where a fetch that begins for the reader ends; `nil` for the end of the representation.
     private func endOfFetch(for id: ReaderID) -> Int64? {
         guard let reader = readers[id] else { return nil }
-        return runsAhead(for: reader) ? completeLength : end(of: reader)
+        return reach(for: reader).passesEnd ? completeLength : end(of: reader)
     }
 
     /// Where the reader's range ends: a length that became known later cuts it (RFC 9110 §14.1.2).
@@ -80,6 +80,7 @@ extension FetchSchedule {
             isWorthWaiting(for: fetch, at: position, joinDistance: joinDistance)
         {
             readers[id]?.waitingOn = fetchID
+            readers[id]?.readsAhead = true
             guard fetch.phase != .ending else { return [] }
             fetches[fetchID]?.phase = .active
             return raiseDemand(of: fetchID, for: id)
@@ -100,6 +101,7 @@ extension FetchSchedule {
         fetches[fetchID] = Fetch(
             start: start, cursor: start, limit: upper, owner: id, demand: readers[id]?.demand)
         readers[id]?.waitingOn = fetchID
+        readers[id]?.readsAhead = true
         effects += cancelUnwanted(except: fetchID)
         return effects
     }

@@ -22,6 +22,8 @@ extension FetchSchedule {
         var own = ByteRangeSet()
         var waitingOn: FetchID?
         var failure: RepriseError?
+        /// Whether holes that it has not come to are fetched, if the configuration reads ahead.
+        var readsAhead = true
 
         /// Where the first byte of `range` came from, and how far the bytes behind it came from there, too.
         func source(of range: Range<Int64>) -> (source: PieceSource, end: Int64) {
@@ -61,6 +63,8 @@ extension FetchSchedule {
         var phase = Phase.active
         /// Whether a response has arrived; only then a canceled fetch still has bytes to store.
         var hasResponse = false
+        /// Whether it was as far ahead as it may be, so that it goes on only once a part of that is used up.
+        var isFull = false
 
         var remaining: Int64 { (limit ?? .max) - cursor }
         /// Whether `position` will be reached unless something intervenes.
@@ -68,9 +72,13 @@ extension FetchSchedule {
     }
 
     /// How far fetches run ahead of readers that play.
-    enum Ahead: Sendable {
+    enum Ahead: Sendable, Equatable {
         /// By a bounded lead: ``FetchInterest/leadBounds``.
         case asRead
+        /// By so many bytes, within what the reader requested, after what players wait for.
+        case by(Int64)
+        /// To the end of the file, while a reader plays behind it, after what players wait for.
+        case whole
         /// To the end of the file, while a reader plays behind it.
         case toEnd
         /// To the end of the file, wherever its readers are by then: no other response brings the rest.

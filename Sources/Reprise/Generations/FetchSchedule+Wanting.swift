@@ -12,13 +12,22 @@ extension FetchSchedule {
         return highest
     }
 
-    private func interest(of reader: Reader, in fetch: Fetch, id: FetchID) -> FetchInterest {
+    func interest(of reader: Reader, in fetch: Fetch, id: FetchID) -> FetchInterest {
         FetchInterest(
-            of: reader, in: fetch, isAwaited: reader.waitingOn == id, runsAhead: runsAhead(for: reader), stored: stored)
+            of: reader, in: fetch, isAwaited: reader.waitingOn == id, reach: reach(for: reader, isFull: fetch.isFull),
+            stored: stored)
     }
 
-    /// Whether fetches for `reader` run ahead to the end of the file.
-    func runsAhead(for reader: Reader) -> Bool { ahead != .asRead && reader.demand == .playing }
+    /// How far fetches run ahead of `reader` beyond its usual lead; less if one `isFull`.
+    func reach(for reader: Reader, isFull: Bool = false) -> FetchInterest.Reach {
+        guard reader.demand == .playing else { return FetchInterest.Reach() }
+        return switch ahead {
+        case .asRead: FetchInterest.Reach()
+        case .by(let bytes): FetchInterest.Reach(bytes: isFull ? bytes - bytes / Self.refillDivisor : bytes)
+        case .whole: .whole
+        case .toEnd, .toEndAlone: .toEnd
+        }
+    }
 
     /// Whether what follows comes with this response only, so that it goes on without readers.
     private func goesOnAlone(_ fetch: Fetch) -> Bool {
@@ -35,7 +44,10 @@ extension FetchSchedule {
 
     /// A reader of that class has left: fetches that had theirs from it take that of the readers that stay.
     mutating func lowerDemand(from demand: Demand) -> [Effect] {
-        let active = fetches.filter { $0.value.phase == .active && $0.value.demand == demand }
+        let isAhead = readsAhead && demand == .playing
+        let active = fetches.filter {
+            $0.value.phase == .active && ($0.value.demand == demand || isAhead && $0.value.demand == Self.aheadDemand)
+        }
         return active.compactMap { id, fetch in
             var highest: Demand?
             for reader in readers.values where highest ?? .download <= reader.demand {
@@ -50,9 +62,12 @@ extension FetchSchedule {
     }
 
     /// Parked fetches that may go on because a reader has moved.
-    func resumable() -> [Effect] {
-        fetches.compactMap { id, fetch in
-            fetch.phase == .active && interest(in: fetch, id: id) == .now ? .resume(id) : nil
+    mutating func resumable() -> [Effect] {
+        fetches.flatMap { id, fetch -> [Effect] in
+            guard fetch.phase == .active else { return [] }
+            let interest = interest(in: fetch, id: id)
+            guard interest >= .ahead else { return [] }
+            return settleDemand(of: id, wanted: interest) + [.resume(id)]
         }
     }
 

@@ -17,6 +17,10 @@ struct GenerationState: Sendable {
     var target = KeptTarget()
     /// Whether its host is known to splice.
     var isSpliced = false
+    /// How far fetches run ahead of players where nothing is spliced.
+    private(set) var readAhead = FetchSchedule.Ahead.asRead
+    /// Whether it was looked up how far to read ahead of players.
+    private var knowsReadAhead = false
     /// What else the origin sent during the play.
     private(set) var evidence: SplicingEvidence
     /// Whether the origin has another representation.
@@ -66,7 +70,27 @@ struct GenerationState: Sendable {
     ///
     /// Behind a target that has ended, another request would bring another file, as without a target.
     mutating func settleAhead(at date: Int64) {
-        schedule.ahead = !isSpliced ? .asRead : target.usable(at: date) != nil ? .toEnd : .toEndAlone
+        schedule.ahead = !isSpliced ? readAhead : target.usable(at: date) != nil ? .toEnd : .toEndAlone
+    }
+
+    // MARK: - Reading ahead
+
+    /// Whether to look up now how far to read ahead; true once.
+    mutating func takeReadAhead() -> Bool {
+        defer { knowsReadAhead = true }
+        return !knowsReadAhead
+    }
+
+    /// From `date` on, in seconds since 1970, fetches run ahead of players as `ahead` says.
+    mutating func setReadAhead(_ ahead: FetchSchedule.Ahead, at date: Int64) -> [FetchSchedule.Effect] {
+        readAhead = ahead
+        settleAhead(at: date)
+        return schedule.resumable()
+    }
+
+    /// Begins to fetch what players come to next, if a request surely continues this generation.
+    mutating func startAhead(_ policy: GenerationPolicy) -> [FetchSchedule.Effect] {
+        schedule.readsAhead && canGoOn(policy) ? schedule.startAhead() : []
     }
 
     private func isPlayed(at elapsed: Duration) -> Bool {
@@ -230,6 +254,7 @@ struct GenerationState: Sendable {
         _ id: FetchID, reachedEnd: Bool, failure: RepriseError?, isShared: Bool
     ) -> [FetchSchedule.Effect] {
         let asked = running.remove(id)
+        if failure != nil { schedule.stopReadingAhead() }
         return schedule.end(id, reachedEnd: reachedEnd, failure: failure) { [requests] reader in
             guard let failure, let asked, let own = requests[reader] else { return true }
             return failure.concerns(own, asked: asked, isShared: isShared)
@@ -243,6 +268,7 @@ struct GenerationState: Sendable {
     mutating func endUnlessAwaited(_ id: FetchID) -> (isCancelled: Bool, effects: [FetchSchedule.Effect])? {
         let isCancelled = running.isCancelled(id)
         guard isCancelled || !schedule.isAwaited(id) else { return nil }
+        if !isCancelled { schedule.stopReadingAhead() }
         return (isCancelled, end(id, reachedEnd: false, failure: nil, isShared: false))
     }
 

@@ -110,8 +110,10 @@ final class LiveGeneration: Sendable {
     // MARK: - Readers
 
     /// Begins a read of `spec` in `play`, or returns `nil` if this generation cannot serve it and a new response must.
+    ///
+    /// `mayAsk` says that the origin may be asked for bytes that are missing.
     func openReader(
-        _ spec: RangeSpec?, request: OriginRequest, in play: Play? = nil
+        _ spec: RangeSpec?, request: OriginRequest, in play: Play? = nil, mayAsk: Bool = true
     ) throws(RepriseError) -> OpenedReader? {
         let (joinDistance, now) = (engine.timings.joinDistance(for: url.authority), elapsed)
         settleSplicing()
@@ -126,7 +128,11 @@ final class LiveGeneration: Sendable {
                 return .failure(error)
             }
         }
-        return try result.get()
+        let opened = try result.get()
+        if let opened {
+            if mayAsk { settleReadAhead(for: request) } else { stopReadingAhead(of: opened.id) }
+        }
+        return opened
     }
 
     /// Notes that it is used now.
@@ -153,6 +159,7 @@ final class LiveGeneration: Sendable {
             return state.adopt(placement, for: spec, of: request)
         }
         start(fetch, range: placement.start..<(placement.end ?? .max), response: response, interest: interest)
+        if opened != nil { settleReadAhead(for: request) }
         return opened
     }
 
@@ -173,7 +180,8 @@ final class LiveGeneration: Sendable {
     /// What `reader` does next, with a lease on the piece that it gets.
     func nextStep(of reader: ReaderID) -> (next: FetchSchedule.Next, lease: Lease?) {
         let (next, effects, lease) = state.withLock { state in
-            let (next, effects) = state.schedule.next(reader, joinDistance: joinDistance(state))
+            var (next, effects) = state.schedule.next(reader, joinDistance: joinDistance(state))
+            effects += state.startAhead(generationPolicy)
             // Under the lock under which extents are evicted: between choice and lease nothing may vanish.
             guard case .piece(let range, _) = next else { return (next, effects, nil as Lease?) }
             return (next, effects, bytes.file.leases.take(range))
@@ -226,6 +234,20 @@ final class LiveGeneration: Sendable {
         }
         guard let region, !region.isCutOff() else { return nil }
         return region
+    }
+
+    // MARK: - Reading ahead
+
+    /// Whether to look up now how far to read ahead; true once.
+    func takeReadAhead() -> Bool { state.withLock { $0.takeReadAhead() } }
+
+    /// Fetches nothing on behalf of `reader` that it does not come to itself.
+    private func stopReadingAhead(of reader: ReaderID) { state.withLock { $0.schedule.stopReadingAhead(of: reader) } }
+
+    /// From now on fetches run ahead of players as `ahead` says.
+    func readAhead(_ ahead: FetchSchedule.Ahead) {
+        let date = moment.date
+        perform(state.withLock { $0.setReadAhead(ahead, at: date) + $0.startAhead(generationPolicy) })
     }
 
     // MARK: - Fetches
@@ -349,7 +371,11 @@ final class LiveGeneration: Sendable {
 
     func end(_ id: FetchID, reachedEnd: Bool, failure: RepriseError?) {
         let isShared = engine.configuration.reuse.isShared
-        perform(state.withLock { $0.end(id, reachedEnd: reachedEnd, failure: failure, isShared: isShared) })
+        perform(
+            state.withLock { state in
+                state.end(id, reachedEnd: reachedEnd, failure: failure, isShared: isShared)
+                    + state.startAhead(generationPolicy)
+            })
         engine.progress.changed(key)
     }
 

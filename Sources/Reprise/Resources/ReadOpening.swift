@@ -52,7 +52,9 @@ struct ReadOpening: Sendable {
             switch step {
             case .moved: return try await resource.current().open(wanted)
             case .use(let generation), .useAndRevalidate(let generation):
-                if let opened = try generation.openReader(wanted.range, request: wanted.origin, in: wanted.play) {
+                if let opened = try generation.openReader(
+                    wanted.range, request: wanted.origin, in: wanted.play, mayAsk: wanted.mayAsk(resource.policy))
+                {
                     generation.add(wanted.claims)
                     if wanted.isUse { generation.noteUse() }
                     let how = progress.confirmed.flatMap { $0.generation === generation ? $0.how : nil }

@@ -50,6 +50,12 @@ struct HostRules: Sendable {
         value(.hostParent, for: host)?.compactMap { try? Parent($0) }
     }
 
+    /// How far ahead of players files of the host are fetched; `nil` if no section says so.
+    func readAhead(_ host: String) -> ReadAhead? { value(.hostReadAhead, for: host)?.readAhead }
+
+    /// Whether a section says how far ahead of players files are fetched.
+    var namesReadAhead: Bool { names(Setting<ReadAheadAmount, ReadAheadAmount?>.hostReadAhead) }
+
     /// Puts what concerns connections and request fields into `client`.
     ///
     /// Throws a reason with code 64 if a file of fields is wrong.

@@ -20,6 +20,7 @@ struct ServerSettings: Sendable {
     let parents: [Parent]
     let parentFallback: ParentOrigin.Fallback
     let isShared, isOffline: Bool
+    let readAhead: ReadAhead
     /// Whether browsers get a page.
     let hasPage: Bool
     /// The file of the access log, `-` for standard output; `nil` for none.
@@ -53,6 +54,7 @@ struct ServerSettings: Sendable {
         forcedHosts = try settings.value(.forceCache, given: server.forceCache).map { $0.lowercased() }
         isShared = try settings.value(.shared, given: server.shared)
         isOffline = try settings.value(.offline, given: server.offline)
+        readAhead = try settings.value(.readAhead, given: server.readAhead).readAhead
         hasPage = try settings.value(.page, given: server.page)
         accessLog = try settings.value(.accessLog, given: server.watching.accessLog).map {
             ($0 as NSString).expandingTildeInPath
@@ -109,12 +111,15 @@ struct ServerSettings: Sendable {
         return own
     }
 
-    /// Puts the rules of reuse into `settings`.
+    /// Puts the rules of reuse, and of reading ahead, into `settings`.
     func apply(to settings: inout MediaCache.Configuration) {
         settings.reuse.isShared = isShared
         settings.reuse.isOffline = isOffline
         let forced = Set(forcedHosts)
         settings.reuse.forces = { [hosts] in hosts.forcesCache($0) ?? forced.contains($0) }
+        if readAhead != .asRequested || hosts.namesReadAhead {
+            settings.readAhead = { [hosts, readAhead] in hosts.readAhead($0) ?? readAhead }
+        }
     }
 
     /// Puts what concerns connections to origins into `client`.

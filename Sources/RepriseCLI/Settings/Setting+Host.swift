@@ -37,6 +37,14 @@ extension Setting where Given == [String], Value == [String] {
     static var noParent: String { "none" }
 }
 
+extension Setting where Given == ReadAheadAmount, Value == ReadAheadAmount? {
+    static var hostReadAhead: Self {
+        Self(
+            "read-ahead", rule: Setting<ReadAheadAmount, ReadAheadAmount>.readAheadRule,
+            otherwise: "what counts for all hosts")
+    }
+}
+
 extension Setting where Given == Int, Value == Int? {
     static var hostConnections: Self {
         Self("connections", rule: "must be 1 to 256.", otherwise: "connections-per-host counts") {

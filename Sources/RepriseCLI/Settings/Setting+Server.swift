@@ -110,6 +110,14 @@ extension Setting where Given == ParentOrigin.Fallback, Value == ParentOrigin.Fa
     static var parentFallback: Self { Self("parent-fallback", rule: "must be direct or none.", default: .direct) }
 }
 
+extension Setting where Given == ReadAheadAmount, Value == ReadAheadAmount {
+    static var readAhead: Self {
+        Self("read-ahead", rule: readAheadRule, default: ReadAheadAmount(.asRequested))
+    }
+
+    static var readAheadRule: String { "takes none, a time such as 120s, a size such as 32MB, or all." }
+}
+
 extension Setting where Given == Bool, Value == Bool {
     // Lost on its way, it would store what is private.
     static var shared: Self { Self(toggle: "shared", traits: SettingTraits(emptyVariable: .refused)) }

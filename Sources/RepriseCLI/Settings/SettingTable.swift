@@ -18,7 +18,8 @@ enum SettingTable {
         Setting<[String], [String]>.allowPrivate,
         Setting<[String], [String]>.allowPage, Setting<Bool, Bool>.shared, Setting<Bool, Bool>.offline,
         Setting<[String], [String]>.parent, Setting<ParentOrigin.Fallback, ParentOrigin.Fallback>.parentFallback,
-        Setting<[String], [String]>.forceCache, Setting<Bool, Bool>.page, Setting<String, String?>.accessLog,
+        Setting<[String], [String]>.forceCache, Setting<ReadAheadAmount, ReadAheadAmount>.readAhead,
+        Setting<Bool, Bool>.page, Setting<String, String?>.accessLog,
         Setting<AccessLogFormat, AccessLogFormat>.accessLogFormat, Setting<Bool, Bool>.metricsHosts,
         Setting<Int, Int?>.maxConnections,
         Setting<TimeSpan, TimeSpan>.stallTimeout, Setting<Int, Int>.connectionsPerHost,
@@ -30,7 +31,8 @@ enum SettingTable {
     static let host: [any AnySetting] = [
         Setting<[String], [String]>.dropQueryItem, Setting<Bool, Bool>.hostForceCache,
         Setting<String, String?>.hostHeaderFile, Setting<Bool, Bool>.hostHeaderOverHTTP,
-        Setting<Int, Int?>.hostConnections, Setting<Bool, Bool>.hostAllowPrivate,
+        Setting<Int, Int?>.hostConnections, Setting<ReadAheadAmount, ReadAheadAmount?>.hostReadAhead,
+        Setting<Bool, Bool>.hostAllowPrivate,
         Setting<String, String?>.hostOutgoingProxy, Setting<[String], [String]>.hostParent,
     ]
 

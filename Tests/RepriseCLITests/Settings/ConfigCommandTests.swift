@@ -29,7 +29,8 @@ import Testing
         }
         lines += [
             "", "[host media.example.com]", "drop-query-item = token", "force-cache = yes", "header-file = fields",
-            "header-over-http = no", "connections = 4", "allow-private = yes", "outgoing-proxy = http://c.example:1",
+            "header-over-http = no", "connections = 4", "read-ahead = 2m", "allow-private = yes",
+            "outgoing-proxy = http://c.example:1",
         ]
         try writeFields(in: directory)
         return try directory.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: "every.conf")

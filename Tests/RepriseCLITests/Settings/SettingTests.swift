@@ -27,6 +27,7 @@ import Testing
         "allow-page": ["http://a.example", "https://b.example", "http://localhost:8000"],
         "shared": ["yes", "no", "yes"],
         "offline": ["yes", "no", "yes"], "force-cache": ["a.example", "b.example", "192.0.2.7"],
+        "read-ahead": ["2m", "32MB", "all"],
         "page": ["yes", "no", "yes"], "access-log": ["/a", "-", "/c"],
         "access-log-format": ["combined", "json", "combined"], "metrics-hosts": ["no", "yes", "no"],
         "max-connections": ["1", "2", "3"], "stall-timeout": ["1s", "2m", "3h"],

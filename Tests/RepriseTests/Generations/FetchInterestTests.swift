@@ -9,14 +9,14 @@ import Testing
 
     private static func interest(
         readerAt consumed: Int64, from start: Int64 = 0, end: Int64? = nil, fetchAt cursor: Int64,
-        isAwaited: Bool = false, runsAhead: Bool = false, stored: ByteRangeSet? = nil
+        isAwaited: Bool = false, reach: FetchInterest.Reach = .init(), stored: ByteRangeSet? = nil
     ) -> FetchInterest {
         let reader = FetchSchedule.Reader(
             start: start, end: end, demand: .playing, consumed: consumed, delivered: consumed,
             stored: ByteRangeSet())
         let fetch = FetchSchedule.Fetch(start: 0, cursor: cursor, limit: nil, owner: nil)
         return FetchInterest(
-            of: reader, in: fetch, isAwaited: isAwaited, runsAhead: runsAhead, stored: stored ?? [0..<cursor])
+            of: reader, in: fetch, isAwaited: isAwaited, reach: reach, stored: stored ?? [0..<cursor])
     }
 
     @Test func whatAReaderWaitsForIsWantedAtOnce() {
@@ -42,10 +42,21 @@ import Testing
         #expect(Self.interest(readerAt: 1000, fetchAt: 1000, stored: []) == .now, "the very next byte")
     }
 
+    @Test func whatIsReadAheadComesAfterWhatIsReadSoon() {
+        let reach = FetchInterest.Reach(bytes: 5 << 20)
+        #expect(Self.interest(readerAt: 0, fetchAt: (32 << 10) - 1, reach: reach) == .now, "the usual lead")
+        #expect(Self.interest(readerAt: 0, fetchAt: 32 << 10, reach: reach) == .ahead)
+        #expect(Self.interest(readerAt: 0, fetchAt: (5 << 20) - 1, reach: reach) == .ahead)
+        #expect(Self.interest(readerAt: 0, fetchAt: 5 << 20, reach: reach) == .later)
+        #expect(Self.interest(readerAt: 0, end: 1000, fetchAt: 1000, reach: reach) == .none, "beyond its range")
+        #expect(Self.interest(readerAt: 0, end: 1000, fetchAt: 1000, reach: .whole) == .ahead)
+        #expect(Self.interest(readerAt: 0, fetchAt: (32 << 10) - 1, reach: .init(bytes: 1)) == .now, "the usual lead")
+    }
+
     @Test func oneThatRunsAheadIsWantedUpToItsEnd() {
-        #expect(Self.interest(readerAt: 0, fetchAt: 1 << 30, runsAhead: true) == .now)
-        #expect(Self.interest(readerAt: 0, end: 1000, fetchAt: 1000, runsAhead: true) == .now, "beyond its range, too")
-        #expect(Self.interest(readerAt: 2000, fetchAt: 1000, runsAhead: true) == .none, "behind the reader")
-        #expect(Self.interest(readerAt: 0, fetchAt: 1000, runsAhead: true, stored: [0..<500]) == .none)
+        #expect(Self.interest(readerAt: 0, fetchAt: 1 << 30, reach: .toEnd) == .now)
+        #expect(Self.interest(readerAt: 0, end: 1000, fetchAt: 1000, reach: .toEnd) == .now, "beyond its range, too")
+        #expect(Self.interest(readerAt: 2000, fetchAt: 1000, reach: .toEnd) == .none, "behind the reader")
+        #expect(Self.interest(readerAt: 0, fetchAt: 1000, reach: .toEnd, stored: [0..<500]) == .none)
     }
 }

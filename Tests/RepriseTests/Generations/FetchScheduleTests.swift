@@ -394,7 +394,7 @@ import Testing
 
     private static let large: Int64 = 1 << 20
 
-    @Test(arguments: [FetchSchedule.Ahead.toEnd, .toEndAlone])
+    @Test(arguments: [FetchSchedule.Ahead.whole, .toEnd, .toEndAlone])
     func aFetchThatRunsAheadGoesToTheEndOfTheFile(ahead: FetchSchedule.Ahead) throws {
         var machine = Self.machine(Self.large)
         machine.ahead = ahead
