@@ -15,7 +15,8 @@ struct Pin: AsyncParsableCommand {
             stream's outermost playlist, that is all its files. With --download, a stream's playlists, segments and keys
             are fetched, of the variant and the languages that the options name. With --first, the beginning is fetched
             and kept, and the rest goes when room is needed. What is kept counts against the limit like the rest. When it
-            fails, a URL is kept as it was before, and the others follow all the same.
+            fails, a URL is kept as it was before, and the others follow all the same; a download for which there is no
+            room at present waits, with what has come of it.
 
             Examples:
               reprise pin https://example.com/film.mp4
@@ -114,6 +115,9 @@ struct Pin: AsyncParsableCommand {
         var isVain = true
     }
 
+    /// Why a download waits; it stays one.
+    private struct Waiting: Error { let reason: Failure.Reason }
+
     /// Keeps one after the other; one that fails does not stop the others.
     private func pinAll(in access: CacheAccess) async throws -> Outcome {
         var outcome = Outcome()
@@ -124,7 +128,9 @@ struct Pin: AsyncParsableCommand {
                 report = try await pin(url, until: until, in: access)
                 outcome.isVain = false
             } catch {
-                guard let reason = Failure.reason(error) else { throw error }
+                let waiting = error as? Waiting
+                if waiting != nil { outcome.isVain = false }
+                guard let reason = waiting?.reason ?? Failure.reason(error) else { throw error }
                 Failure.report(reason, of: url, amongOthers: urls.count > 1)
                 outcome.code = outcome.code ?? reason.code
                 continue
@@ -162,7 +168,9 @@ struct Pin: AsyncParsableCommand {
             : "A download that this command began is paused, unless another one waits for it: to go on, run the same "
                 + "command again."
         let outcome = try await transfer(operation, of: url, names: names, in: access, advice: advice)
-        if let failure = outcome.failure { throw failure.reason }
+        if let failure = outcome.failure {
+            throw outcome.isWaiting == true ? Waiting(reason: failure.reason) : failure.reason
+        }
         return "Downloaded: \(URLText.redacted(url)), \(Self.amount(outcome.storedBytes))"
     }
 
@@ -204,25 +212,29 @@ struct Pin: AsyncParsableCommand {
     static func reason(
         _ error: RepriseError, of resource: MediaResource, isDownload: Bool = false
     ) async -> any Error {
-        if let obstacle = error.obstacle {
-            return Failure.Reason.notStored(await unstorable(resource, because: obstacle))
-        }
-        guard error.code == .storageFull || error.code == .storageUnavailable else { return error }
+        guard let obstacle = await obstacle(error, to: resource, isDownload: isDownload) else { return error }
+        return Failure.Reason.notStored(await unstorable(resource, because: obstacle))
+    }
+
+    /// Why `resource` cannot be stored, where `error` says that something cannot; `nil` for other errors.
+    static func obstacle(
+        _ error: RepriseError, to resource: MediaResource, isDownload: Bool
+    ) async -> StorageObstacle? {
+        if let obstacle = error.obstacle { return obstacle }
+        guard error.code == .storageFull || error.code == .storageUnavailable else { return nil }
         let progress = await resource.storedProgress()
         // The playlist of a stream is there, and another file finds no room. How large the stream is, is not known.
         if isDownload, progress.isComplete, error.code == .storageFull,
             let obstacle = await resource.obstacleToMore(needing: error.range?.upperBound ?? 0)
         {
-            return Failure.Reason.notStored(await unstorable(resource, because: obstacle))
+            return obstacle
         }
         let length = progress.completeLength ?? error.range?.upperBound
-        if let obstacle = await resource.obstacle(toStoring: length) {
-            return Failure.Reason.notStored(await unstorable(resource, because: obstacle))
-        }
+        if let obstacle = await resource.obstacle(toStoring: length) { return obstacle }
         guard error.code == .storageFull, let obstacle = await resource.obstacleToMore() else {
-            return Failure.Reason.notStored(await unstorable(resource, because: .store(reason: error.explanation)))
+            return .store(reason: error.explanation)
         }
-        return Failure.Reason.notStored(await unstorable(resource, because: obstacle))
+        return obstacle
     }
 
     /// The line that says why `resource` is not stored.

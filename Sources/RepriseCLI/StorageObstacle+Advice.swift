@@ -11,6 +11,17 @@ extension StorageObstacle {
         }
     }
 
+    /// Whether a download of `resource`, of which `stored` bytes are there, may go on once others leave it room; false
+    /// where it is too large by itself.
+    func endsWithRoom(for resource: MediaResource, stored: Int64) async -> Bool {
+        switch self {
+        case .forbidden, .offline, .largerThanLimit, .largerThanEntryLimit, .outgrownEntryLimit: false
+        case .outgrown, .keptEntries: await resource.isKeptBesideOthers()
+        case .tag(_, _, let missing, let limit): stored + missing <= limit
+        case .disk, .fullDisk, .store: true
+        }
+    }
+
     /// Why it cannot be stored as a whole and what helps, in the words of the command's options.
     var advice: String {
         switch self {

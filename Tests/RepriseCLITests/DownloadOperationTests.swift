@@ -127,44 +127,73 @@ import Testing
         }
     }
 
-    @Test("a full disk under a stream is said without a length, because that of the playlist is not the stream's")
+    /// Publishes a stream with so many segments of 400,000 bytes; returns the length of its playlists, and where the
+    /// outermost one is.
+    private static func publishStream(segments: Int, _ bench: Bench) -> (playlistBytes: Int64, path: String) {
+        let main = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=800000\nlow.m3u8\n"
+        let lines = (0..<segments).map { "#EXTINF:4,\n\($0).ts\n" }.joined()
+        let list = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n\(lines)#EXT-X-ENDLIST\n"
+        publish(main, "/main.m3u8", bench)
+        publish(list, "/low.m3u8", bench)
+        for number in 0..<segments { bench.publish("/\(number).ts", length: 400_000, type: "video/mp2t") }
+        return (Int64(main.utf8.count + list.utf8.count), "/main.m3u8")
+    }
+
+    @Test("on a full disk a download waits and keeps what has come, and goes on when it is asked for once more")
     func fullDisk() async throws {
         let disk = FaultyDisk()
         try await Bench.run(configure: {
             $0.downloadsStreams = true
             $0.fileSystem = disk
         }) { bench async throws in
-            let main = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=800000\nlow.m3u8\n"
-            let list = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\nlow.ts\n#EXT-X-ENDLIST\n"
-            Self.publish(main, "/main.m3u8", bench)
-            Self.publish(list, "/low.m3u8", bench)
-            bench.publish("/low.ts", length: 3_000_000, type: "video/mp2t")
-            // Once the playlists are there.
-            let playlists = Int64(main.utf8.count + list.utf8.count)
+            let path = Self.publishStream(segments: 12, bench).path
+            // Three segments are fetched at once: some are complete by then.
             disk.setFreeBytes { [cache = bench.cache] in
-                cache.statistics.bytesFetched < playlists ? 1 << 40 : 201_500_000
+                cache.statistics.bytesFetched < 2_000_000 ? 1 << 40 : 987_000
             }
             let operation = DownloadOperation(
-                url: bench.origin.url("/main.m3u8"), quality: nil, codec: nil, audio: nil, subtitles: nil, pause: true,
+                url: bench.origin.url(path), quality: nil, codec: nil, audio: nil, subtitles: nil, pause: true,
                 names: Names())
-            let failure = try await operation.run(in: bench.cache) { _ in }.failure
-            let start = "main.m3u8 cannot be stored as a whole: 202 MB are free on the disk, and "
-            #expect(failure?.code == "notStored" && failure?.message.hasPrefix(start) == true, "\(failure as Any)")
+            let outcome = try await operation.run(in: bench.cache) { _ in }
+            let message = outcome.failure?.message ?? ""
+            // Without a length, because that of the playlist, or of a segment, is not the stream's.
+            let start = "main.m3u8 cannot be stored as a whole: 987 kB are free on the disk, and "
+            #expect(outcome.failure?.code == "notStored" && message.hasPrefix(start), "\(message)")
+            let end = " stored, and goes on by itself when there is room."
+            #expect(outcome.isWaiting == true && message.hasSuffix(end), "\(message)")
 
-            let resource = try bench.cache.resource(for: bench.origin.url("/main.m3u8"))
-            try await bench.cache.downloads.add(resource)
-            var download: Download?
-            for await downloads in bench.cache.downloads.updates(every: .zero) {
-                download = downloads.first
-                if case .waiting(.space, _) = download?.state { break }
-            }
-            let waiting = try #require(download)
+            let resource = try bench.cache.resource(for: bench.origin.url(path))
+            let waiting = try #require(await Self.waiting(bench.cache))
             let trouble = await DownloadTrouble(waiting, at: resource)
             #expect(trouble?.reason.hasPrefix(start) == true && trouble?.waitsFor == "space", "\(trouble as Any)")
             // As another process reads it in the index.
             let told = DownloadTrouble(waiting)?.reason
-            #expect(told?.hasPrefix("The disk is almost full: 201500000 bytes are free, ") == true, "\(told as Any)")
+            #expect(told?.hasPrefix("The disk is almost full: 987000 bytes are free, ") == true, "\(told as Any)")
+
+            await bench.cache.prune(toSize: 0)
+            let kept = try await bench.cache.entries().filter(\.isComplete).map(\.url.target)
+            #expect(kept.count > 2, "\(kept)")
+            disk.setFreeBytes(nil)
+            let whole = try await operation.run(in: bench.cache) { _ in }
+            #expect(whole.failure == nil && whole.storedBytes > 4_800_000, "\(whole)")
+            let snapshot = await bench.origin.settledSnapshot()
+            for path in kept { #expect(snapshot.requests.count { $0.path == path } == 1, "\(path)") }
+
+            // What another process has recorded has its code and its message alone.
+            disk.setFreeBytes { 201_500_000 }
+            let recorded = RepriseError(.storageFull, "Full.", range: 0..<3_000_000)
+            let reason = Failure.reason(await Pin.reason(recorded, of: resource, isDownload: true))?.message
+            let words = "main.m3u8 cannot be stored as a whole: 202 MB are free on the disk, and "
+            #expect(reason?.hasPrefix(words) == true, "\(reason as Any)")
         }
+    }
+
+    /// The first download, once it waits for room.
+    private static func waiting(_ cache: MediaCache) async -> Download? {
+        for await downloads in cache.downloads.updates(every: .zero) {
+            if case .waiting(.space, _) = downloads.first?.state { return downloads.first }
+        }
+        return nil
     }
 
     private static func publish(_ list: String, _ path: String, _ bench: Bench) {

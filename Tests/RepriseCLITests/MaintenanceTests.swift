@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test("a stream that alone is larger than the limit is told to raise it, not to release pins")
+    @Test("a stream that alone is larger than the limit is refused; one that others leave no room waits for that")
     func limitBelowTheStream() async throws {
         try await Site.run { site async throws in
             let lines = (1...6).map { "#EXTINF:4,\n\($0).ts\n" }.joined()
@@ -162,11 +162,24 @@ import Testing
             #expect(alone.exit == .status(74), "\(alone)")
             let raise = "it does not fit the limit of the cache, which is 1.00 MB. Raise it with --limit.\n"
             #expect(alone.errors.hasSuffix(raise), "\(alone)")
+            let none = try await Command.run("downloads", site.directory)
+            #expect(none.output.hasPrefix("There are no downloads."), "\(none)")
             let other = try await Command.run("pin", site.directory, ["--download", site.origin.url("/other.mp4")])
             #expect(other.exit == .status(0), "\(other)")
             let beside = try await Command.run(
                 "pin", site.directory, ["--limit", "1MB", "--download", site.origin.url("/film.mp4")])
-            #expect(beside.exit == .status(74) && beside.errors.contains("reprise unpin"), "\(beside)")
+            #expect(beside.exit == .status(74) && beside.errors.contains("reprise unpin\n"), "\(beside)")
+            let waits = "The download waits, and goes on in the next command that fetches when there is room.\n"
+            #expect(beside.errors.hasSuffix(waits), "\(beside)")
+            let queued = try await Command.run("downloads", site.directory)
+            #expect(queued.output.contains(/queued .*film\.mp4\n/), "\(queued)")
+            let film = ["--download", site.origin.url("/film.mp4")]
+            let still = try await Command.run("pin", site.directory, film)
+            #expect(still.exit == .status(74), "the limit that was given is that of the cache: \(still)")
+            let unpin = try await Command.run("unpin", site.directory, [site.origin.url("/other.mp4")])
+            #expect(unpin.exit == .status(0), "\(unpin)")
+            let again = try await Command.run("pin", site.directory, film)
+            #expect(again.exit == .status(0), "\(again)")
         }
     }
 

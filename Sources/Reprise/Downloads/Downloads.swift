@@ -129,6 +129,8 @@ public final class Downloads: Sendable {
     package struct Former: Sendable {
         fileprivate let item: DownloadQueue.Item
         fileprivate let stream: StreamProgress?
+        /// What of it is fetched if it is a stream.
+        package var selection: StreamSelection { item.selection }
     }
 
     /// A download as it is now; `nil` if there is none.

@@ -218,9 +218,12 @@ struct FileDownload: Sendable {
     private func prevented(by obstacle: StorageObstacle, length: Int64?) -> RepriseError {
         var code = RepriseError.Code.storageFull
         if case .store = obstacle, engine.store?.breaker.isFull != true { code = .storageUnavailable }
-        let isOfStream = titles.contains { $0.key != key }
-        return RepriseError(
-            code, (isOfStream ? obstacle.ofStream : obstacle).description, range: length.map { 0..<$0 })
+        // Of a stream, and of a beginning, the length of the file says nothing.
+        let isWhole = isKept && !titles.contains { $0.key != key }
+        let obstacle = isWhole ? obstacle : obstacle.withoutLength
+        var error = RepriseError(code, obstacle.description, range: length.map { 0..<$0 })
+        error.obstacle = obstacle
+        return error
     }
 
     /// Why the bytes bypass the store.
@@ -236,7 +239,9 @@ struct FileDownload: Sendable {
             let bypass = engine.reporter.bypass(of: key)
         {
             let isFull = bypass.isForLackOfRoom || store.breaker.isFull
-            return RepriseError(isFull ? .storageFull : .storageUnavailable, bypass.reason)
+            var error = RepriseError(isFull ? .storageFull : .storageUnavailable, bypass.reason)
+            error.obstacle = .store(reason: bypass.reason)
+            return error
         }
         return RepriseError(
             .storageFull, reason ?? store.noRoomReason(for: max(missing, 1)), range: length.map { 0..<$0 })

@@ -9,6 +9,8 @@ struct DiskHealth: Sendable {
     private var lastRefusedChunk: Int64?
     /// When the store may be tried again, on the monotonic clock; `nil` for never.
     private var closedUntil: Duration?
+    /// Whether it was closed because there was no room.
+    private(set) var lacksRoom = false
 
     /// Bytes could not be read; true if that happened within ``Breaker/pause`` before, too.
     mutating func readFailed(at elapsed: Duration) -> Bool {
@@ -23,8 +25,9 @@ struct DiskHealth: Sendable {
     }
 
     /// The store was closed for `pause`; for good if that is `nil`.
-    mutating func storeClosed(for pause: Duration?, at elapsed: Duration) {
+    mutating func storeClosed(for pause: Duration?, lackingRoom: Bool = false, at elapsed: Duration) {
         closedUntil = pause.map { elapsed + $0 }
+        lacksRoom = lackingRoom
     }
 
     /// Whether a store that was closed may be tried again.

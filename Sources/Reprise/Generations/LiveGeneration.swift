@@ -119,7 +119,7 @@ final class LiveGeneration: Sendable {
         settleSplicing()
         let result: Result<OpenedReader?, RepriseError> = state.withLock { state in
             guard !state.schedule.isFrozen || state.stillServes(spec, at: now, in: play) else { return .success(nil) }
-            reopenStore(&state)
+            reopenStore(&state, for: request)
             do throws(RepriseError) {
                 return .success(
                     try state.openReader(
@@ -139,8 +139,11 @@ final class LiveGeneration: Sendable {
     func noteUse() { store.recorder.noteUse(key) }
 
     /// Reopens a store that failed some time ago.
-    private func reopenStore(_ state: inout GenerationState) {
-        guard state.schedule.isStoreClosed, store.breaker.reason == nil, state.disk.mayTryAgain(at: elapsed)
+    ///
+    /// A download waits for room by itself, and comes when there may be some.
+    private func reopenStore(_ state: inout GenerationState, for request: OriginRequest) {
+        guard state.schedule.isStoreClosed, store.breaker.reason == nil,
+            state.disk.mayTryAgain(at: elapsed) || state.disk.lacksRoom && request.demand == .download
         else { return }
         state.schedule.reopenStore()
     }
@@ -426,7 +429,7 @@ final class LiveGeneration: Sendable {
         let now = elapsed
         perform(
             state.withLock { state in
-                state.disk.storeClosed(for: pause, at: now)
+                state.disk.storeClosed(for: pause, lackingRoom: kind == .room, at: now)
                 return state.schedule.closeStore()
             })
         engine.reporter.tell(.storeBypassed(key, reason: reason), because: kind)

@@ -51,8 +51,8 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The obstacle to a stream of which one file finds no room: the length of that file says nothing of the stream's.
-    var ofStream: StorageObstacle {
+    /// The obstacle where one file finds no room, and more or less than this file is wanted.
+    var withoutLength: StorageObstacle {
         switch self {
         case .disk(_, let free, let floor): .fullDisk(free: free, floor: floor)
         case .keptEntries(_, let kept, let limit): .outgrown(kept: kept, limit: limit)

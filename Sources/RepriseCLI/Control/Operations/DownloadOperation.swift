@@ -23,6 +23,8 @@ struct DownloadOperation: ControlOperation {
         var storedBytes: Int64 = 0
         /// Why it could not be downloaded.
         var failure: FailedTransfer?
+        /// Whether it stays a download nevertheless, and waits for room.
+        var isWaiting: Bool?
     }
 
     func run(in cache: MediaCache, progress: @escaping @Sendable (TransferReport) -> Void) async throws -> Outcome {
@@ -52,8 +54,9 @@ struct DownloadOperation: ControlOperation {
         do {
             try await add(resource, to: cache, selection: selection)
             async let _ = Self.follow(resource.key, in: cache, progress: progress)
-            if let failure = try await Self.end(of: resource, selection: selection, in: cache) {
-                return Outcome(failure: failure)
+            let isOwn = former.map { $0.selection == selection } ?? true
+            if let outcome = try await end(of: resource, selection: selection, mayWait: isOwn, in: cache) {
+                return outcome
             }
         } catch is CancellationError {
             throw CancellationError()
@@ -110,16 +113,18 @@ struct DownloadOperation: ControlOperation {
         }
     }
 
-    /// Waits until it is done; returns what others have made of it that ends it otherwise.
-    private static func end(
-        of resource: MediaResource, selection: StreamSelection, in cache: MediaCache
-    ) async throws -> FailedTransfer? {
+    /// Waits until it is done, and returns `nil`, or until others have made something else of it.
+    ///
+    /// Throws if it cannot go on. With `mayWait`, one that can when there is more room stays, and waits for that.
+    private func end(
+        of resource: MediaResource, selection: StreamSelection, mayWait: Bool, in cache: MediaCache
+    ) async throws -> Outcome? {
         for await list in cache.downloads.updates(every: .zero) {
             let download = list.first { $0.key == resource.key }
             switch download?.state {
             case .done:
                 guard download?.files != nil, download?.selection != selection else { return nil }
-                return endedByOthers(
+                return Self.endedByOthers(
                     resource, "replaced",
                     "is stored as others have chosen since then, with other qualities or languages. To have these: run "
                         + "the same command again.")
@@ -128,21 +133,43 @@ struct DownloadOperation: ControlOperation {
                 throw Failure.Reason(
                     code: Failure.code(error), name: error.code.description,
                     message: "\(error.explanation) \(DownloadTrouble.logIn)")
+            case .waiting(.space, let error) where mayWait:
+                if let outcome = try await waiting(for: error, resource, in: cache) { return outcome }
+                throw await Pin.reason(error, of: resource, isDownload: true)
             case .failed(let error), .waiting(_, let error):
                 throw await Pin.reason(error, of: resource, isDownload: true)
             case .queued, .running: continue
             case .paused:
-                return endedByOthers(
+                return Self.endedByOthers(
                     resource, "paused", "was paused by others. To go on: reprise downloads --resume URL")
-            case nil: return endedByOthers(resource, "removed", "was removed or released by others.")
+            case nil: return Self.endedByOthers(resource, "removed", "was removed or released by others.")
             }
         }
         try Task.checkCancellation()
         return nil
     }
 
-    private static func endedByOthers(_ resource: MediaResource, _ name: String, _ words: String) -> FailedTransfer {
-        FailedTransfer(
-            Failure.Reason(code: ExitCode(1), name: name, message: "\(resource.url.redacted) \(words)"))
+    /// What is said of a download that waits because of `error`; `nil` if more room does not help.
+    private func waiting(
+        for error: RepriseError, _ resource: MediaResource, in cache: MediaCache
+    ) async throws -> Outcome? {
+        let stored = try await cache.storedBytes(ofTitle: resource)
+        guard let obstacle = await Pin.obstacle(error, to: resource, isDownload: true),
+            await obstacle.endsWithRoom(for: resource, stored: stored)
+        else { return nil }
+        let what = stored > 0 ? "The download waits with \(ByteCount(stored)) stored" : "The download waits"
+        // A server goes on with its downloads.
+        let how = pause == true ? "goes on by itself" : "goes on in the next command that fetches"
+        let reason = await Pin.unstorable(resource, because: obstacle)
+        return Outcome(
+            storedBytes: stored,
+            failure: FailedTransfer(.notStored("\(reason)\n\(what), and \(how) when there is room.")),
+            isWaiting: true)
+    }
+
+    private static func endedByOthers(_ resource: MediaResource, _ name: String, _ words: String) -> Outcome {
+        Outcome(
+            failure: FailedTransfer(
+                Failure.Reason(code: ExitCode(1), name: name, message: "\(resource.url.redacted) \(words)")))
     }
 }
