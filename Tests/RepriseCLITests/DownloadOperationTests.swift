@@ -196,6 +196,26 @@ import Testing
         return nil
     }
 
+    @Test("no segment is asked for while the disk is known to be full")
+    func nothingIsAskedForOnAFullDisk() async throws {
+        let disk = FaultyDisk()
+        try await Bench.run(configure: {
+            $0.downloadsStreams = true
+            $0.fileSystem = disk
+        }) { bench async throws in
+            let (playlistBytes, path) = Self.publishStream(segments: 4, bench)
+            disk.setFreeBytes { [cache = bench.cache] in
+                cache.statistics.bytesFetched < playlistBytes ? 1 << 40 : 987_000
+            }
+            try await bench.cache.downloads.add(bench.cache.resource(for: bench.origin.url(path)))
+            let waiting = try #require(await Self.waiting(bench.cache))
+            let error = try #require(waiting.lastError)
+            #expect(error.obstacle == .fullDisk(free: 987_000, floor: 200_000_000), "\(error)")
+            let paths = await bench.origin.settledSnapshot().requests.map(\.path)
+            #expect(paths == ["/main.m3u8", "/low.m3u8"])
+        }
+    }
+
     private static func publish(_ list: String, _ path: String, _ bench: Bench) {
         bench.origin.set(
             TestOrigin.Resource(

@@ -34,17 +34,7 @@ struct FileDownload: Sendable {
     ) async throws -> Fetched {
         try await forgetOther()
         let resource = try engine.resource(key)
-        // Before anything is fetched or evicted for it.
-        var count: Int64 = 0
-        if let store = engine.store, let known = try await resource.stored(for: request),
-            let length = known.information.completeLength
-        {
-            let stored = known.storedRanges.byteCount
-            if let obstacle = store.obstacle(toStoring: length, stored: stored, isKept: isKept) {
-                throw prevented(by: obstacle, length: length)
-            }
-            count = max(0, length - stored)
-        }
+        let count = try await missing(of: resource)
         try await checkTag(adding: count)
         let read = try await open(nil, storesOnlyWhole: true)
         defer { read.cancel() }
@@ -64,6 +54,26 @@ struct FileDownload: Sendable {
             throw bypassed(read, in: store)
         }
         return Fetched(information: read.information, bytes: bytes)
+    }
+
+    /// Bytes that are not stored yet, 0 if their number is not known; throws if there is no room for them.
+    ///
+    /// Before anything is fetched or evicted for it.
+    private func missing(of resource: LiveResource) async throws -> Int64 {
+        guard let store = engine.store else { return 0 }
+        guard let known = try await resource.stored(for: request), let length = known.information.completeLength else {
+            // The origin knows how long it is; on a full disk there is no room for a byte of it.
+            let least: Int64? = store.quota.diskShortage(1) == nil ? nil : 1
+            if let obstacle = store.obstacle(toStoring: least, isKept: isKept) {
+                throw prevented(by: obstacle.withoutLength, length: nil)
+            }
+            return 0
+        }
+        let stored = known.storedRanges.byteCount
+        if let obstacle = store.obstacle(toStoring: length, stored: stored, isKept: isKept) {
+            throw prevented(by: obstacle, length: length)
+        }
+        return max(0, length - stored)
     }
 
     /// Reads to the end of `read`; returns the bytes if they are at most `most`, and none for `nil`.
@@ -93,8 +103,8 @@ struct FileDownload: Sendable {
         guard engine.store != nil else { throw RepriseError(.storageUnavailable, "There is no store.") }
         let read = try await engine.resource(key).open(
             ReadRequest(
-                range: range, origin: request, storesOnlyWhole: storesOnlyWhole, isUse: isUse, role: role,
-                content: content, titles: titles, asOf: asOf))
+                range: range, origin: request, storesOnlyWhole: storesOnlyWhole, needsStore: true, isUse: isUse,
+                role: role, content: content, titles: titles, asOf: asOf))
         if !read.isOfEmptyFile, let objection = objection(to: read.information) {
             read.cancel()
             // Another reader may have had it stored.
@@ -110,14 +120,21 @@ struct FileDownload: Sendable {
 
     /// The next piece of a read that ``open(_:storesOnlyWhole:)`` began; throws as soon as its bytes bypass the store.
     func next(of read: MediaRead) async throws -> MediaPiece? {
-        try check(read)
-        return try await read.next()
+        try await checking(read) { try await read.next() }
     }
 
     /// As ``next(of:)``, with the bytes of the piece.
     func nextBytes(of read: MediaRead) async throws -> [UInt8]? {
+        try await checking(read) { try await read.nextBytes() }
+    }
+
+    /// Takes a step of `read`; throws what keeps its bytes from being stored, if that ends it.
+    private func checking<T>(_ read: MediaRead, _ step: () async throws -> T) async throws -> T {
         try check(read)
-        return try await read.nextBytes()
+        do { return try await step() } catch {
+            try check(read)
+            throw error
+        }
     }
 
     private func check(_ read: MediaRead) throws {

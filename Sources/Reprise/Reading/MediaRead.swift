@@ -78,6 +78,8 @@ public final class MediaRead: AsyncSequence, Sendable {
     private let request: OriginRequest
     /// Whether it counts as a use of the file.
     private let isUse: Bool
+    /// ``ReadRequest/needsStore``.
+    private let needsStore: Bool
 
     init(
         _ opened: OpenedReader, how: Confirmation?, generation: LiveGeneration, resource: LiveResource,
@@ -93,7 +95,8 @@ public final class MediaRead: AsyncSequence, Sendable {
         passedThrough = nil
         state = Mutex(State(source: .generation(generation, opened.id)))
         self.resource = resource
-        (request, removedTitleCount, isUse) = (wanted.origin, wanted.asOf, wanted.isUse)
+        (request, removedTitleCount) = (wanted.origin, wanted.asOf)
+        (isUse, needsStore) = (wanted.isUse, wanted.needsStore)
         noteBegun()
     }
 
@@ -101,7 +104,8 @@ public final class MediaRead: AsyncSequence, Sendable {
     init(_ judged: JudgedResponse, resource: LiveResource, wanted: ReadRequest) throws {
         let response = judged.response
         self.resource = resource
-        (request, removedTitleCount, isUse) = (wanted.origin, wanted.asOf, wanted.isUse)
+        (request, removedTitleCount) = (wanted.origin, wanted.asOf)
+        (isUse, needsStore) = (wanted.isUse, wanted.needsStore)
         disposition = .bypass
         forwarded = .bypass
         originStatus = response.head.status.code
@@ -313,6 +317,9 @@ public final class MediaRead: AsyncSequence, Sendable {
                 case .piece(let piece, let source):
                     note(source, count: piece.count)
                     return piece
+                case .direct where needsStore:
+                    state.withLock { $0.isPastStore = true }
+                    throw RepriseError(.storageUnavailable, "The bytes cannot be stored.")
                 case .direct(let from, let to):
                     let goesBack = to.map { $0 < end ?? .max } ?? false
                     let detour = Detour(

@@ -86,8 +86,8 @@ struct CachedRefusal: Sendable {
         let isTimely =
             switch term {
             case .lifetime(let lifetime): age < lifetime
-            // A download has pauses of its own, and a person who asks for it once more wants an answer.
-            case .pause(let end): moment.elapsed < end && request.demand != .download
+            // Downloads and preloads have pauses of their own, and a person who asks for one once more wants an answer.
+            case .pause(let end): moment.elapsed < end && request.demand > .preload
             }
         let isMeant =
             needsSameFields

@@ -11,6 +11,10 @@ struct ReadRequest: Sendable {
     var play: Play?
     /// Whether nothing may be stored, or evicted for it, if the representation cannot be stored as a whole.
     var storesOnlyWhole = false
+    /// Whether its bytes are of no use unless they are stored.
+    ///
+    /// It fails where another read would ask the origin for bytes that bypass the store.
+    var needsStore = false
     /// How much the response to its first request is wanted; other readers may wait for that response too.
     var interest: RequestInterest?
     /// Whether it counts as a use of the file, by which eviction chooses and titles are listed.

@@ -123,6 +123,21 @@ import Testing
         }
     }
 
+    @Test("bytes that do not fit on the disk are asked for once", arguments: [true, false])
+    func whatDoesNotFitIsAskedForOnce(hasValidator: Bool) async throws {
+        let disk = FaultyDisk()
+        try await Bench.run(configure: { $0.fileSystem = disk }) { bench async throws in
+            bench.publish("/film", length: 2_000_000, etag: hasValidator ? "\"1\"" : nil)
+            disk.setFault { [cache = bench.cache] _ in
+                cache.statistics.bytesFetched < 500_000 ? nil : .error(ENOSPC)
+            }
+            let log = EventLog(bench.cache)
+            try await bench.cache.retain(try bench.cache.resource(for: bench.origin.url("/film")), as: .download)
+            #expect(await Self.end(log)?.code == .storageFull)
+            #expect(await bench.origin.settledSnapshot().requests.count == 1)
+        }
+    }
+
     @Test func aFullDiskIsNamedAndNotTheLimit() async throws {
         let disk = FaultyDisk()
         disk.setFreeBytes { 1_000_000 }

@@ -170,6 +170,19 @@ import Testing
         }
     }
 
+    @Test("a preload that is asked for once more asks the origin, whatever it refused a moment ago")
+    func mendedOrigin() async throws {
+        try await Bench.run { bench async throws in
+            Self.publish("/a", bench, .init { $0.status = 404 })
+            let resource = try bench.cache.resource(for: bench.origin.url("/a"))
+            await #expect(throws: RepriseError.self) { try await resource.preload(.bytes(1_000)) }
+            Self.publish("/a", bench)
+            try await resource.preload(.bytes(1_000))
+            let progress = await resource.storedProgress()
+            #expect(progress.ranges.contains(0..<1_000))
+        }
+    }
+
     @Test func aFailureIsToldAndTheOthersGoOn() async throws {
         try await Bench.run { bench async throws in
             Self.publish("/2", bench)
