@@ -11,7 +11,8 @@ enum OriginClient {
         text == noProxy ? OutgoingProxies() : OutgoingProxies(try OutgoingProxy(text), exceptions: exceptions)
     }
 
-    /// The settings of a client with the proxies and what the configuration says of single hosts, after a command's own `changes`.
+    /// The settings of a client with the proxies and what the configuration says of single hosts, after a command's own
+    /// `changes`.
     static func configuration(
         for cache: CacheOptions, _ store: StoreOptions, _ changes: (inout NIOOrigin.Configuration) -> Void = { _ in }
     ) throws -> NIOOrigin.Configuration {

@@ -20,7 +20,9 @@ import Testing
             #expect(request.url.description == asked + "https/cdn.example:8443/a/b%20c.mp4?sig=x/y")
             #expect(!parent.address.contains("t0ken"))
         }
-        for text in ["", "n1:8090", "ftp://n1", "http://n1/a/b", "http://n1/?t0ken", "http://n1//", "http://u:t0ken@n1"] {
+        for text in [
+            "", "n1:8090", "ftp://n1", "http://n1/a/b", "http://n1/?t0ken", "http://n1//", "http://u:t0ken@n1",
+        ] {
             let error = #expect(throws: RepriseError.self, "\(text)") { try Parent(text) }
             #expect(error?.message.contains("t0ken") == false)
         }
@@ -38,7 +40,8 @@ import Testing
         #expect(own.fields[EdgeFields.via] == "1.1 phone, 1.1 y" && own.fields[EdgeFields.edge] == "edge")
     }
 
-    @Test("files spread evenly; one parent less moves only its own files, and a query moves none") func spread() throws {
+    @Test("files spread evenly; one parent less moves only its own files, and a query moves none") func spread() throws
+    {
         let parents = try (1...4).map { try Parent("http://10.0.0.\($0):8090") }
         func owner(_ url: String, among parents: [Parent]) throws -> Parent? {
             let url = try ResourceURL(url)

@@ -13,7 +13,8 @@ package struct Parent: Hashable, Sendable {
     package init(_ text: String) throws(RepriseError) {
         let base = try ResourceURL(text)
         let segments = base.target.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-        guard !base.target.contains("?"), segments.count == 1 || segments.count == 2 && segments.first != "" && segments.last == ""
+        let hasToken = segments.count == 1 || segments.count == 2 && segments.first != "" && segments.last == ""
+        guard hasToken, !base.target.contains("?")
         else {
             throw RepriseError(.invalidURL, "A parent is http://host:port or http://host:port/TOKEN.")
         }
@@ -23,12 +24,16 @@ package struct Parent: Hashable, Sendable {
     /// `text`, which may be no address, without what may be a token.
     package static func withoutToken(_ text: String) -> String {
         let start = text.range(of: "://")?.upperBound ?? text.startIndex
-        guard let slash = text[start...].firstIndex(of: "/"), text.index(after: slash) < text.endIndex else { return text }
+        guard let slash = text[start...].firstIndex(of: "/"), text.index(after: slash) < text.endIndex else {
+            return text
+        }
         return text[...slash] + "<hidden>"
     }
 
     /// Host and port.
     package var authority: String { base.authority }
+
+    var isOnThisMachine: Bool { LiteralHost.isThisMachine(base.host) }
 
     /// The address without the token.
     package var address: String { "\(base.scheme.rawValue)://\(base.authority)" }
@@ -41,7 +46,8 @@ package struct Parent: Hashable, Sendable {
     /// Throws ``RepriseError`` with code `invalidURL` if the URL would be too long.
     func request(for request: OriginRequest, from name: String, via: String) throws(RepriseError) -> OriginRequest {
         var own = request
-        own.url = try ResourceURL("\(prefix)\(request.url.scheme.rawValue)/\(request.url.authority)\(request.url.target)")
+        own.url = try ResourceURL(
+            "\(prefix)\(request.url.scheme.rawValue)/\(request.url.authority)\(request.url.target)")
         own.fields[EdgeFields.edge] = name
         // A client's request brings those of all servers on its way; one of the cache's own has none yet.
         if own.fields[EdgeFields.via] == nil { own.fields[EdgeFields.via] = via }

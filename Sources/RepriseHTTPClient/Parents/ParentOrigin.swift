@@ -5,8 +5,8 @@ package import Reprise
 
 /// Asks other servers of Reprise in place of origins, one after the other until one answers.
 ///
-/// A body that breaks off is the engine's to resume, with `Range` and `If-Range`: the request for the rest finds another
-/// parent, so that a player does not notice that one has died.
+/// A body that breaks off is the engine's to resume, with `Range` and `If-Range`: the request for the rest finds
+/// another parent, so that a player does not notice that one has died.
 package struct ParentOrigin: Origin {
     /// What happens if no parent answers.
     package enum Fallback: String, CaseIterable, Sendable {
@@ -76,7 +76,7 @@ package struct ParentOrigin: Origin {
 
     /// As ``NIOOrigin/send(_:)``; a response of a parent is that of the origin.
     package func send(_ request: OriginRequest) async throws -> OriginResponse {
-        let parents = configuration.parentsOfHost?(request.url.host) ?? configuration.parents
+        let parents = parents(of: request.url.host)
         guard !parents.isEmpty else { return try await direct.send(request) }
         try policy.check(request.url.host)
         // What changes something must not be sent twice (RFC 9110 §9.2.2): the first parent's word is final.
@@ -103,6 +103,14 @@ package struct ParentOrigin: Origin {
         return try await direct.send(request)
     }
 
+    /// The parents that are asked for `host`.
+    ///
+    /// This machine is another one to a parent that is not on it.
+    private func parents(of host: String) -> [Parent] {
+        let all = configuration.parentsOfHost?(host) ?? configuration.parents
+        return LiteralHost.isThisMachine(host) ? all.filter(\.isOnThisMachine) : all
+    }
+
     /// Those that can be reached first, each group by preference.
     private func order(_ parents: [Parent], for url: ResourceURL) -> [Parent] {
         guard parents.count > 1 else { return parents }
@@ -124,7 +132,8 @@ package struct ParentOrigin: Origin {
         let final = response.head.headerFields[EdgeFields.finalURL].flatMap { try? ResourceURL($0) }
         own.head.headerFields[EdgeFields.finalURL] = nil
         own.url = final ?? request.url
-        own.hasLeftHost = final.map { $0.scheme != request.url.scheme || $0.authority != request.url.authority } ?? false
+        own.hasLeftHost =
+            final.map { $0.scheme != request.url.scheme || $0.authority != request.url.authority } ?? false
         return own
     }
 
@@ -154,7 +163,7 @@ package struct ParentOrigin: Origin {
 }
 
 extension NIOOrigin.Configuration {
-    /// Throws ``RepriseError`` with code `originForbidden` if `host` must not be asked, also not through another server.
+    /// Throws ``RepriseError`` with code `originForbidden` if `host` must not be asked, nor through another server.
     ///
     /// Where a name points is judged by the one that connects to it, an address here, too.
     fileprivate func check(_ host: String) throws(RepriseError) {

@@ -35,7 +35,8 @@ struct HitAnswer {
             let hit = known.hits.hit(
                 spec, atMost: usesSendfile ? Self.firstRegion : Self.readRegion, for: request.statedDirectives),
             judged.map({ $0.generation == hit.information.generation }) != false, known.hasRole(hit.information),
-            let lines = known.lines(of: hit.information, to: request.head, filter: service.filter(for: request.head.audience))
+            let lines = known.lines(
+                of: hit.information, to: request.head, filter: service.filter(for: request.head.audience))
         else { return nil }
         self.request = request
         self.known = known

@@ -93,7 +93,8 @@ import Testing
             try await Serving.run(directories[0], ["--name", "n1"]) { first async throws in
                 try await Serving.run(directories[1], ["--name", "n2"]) { second async throws in
                     let parents = [first, second].flatMap { ["--parent", "http://127.0.0.1:\($0.port)"] }
-                    try await Serving.run(site.directory, parents + ["--parent-fallback", "none"]) { edge async throws in
+                    try await Serving.run(site.directory, parents + ["--parent-fallback", "none"]) {
+                        edge async throws in
                         let client = try RawClient(port: edge.port)
                         try await client.get(site.target("/film.mp4"))
                         #expect(try await client.head().status == 200)
@@ -103,7 +104,7 @@ import Testing
                         owner.child.send(SIGKILL)
                         _ = await owner.child.outcome()
                         site.origin.release("/film.mp4")
-                        let rest = try await client.upTo(Int(length))
+                        let rest = try await client.body(Int(length) - 1_000_000)
                         #expect(rest == TestPattern.bytes(in: 1_000_000..<length, seed: 1))
                         // What the killed one had sent is not asked for again.
                         let requests = await site.origin.settledSnapshot()["/film.mp4"].requests
@@ -134,7 +135,8 @@ import Testing
         }
     }
 
-    @Test("what the origin says is no failure of a parent: it is not asked again") func originsOwnErrors() async throws {
+    @Test("what the origin says is no failure of a parent: it is not asked again") func originsOwnErrors() async throws
+    {
         try await Self.run { site, _, edge async throws in
             for status in [404, 503] {
                 let path = "/\(status).mp4"
@@ -150,7 +152,8 @@ import Testing
         }
     }
 
-    @Test("a server that is its own parent asks the origin, or fails, and nothing goes around", arguments: [true, false])
+    @Test(
+        "a server that is its own parent asks the origin, or fails, and nothing goes around", arguments: [true, false])
     func loop(isDirect: Bool) async throws {
         try await Site.run { site async throws in
             site.publish("/a.mp4", length: 1000)
@@ -167,8 +170,6 @@ import Testing
                 #expect(reply.head.status == (isDirect ? 200 : 502))
                 #expect(site.origin.snapshot.requestCount == (isDirect ? 1 : 0))
                 #expect(serving.child.errors.text.contains("go around in a loop"))
-                let metrics = String(decoding: try await serving.get("/metrics").body, as: UTF8.self)
-                #expect(metrics.contains("508"), "\(metrics)")
             }
         }
     }
