@@ -134,6 +134,31 @@ import Testing
         }
     }
 
+    @Test(
+        "The certificate of an address is compared with that address, not with the proxy's (RFC 9110 §4.3.5)",
+        .enabled(if: TestCertificates.shared != nil), arguments: kinds)
+    func addressBehindTunnel(kind: String) async throws {
+        let certificates = try #require(TestCertificates.shared)
+        let steps: [ScriptedServer.Step] = [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]
+        for (context, address, isTrusted) in [
+            (certificates.addressContext, "192.0.2.7", true), (certificates.addressContext, "192.0.2.8", false),
+            (certificates.serverContext, "192.0.2.7", false), (certificates.namelessContext, "192.0.2.9", false),
+        ] {
+            try await ScriptedServer.run(tls: context, { _, _ in steps }) { server in
+                try await TestProxy.run { proxy async throws in
+                    try await withClient(of: proxy, kind) {
+                        $0.additionalTrustRoots = [certificates.root]
+                    } _: { client async throws in
+                        let url = "https://\(address):\(server.port)/"
+                        let error = await failure { _ = try await client.get(url).body.text() }
+                        #expect(error?.code == (isTrusted ? nil : .originNotTrusted), "\(address)")
+                        #expect(server.requests.isEmpty != isTrusted)
+                    }
+                }
+            }
+        }
+    }
+
     @Test("A proxy may speak TLS itself", .enabled(if: TestCertificates.shared != nil)) func proxyWithTLS() async throws
     {
         let certificates = try #require(TestCertificates.shared)

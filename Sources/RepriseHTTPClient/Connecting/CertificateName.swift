@@ -5,12 +5,12 @@ import NIOSSL
 /// NIOSSL takes a certificate for the address of the other end, too, whatever name was asked for. That end may be a
 /// proxy or an attacker who forged an answer of DNS, and addresses get certificates as names do.
 enum CertificateName {
-    /// One that names no host in this form is left to NIOSSL, which looks at its common name.
+    /// One that names no host in this form is left to NIOSSL, which looks at its common name, and covers no address.
     static func covers(_ certificate: NIOSSLCertificate, host: String) -> Bool {
         // There is no other accessor, and parsing the certificate again would be worse.
         let names = certificate._subjectAlternativeNames()
-        guard !names.isEmpty else { return true }
         let address = AddressBytes(literal: host)
+        guard !names.isEmpty else { return address == nil }
         return names.contains { name in
             switch (name.nameType, address) {
             case (.ipAddress, let address?): Array(name.contents) == address.bytes

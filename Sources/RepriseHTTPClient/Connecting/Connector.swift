@@ -40,7 +40,10 @@ final class Connector: Sendable {
     ///
     /// Throws a ``RepriseError`` that names the endpoint, or `CancellationError`.
     func connect(to endpoint: Endpoint) async throws -> Connection {
-        let tls = endpoint.scheme == .https ? try trust.context(for: endpoint) : nil
+        // An address is compared in ``complete(_:behind:for:tls:)``: NIOSSL would compare that of a proxy.
+        let tls =
+            endpoint.scheme == .https
+            ? try trust.context(for: endpoint, comparesName: AddressBytes(literal: endpoint.host) == nil) : nil
         let route = try route(to: endpoint)
         let loop = group.next()
         let attempt = ConnectAttempt(loop: loop)
