@@ -10,7 +10,7 @@ struct Play: AsyncParsableCommand {
         abstract: "Play a URL through the cache, with mpv, VLC or ffplay.",
         discussion: """
             Starts a proxy for as long as the player runs, or uses the server that has
-            this cache. Plays files, HLS and DASH. What stands after -- goes to the player.
+            this cache, which says where it listens. Plays files, HLS and DASH. What stands after -- goes to the player.
 
             Exit codes: the player's own; 126 if it cannot be started; 127 if there is
             none; 75 if another process uses the cache and no server is found.
@@ -34,7 +34,7 @@ struct Play: AsyncParsableCommand {
             valueName: "program"))
     var player: String?
 
-    @Option(help: Setting.port.help("Port of the server that may already serve this cache."))
+    @Option(help: Setting.port.help("Port of the server that already serves this cache, if it does not say so itself."))
     var port: Int?
 
     @Option(help: Setting.token.help("Token of that server."))
@@ -54,7 +54,8 @@ struct Play: AsyncParsableCommand {
         let logger = try cache.logger("reprise", otherwise: .error)
         try await Failure.reporting {
             let values = try cache.settings()
-            let (port, token) = (try values.value(.port, given: port), try values.value(.token, given: token))
+            let token = try values.value(.token, given: token)
+            let usualPort = try values.value(.port, given: nil)
             let url = try ResourceURL(url)
             let player = try Player.find(player)
             let settings = try store.configuration(cache)
@@ -71,9 +72,9 @@ struct Play: AsyncParsableCommand {
                 }
                 await store.close()
             } catch let error as RepriseError where error.code == .storageLocked {
-                result = await signals.interrupting { [cache] in
+                result = await signals.interrupting { [cache, port] in
                     let address = try await RunningServer.address(
-                        port: port, token: token, cacheDirectory: try cache.directory)
+                        port: port, otherwise: usualPort, token: token, of: cache)
                     return try await play(url, with: player, at: address)
                 }
             }
@@ -104,7 +105,7 @@ struct Play: AsyncParsableCommand {
         let target = "\(address)/\(url.scheme.rawValue)/\(url.authority)\(url.target)"
         let process = try RunningProgram(
             player.path, arguments: player.options + playerOptions + [target],
-            variables: Player.variables(CacheOptions.environment))
+            variables: Player.variables(CacheOptions.environment, for: try ResourceURL(target)))
         let code = await process.wait()
         try Task.checkCancellation()
         return code

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Reprise
 import RepriseHTTPClient
 
 /// A program that plays URLs.
@@ -13,13 +14,13 @@ struct Player {
         ("mpv", []), ("vlc", ["--play-and-exit"]), ("ffplay", ["-autoexit"]),
     ]
 
-    /// Variables with which a player asks this machine itself, although `environment` names a proxy.
+    /// Variables with which a player asks the host of `url` itself, although `environment` names a proxy.
     ///
     /// Players with ffmpeg would ask the proxy for 127.0.0.1.
-    static func variables(_ environment: [String: String]) -> [String: String] {
+    static func variables(_ environment: [String: String], for url: ResourceURL) -> [String: String] {
         let proxies = ProxyVariables(environment)
-        guard proxies.http != nil else { return [:] }
-        return ["no_proxy": (proxies.exceptions.map { "\($0.value)," } ?? "") + "127.0.0.1"]
+        guard (url.scheme == .https ? proxies.https : proxies.http) != nil else { return [:] }
+        return ["no_proxy": (proxies.exceptions.map { "\($0.value)," } ?? "") + url.host]
     }
 
     /// The player called `name`, or at that path; the first that is installed if there is no name.

@@ -183,7 +183,10 @@ struct Serve: AsyncParsableCommand {
             values.apply(to: &configuration)
             configuration.tokens = try values.namedTokens()
             let certificate = try values.certificate()
-            if let certificate { configuration.encrypt = { try certificate.encrypt($0) } }
+            if let certificate {
+                configuration.encrypt = { try certificate.encrypt($0) }
+                configuration.certifiedHost = { certificate.host(for: $0) }
+            }
             if let socket = try PassedSocket(CacheOptions.environment, process: getpid()) {
                 (configuration.host, configuration.port) = (socket.host, socket.port)
                 configuration.listeningSocket = socket.descriptor

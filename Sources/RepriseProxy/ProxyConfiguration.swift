@@ -91,6 +91,9 @@ public struct ProxyConfiguration: Sendable {
     ///
     /// The proxy itself knows no TLS. Stored bytes then do not go out with `sendfile`.
     package var encrypt: (@Sendable (any Channel) throws -> Void)?
+    /// The host for URLs of this proxy in place of an address that its certificate does not name; `nil`, the default,
+    /// for that address.
+    package var certifiedHost: (@Sendable (String) -> String)?
 
     /// Tokens with names besides ``token``; none by default.
     package var tokens: [AccessToken] = []

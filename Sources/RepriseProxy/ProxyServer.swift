@@ -53,10 +53,13 @@ public final class ProxyServer: Sendable {
             let loopback = Self.loopback(insteadOf: channel.localAddress)
             let host = loopback ?? configuration.host
             let name = host.contains(":") ? "[\(host)]" : host
+            let address = "\(configuration.scheme)://\(name):\(port)"
+            service.address =
+                configuration.certifiedHost.map { "\(configuration.scheme)://\($0(host)):\(port)" } ?? address
             service.control.start(cache, clock: configuration.clock)
             return ProxyServer(
                 service: service, group: group, channel: channel, port: port,
-                address: "\(configuration.scheme)://\(name):\(port)" + configuration.pathPrefix,
+                address: address + configuration.pathPrefix,
                 isOnAllAddresses: loopback != nil,
                 controlSocket: await ControlSocket.open(for: service, on: group))
         } catch {

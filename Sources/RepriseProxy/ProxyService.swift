@@ -42,6 +42,8 @@ final class ProxyService: Sendable {
         var watches: [ObjectIdentifier: NIOLoopBound<ConnectionWatch>] = [:]
         var drain = Drain.none
         var isClosing = false
+        /// Where players reach it from this machine, without a token; `nil` before it listens.
+        var address: String?
         /// Connections beyond the limit.
         var refused: Int64 = 0
     }
@@ -57,6 +59,12 @@ final class ProxyService: Sendable {
     }
 
     private let state = Mutex(State())
+
+    /// Where players reach it from this machine, without a token; `nil` before it listens.
+    var address: String? {
+        get { state.withLock { $0.address } }
+        set { state.withLock { $0.address = newValue } }
+    }
 
     init(cache: MediaCache, configuration: ProxyConfiguration) throws(RepriseError) {
         var pages: Set<String> = []

@@ -1,4 +1,5 @@
 import Foundation
+import Reprise
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -109,11 +110,17 @@ import Testing
         }
     }
 
-    @Test("A player asks this machine itself, whatever proxy its variables name") func players() {
-        #expect(Player.variables(["PATH": "/bin"]) == [:])
-        #expect(Player.variables(["https_proxy": "a"]) == [:])
-        #expect(Player.variables(["http_proxy": "a"]) == ["no_proxy": "127.0.0.1"])
-        #expect(Player.variables(["ALL_PROXY": "a", "NO_PROXY": ".lan"]) == ["no_proxy": ".lan,127.0.0.1"])
+    @Test("A player asks this machine itself, whatever proxy its variables name") func players() throws {
+        func variables(_ environment: [String: String], _ url: String = "http://127.0.0.1:8090/") throws -> [String:
+            String]
+        {
+            Player.variables(environment, for: try ResourceURL(url))
+        }
+        #expect(try variables(["PATH": "/bin"]) == [:])
+        #expect(try variables(["https_proxy": "a"]) == [:])
+        #expect(try variables(["http_proxy": "a"]) == ["no_proxy": "127.0.0.1"])
+        #expect(try variables(["ALL_PROXY": "a", "NO_PROXY": ".lan"]) == ["no_proxy": ".lan,127.0.0.1"])
+        #expect(try variables(["https_proxy": "a"], "https://media.lan:8443/") == ["no_proxy": "media.lan"])
     }
 
     @Test("The program of --authorize-command does not get the proxy's password") func authorizing() {

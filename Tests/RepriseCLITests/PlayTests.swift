@@ -19,10 +19,14 @@ import Testing
                 #!/bin/bash
                 for last; do :; done
                 printf '%s\\n' "$@" > "$(dirname "$0")/notes"
+                if [ "${last#https://}" != "$last" ]
+                then curl --silent --cacert "$CERTIFICATE" --output "$(dirname "$0")/answer" "$last" || exit 9
+                else
                 hostport=${last#http://}; hostport=${hostport%%/*}
                 exec 3<>"/dev/tcp/${hostport%:*}/${hostport#*:}"
                 printf 'GET /%s HTTP/1.1\\r\\nHost: %s\\r\\nConnection: close\\r\\n\\r\\n' "${last#http://*/}" "$hostport" >&3
                 cat <&3 > "$(dirname "$0")/answer"
+                fi
                 \(ending)
 
                 """
@@ -130,6 +134,45 @@ import Testing
                     "play", site.directory, ["--port", "\(site.origin.port)", url], environment: player.searchPath)
                 #expect(other.exit == .status(75))
                 #expect(other.errors.contains("--port"))
+            }
+        }
+    }
+
+    @Test(
+        "The server that has the cache says where it listens, and may speak TLS",
+        arguments: ["IP:127.0.0.1", "DNS:localhost"])
+    func theServerSpeaksTLS(name: String) async throws {
+        guard ChildProcess.path(of: "openssl") != nil, ChildProcess.path(of: "curl") != nil else {
+            return print("skipped: openssl or curl is not installed")
+        }
+        try await Site.run { site async throws in
+            let folder = try TemporaryDirectory()
+            defer { folder.remove() }
+            let (certificate, key) = (folder.path(of: "cert.pem"), folder.path(of: "key.pem"))
+            let made = try await ChildProcess.run(
+                "/usr/bin/env",
+                ["openssl", "req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=Reprise test", "-newkey", "ec"]
+                    + ["-pkeyopt", "ec_paramgen_curve:prime256v1", "-addext", "subjectAltName=\(name)"]
+                    + ["-keyout", key, "-out", certificate])
+            try #require(made.exit == .status(0), "\(made)")
+            try #require(chmod(key, 0o600) == 0)
+            let player = try FakePlayer()
+            defer { player.directory.remove() }
+            site.publish("/film.mp4", length: 100_000)
+            let url = site.origin.url("/film.mp4")
+            let options = ["--tls-certificate", certificate, "--tls-key", key, "--token", "secret"]
+            try await Serving.run(site.directory, options) { serving async throws in
+                let environment = player.searchPath.merging(["CERTIFICATE": certificate]) { $1 }
+                let played = try await Command.run(
+                    "play", site.directory, ["--token", "secret", url], environment: environment)
+                #expect(played.exit == .status(0), "\(played)")
+                let host = name.split(separator: ":").last ?? ""
+                let target = try #require(try player.arguments.last)
+                #expect(target.hasPrefix("https://\(host):\(serving.port)/secret/http/"))
+                #expect(try player.answer == Data(TestPattern.bytes(in: 0..<100_000, seed: 1)))
+                let without = try await Command.run("play", site.directory, [url], environment: environment)
+                #expect(without.exit == .status(75))
+                #expect(without.errors.contains("--token"))
             }
         }
     }

@@ -8,9 +8,13 @@ import RepriseProxy
 struct ControlClient: Sendable {
     private let path: String
     private let clock: CacheClock
+    /// What the server says of itself; `nil` if it was not asked.
+    let report: ServerReport?
 
     /// A client of the socket at `path`.
-    init(path: String, clock: CacheClock = .system) { (self.path, self.clock) = (path, clock) }
+    init(path: String, clock: CacheClock = .system, report: ServerReport? = nil) {
+        (self.path, self.clock, self.report) = (path, clock, report)
+    }
 
     /// How long a server may take to say who it is.
     static let patience = Duration.seconds(5)
@@ -29,7 +33,7 @@ struct ControlClient: Sendable {
             guard server.directory.map(ControlPlace.realPath) == ControlPlace.realPath(directory) else {
                 continue
             }
-            return ControlClient(path: place.path)
+            return ControlClient(path: place.path, report: server)
         }
         return nil
     }

@@ -3,39 +3,51 @@ import NIOCore
 import NIOSSL
 import Primitives
 import Reprise
+import RepriseHTTPClient
 
 /// The certificate of a server and its key, with which it encrypts its connections (TLS 1.2 at least).
 final class ServerCertificate: Sendable {
     private let certificate, key: String
-    /// Of connections that begin now.
-    private let context: Mutex<NIOSSLContext>
+    /// What counts for connections that begin now.
+    private let current: Mutex<Identity>
+
+    private struct Identity {
+        let context: NIOSSLContext
+        let names: CertificateNames
+    }
 
     /// Reads the files, both PEM: the certificate with those between it and a root, and its private key.
     ///
     /// Throws a reason with code 64, which shows nothing of the key.
     init(certificate: String, key: String) throws {
         (self.certificate, self.key) = (certificate, key)
-        context = Mutex(try Self.read(certificate, key: key))
+        current = Mutex(try Self.read(certificate, key: key))
     }
 
     /// Reads the files again; if they cannot be used, what was read before stays.
     func readAgain() throws {
         let new = try Self.read(certificate, key: key)
-        context.withLock { $0 = new }
+        current.withLock { $0 = new }
     }
+
+    /// The host under which players on this machine reach the server at `address`.
+    func host(for address: String) -> String { current.withLock { $0.names }.host(for: address) }
 
     /// Encrypts a new connection; must be called on its loop.
     func encrypt(_ channel: any Channel) throws {
-        try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context.withLock { $0 }))
+        try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: current.withLock { $0.context }))
     }
 
-    private static func read(_ certificate: String, key: String) throws -> NIOSSLContext {
+    private static func read(_ certificate: String, key: String) throws -> Identity {
         let chain = try chain(in: certificate)
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(try privateKey(in: key)))
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]
-        do { return try NIOSSLContext(configuration: configuration) } catch {
+        do {
+            return Identity(
+                context: try NIOSSLContext(configuration: configuration), names: CertificateNames(of: chain[0]))
+        } catch {
             throw ConfigurationFile.reason(
                 "tls-key: \(key.printable) is not the key of the first certificate in \(certificate.printable).")
         }

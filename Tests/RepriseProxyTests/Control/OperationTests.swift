@@ -222,8 +222,8 @@ import Testing
             let answer = try await RawClient.exchange(port: proxy.server.port, "/-/server.json")
             let report = try JSONDecoder().decode(ServerReport.self, from: Data(answer.body))
             #expect(report.operations == ["count", "pieces"])
-            // The port does not tell where its files are.
-            #expect(report.directory == nil)
+            // The port does not tell where its files are, nor what others need to use it.
+            #expect(report.directory == nil && report.address == nil && report.needsToken == nil)
         }
     }
 }
