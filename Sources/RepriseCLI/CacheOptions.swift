@@ -262,6 +262,7 @@ struct StoreOptions: ParsableArguments {
         var configuration = try configuration(from: settings)
         configuration.encryption = try cache.encryption()
         configuration.keyPolicy = try cache.names(dropQueryItem).policy
+        settings.hosts.apply(to: &configuration)
         if let program = try settings.value(.authorizeCommand, given: authorizeCommand) {
             let command = try AuthorizeCommand((program as NSString).expandingTildeInPath)
             configuration.authorize = { try await command.answer($0) }

@@ -81,6 +81,12 @@ extension NIOOrigin {
         ///
         /// Called with names as ``allowsHost`` is, while a lock is held.
         package var connectionsToHost: (@Sendable (String) -> Int?)?
+        /// Most bytes per second of all bodies from a host together; `nil` from it for as fast as they come.
+        ///
+        /// Called with names as ``allowsHost`` is. Each body's first piece comes at once where nothing is owed.
+        package var rateOfHost: (@Sendable (String) -> Int64?)?
+        /// The clock of ``rateOfHost``; the system's by default.
+        package var clock = CacheClock.system
         /// Request fields that log in at the host of a URL, in place of fields of the same name; none by default.
         ///
         /// Only GET and HEAD get them: who may read need not be allowed to change anything. Each redirect is asked

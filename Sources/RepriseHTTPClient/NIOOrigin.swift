@@ -21,6 +21,8 @@ public final class NIOOrigin: Origin {
     private let configuration: Configuration
     private let pool: ConnectionPool
     private let connector: Connector
+    /// `nil` if no host has a rate.
+    private let paces: HostPaces?
 
     /// Creates a client; opens no connection yet.
     ///
@@ -36,6 +38,7 @@ public final class NIOOrigin: Origin {
                 queueTimeout: TimeAmount(configuration.queueTimeout)),
             group: group)
         self.connector = Connector(configuration: configuration, group: group)
+        self.paces = configuration.rateOfHost.map { HostPaces(rate: $0, clock: configuration.clock) }
     }
 
     /// Number of requests that wait for a connection.
@@ -68,7 +71,8 @@ public final class NIOOrigin: Origin {
             let sent = follower.request
             let response = try await exchange(sent)
             guard try follower.follows(response.head) else {
-                var final = OriginResponse(head: response.head, url: sent.url, body: response.body)
+                let body = paces?.pacing(response.body, from: sent.url.host) ?? response.body
+                var final = OriginResponse(head: response.head, url: sent.url, body: body)
                 final.hasLeftHost = follower.hasLeftHost
                 return final
             }

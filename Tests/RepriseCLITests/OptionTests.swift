@@ -116,6 +116,21 @@ import Testing
         }
     }
 
+    @Test("what a section says of a host holds for fetch, too") func sectionsOfHosts() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 1000, fields: [.cacheControl: "no-store"])
+            let file = site.directory.path + ".conf"
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            for (text, isStored) in [("force-cache = no", false), ("force-cache = yes", true)] {
+                try Data("[host 127.0.0.1]\n\(text)\n".utf8).write(to: URL(fileURLWithPath: file))
+                let outcome = try await Command.run(
+                    "fetch", site.directory, ["--config", file, site.origin.url("/a.mp4")])
+                let list = try await Command.run("list", site.directory, ["--files"])
+                #expect(list.output.contains("a.mp4") == isStored, "\(outcome) \(list)")
+            }
+        }
+    }
+
     @Test func agesReachTheEngine() throws {
         let options = try StoreOptions.parse(["--maximum-age", "12h", "--drop-query-item", "token"])
         let settings = try options.configuration(try CacheOptions.parse([]))

@@ -390,6 +390,26 @@ import Testing
         }
     }
 
+    @Test(
+        "fresh-for counts where the origin says nothing, and for all with --force-cache",
+        arguments: [
+            (nil, false, true), ("max-age=60", false, false), ("max-age=60", true, true), ("no-cache", false, false),
+        ] as [(String?, Bool, Bool)])
+    func configuredLifetime(control: String?, isForced: Bool, counts: Bool) async throws {
+        try await Site.run(configure: {
+            $0.forces = { _ in isForced }
+            $0.lifetimes = { $0 == "127.0.0.1" ? .seconds(1000) : nil }
+        }) { site async throws in
+            // A tenth of its age would be more than a day.
+            site.publish(control, fields: [.lastModified: "Mon, 02 Jan 2006 15:04:05 GMT"])
+            _ = try await site.get()
+            site.clock.shift(by: .seconds(990))
+            #expect(try await site.get().status.hasPrefix("reprise; hit") == counts)
+            site.clock.shift(by: .seconds(1010))
+            #expect(try await site.get().status == "reprise; fwd=stale; fwd-status=304")
+        }
+    }
+
     @Test("--force-cache: the holes of no-store media are stored too") func forcedHoles() async throws {
         try await Site.run(isShared: false, configure: { $0.forces = { $0 == "127.0.0.1" } }) { site async throws in
             site.publish("no-store")

@@ -17,6 +17,11 @@ public struct ReusePolicy: Sendable {
     ///
     /// None by default.
     public var forces: @Sendable (String) -> Bool = { _ in false }
+    /// How long responses of a host (in lower case) are fresh that do not say so themselves, and how long all are that
+    /// ``forces`` covers; `nil` from it for what HTTP and the defaults say.
+    ///
+    /// Playlists that may change, and the files of streams, have lifetimes of their own.
+    package var lifetimes: @Sendable (String) -> Duration? = { _ in nil }
     /// Never ask the origin: serve stored responses, however stale, and throw `notStored` otherwise.
     public var isOffline = false
     /// How long a 404 or 410 response without explicit freshness answers further requests; 5 s by default.

@@ -5,9 +5,9 @@
 /// claimed earns nothing, so that no burst follows a pause.
 ///
 /// Times are those of one monotonic clock.
-struct TransferPace: Sendable {
+package struct TransferPace: Sendable {
     /// A place in the row of bytes.
-    struct Claim: Sendable {
+    package struct Claim: Sendable {
         fileprivate let start: Double
         fileprivate let size: Double
     }
@@ -23,7 +23,8 @@ struct TransferPace: Sendable {
     /// Bytes of the last pull.
     private var lastSize = Double(64 << 10)
 
-    init(rate: Int64?, at time: Duration) {
+    /// A pace of `rate` bytes per second.
+    package init(rate: Int64?, at time: Duration) {
         self.rate = Self.checked(rate)
         self.time = time
     }
@@ -39,7 +40,7 @@ struct TransferPace: Sendable {
     }
 
     /// Claims a place for a pull that brings at most `most` bytes.
-    mutating func claim(atMost most: Int64?, at now: Duration) -> Claim {
+    package mutating func claim(atMost most: Int64?, at now: Duration) -> Claim {
         advance(to: now)
         let claim = Claim(start: claimed, size: min(lastSize, most.map { Double($0) } ?? .infinity))
         claimed += claim.size
@@ -47,7 +48,7 @@ struct TransferPace: Sendable {
     }
 
     /// How long a pull must still wait.
-    mutating func delay(of claim: Claim, at now: Duration) -> Duration {
+    package mutating func delay(of claim: Claim, at now: Duration) -> Duration {
         guard let rate else { return .zero }
         advance(to: now)
         // Less than a byte is an error of rounding.
@@ -56,11 +57,17 @@ struct TransferPace: Sendable {
     }
 
     /// A pull has brought `count` bytes; 0 if it did not happen.
-    mutating func settle(_ claim: Claim, bytes count: Int64, at now: Duration) {
+    package mutating func settle(_ claim: Claim, bytes count: Int64, at now: Duration) {
         advance(to: now)
         claimed = max(claimed + Double(count) - claim.size, earned)
         // One short piece must not let all others begin at once.
         lastSize = max(Double(count), lastSize / 2)
+    }
+
+    /// Whether what was pulled is not earned yet, so that the next pull would have to wait.
+    package mutating func isInDebt(at now: Duration) -> Bool {
+        advance(to: now)
+        return rate != nil && claimed - earned >= 1
     }
 
     private mutating func advance(to now: Duration) {

@@ -41,20 +41,11 @@ struct HostRules: Sendable {
         return Dictionary(named) { first, _ in first }
     }
 
-    /// Whether what the host says against storing is ignored; `nil` if no section says so.
-    func forcesCache(_ host: String) -> Bool? { value(.hostForceCache, for: host) }
-
     /// The servers that are asked in place of the host; `nil` if no section says so.
     func parents(of host: String) -> [Parent]? {
         // The file was checked when it was read; "none" is no address.
         value(.hostParent, for: host)?.compactMap { try? Parent($0) }
     }
-
-    /// How far ahead of players files of the host are fetched; `nil` if no section says so.
-    func readAhead(_ host: String) -> ReadAhead? { value(.hostReadAhead, for: host)?.readAhead }
-
-    /// Whether a section says how far ahead of players files are fetched.
-    var namesReadAhead: Bool { names(Setting<ReadAheadAmount, ReadAheadAmount?>.hostReadAhead) }
 
     /// Puts what concerns connections and request fields into `client`.
     ///
@@ -69,6 +60,9 @@ struct HostRules: Sendable {
         }
         if names(Setting<Int, Int?>.hostConnections) {
             client.connectionsToHost = { value(.hostConnections, for: $0) }
+        }
+        if names(Setting<String, String?>.hostRate) {
+            client.rateOfHost = { value(.hostRate, for: $0).flatMap(DownloadOptions.bytesPerSecond) }
         }
         if names(Setting<String, String?>.hostOutgoingProxy) {
             client.proxiesOfHost = { host in
@@ -90,6 +84,21 @@ struct HostRules: Sendable {
             // In the clear, each machine on the way could read them.
             guard url.scheme == .https || value(.hostHeaderOverHTTP, for: url.host) ?? false else { return [:] }
             return fields[path] ?? [:]
+        }
+    }
+
+    /// Puts what concerns storing and reuse, and reading ahead, into `configuration`.
+    ///
+    /// `forcesCache` and `readAhead` are what counts for hosts of which no section says so.
+    func apply(
+        to configuration: inout MediaCache.Configuration,
+        forcesCache: @escaping @Sendable (String) -> Bool = { _ in false },
+        readAhead: ReadAhead = .asRequested
+    ) {
+        configuration.reuse.forces = { value(.hostForceCache, for: $0) ?? forcesCache($0) }
+        configuration.reuse.lifetimes = { value(.hostFreshFor, for: $0)?.duration }
+        if readAhead != .asRequested || names(Setting<ReadAheadAmount, ReadAheadAmount?>.hostReadAhead) {
+            configuration.readAhead = { value(.hostReadAhead, for: $0)?.readAhead ?? readAhead }
         }
     }
 

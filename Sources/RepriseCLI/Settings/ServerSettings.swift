@@ -116,10 +116,7 @@ struct ServerSettings: Sendable {
         settings.reuse.isShared = isShared
         settings.reuse.isOffline = isOffline
         let forced = Set(forcedHosts)
-        settings.reuse.forces = { [hosts] in hosts.forcesCache($0) ?? forced.contains($0) }
-        if readAhead != .asRequested || hosts.namesReadAhead {
-            settings.readAhead = { [hosts, readAhead] in hosts.readAhead($0) ?? readAhead }
-        }
+        hosts.apply(to: &settings, forcesCache: { forced.contains($0) }, readAhead: readAhead)
     }
 
     /// Puts what concerns connections to origins into `client`.

@@ -47,10 +47,14 @@ extension Setting where Given == String, Value == String? {
 
     static func isProxy(_ text: String) -> Bool { (try? OriginClient.proxies(text)) != nil }
 
+    static var rateRule: String {
+        "takes a rate of at least one byte per second with its unit, such as 8bit, 20Mbit or 2MB."
+    }
+
     static var rate: Self {
         Self(
             "rate",
-            rule: "takes a rate of at least one byte per second with its unit, such as 8bit, 20Mbit or 2MB.",
+            rule: rateRule,
             otherwise: "as fast as it goes", accepts: { DownloadOptions.bytesPerSecond($0) != nil })
     }
 

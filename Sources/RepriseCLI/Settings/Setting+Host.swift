@@ -37,6 +37,23 @@ extension Setting where Given == [String], Value == [String] {
     static var noParent: String { "none" }
 }
 
+extension Setting where Given == String, Value == String? {
+    static var hostRate: Self {
+        Self("rate", rule: rateRule, otherwise: "as fast as the host sends") {
+            DownloadOptions.bytesPerSecond($0) != nil
+        }
+    }
+}
+
+extension Setting where Given == TimeSpan, Value == TimeSpan? {
+    static var hostFreshFor: Self {
+        Self(
+            "fresh-for", rule: "takes a time of at least a second, such as 12h.",
+            otherwise: "what the rules of HTTP say, or a day with force-cache"
+        ) { $0.duration > .zero }
+    }
+}
+
 extension Setting where Given == ReadAheadAmount, Value == ReadAheadAmount? {
     static var hostReadAhead: Self {
         Self(

@@ -30,10 +30,11 @@ enum SettingTable {
     /// Those of a section `[host NAME]`.
     static let host: [any AnySetting] = [
         Setting<[String], [String]>.dropQueryItem, Setting<Bool, Bool>.hostForceCache,
-        Setting<String, String?>.hostHeaderFile, Setting<Bool, Bool>.hostHeaderOverHTTP,
-        Setting<Int, Int?>.hostConnections, Setting<ReadAheadAmount, ReadAheadAmount?>.hostReadAhead,
-        Setting<Bool, Bool>.hostAllowPrivate,
-        Setting<String, String?>.hostOutgoingProxy, Setting<[String], [String]>.hostParent,
+        Setting<TimeSpan, TimeSpan?>.hostFreshFor, Setting<String, String?>.hostHeaderFile,
+        Setting<Bool, Bool>.hostHeaderOverHTTP, Setting<Int, Int?>.hostConnections,
+        Setting<String, String?>.hostRate, Setting<ReadAheadAmount, ReadAheadAmount?>.hostReadAhead,
+        Setting<Bool, Bool>.hostAllowPrivate, Setting<String, String?>.hostOutgoingProxy,
+        Setting<[String], [String]>.hostParent,
     ]
 
     /// Those that a file may name before its first section.

@@ -28,9 +28,9 @@ import Testing
             lines += (setting.shape == .many ? samples : Array(samples.suffix(1))).map { "\(setting.name) = \($0)" }
         }
         lines += [
-            "", "[host media.example.com]", "drop-query-item = token", "force-cache = yes", "header-file = fields",
-            "header-over-http = no", "connections = 4", "read-ahead = 2m", "allow-private = yes",
-            "outgoing-proxy = http://c.example:1",
+            "", "[host media.example.com]", "drop-query-item = token", "force-cache = yes", "fresh-for = 12h",
+            "header-file = fields", "header-over-http = no", "connections = 4", "rate = 20Mbit", "read-ahead = 2m",
+            "allow-private = yes", "outgoing-proxy = http://c.example:1",
         ]
         try writeFields(in: directory)
         return try directory.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: "every.conf")
@@ -151,6 +151,26 @@ import Testing
             let variable = try await Command.run(
                 [subcommand] + place + (more[subcommand] ?? []), environment: ["REPRISE_CONFIG": value])
             #expect(variable.exit == .status(64) && variable.errors.hasPrefix("reprise: "), "\(variable)")
+        }
+    }
+
+    @Test("A wrong value of any setting is 64 for config, with the line and the setting") func wrongValues()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        // These take any text.
+        let free = ["authorize-command", "host"]
+        var files = SettingTable.inFiles.filter { !free.contains($0.name) }.map { ("", $0) }
+        files += SettingTable.host.map { ("[host media.example.com]\n", $0) }
+        for (section, setting) in files {
+            let value = setting.traits.isPath ? "" : setting.shape == .many ? "a=b/" : "a/b c"
+            let path = try directory.write(Array("\(section)\(setting.name) = \(value)\n".utf8), to: "r.conf")
+            let outcome = try await Command.run(["config", "--config", path])
+            #expect(outcome.exit == .status(64), "\(setting.name) \(outcome)")
+            let place = "reprise: \(path):\(section.isEmpty ? 1 : 2): \(setting.name) "
+            #expect(outcome.errors.hasPrefix(place), "\(outcome)")
+            #expect(outcome.output.isEmpty)
         }
     }
 

@@ -72,6 +72,18 @@ import Testing
             ),
             ("[host a.example]\nconnections = 0", "r.conf:2: connections is \"0\"; it must be 1 to 256."),
             (
+                "[host a.example]\nfresh-for = 0s",
+                "r.conf:2: fresh-for is \"0s\"; it takes a time of at least a second, such as 12h."
+            ),
+            (
+                "[host a.example]\nrate = 20",
+                "r.conf:2: rate is \"20\"; it takes a rate of at least one byte per second with its unit, such as 8bit, 20Mbit or 2MB."
+            ),
+            (
+                "[host a.example]\nread-ahead = far",
+                "r.conf:2: read-ahead is \"far\"; it takes none, a time such as 120s, a size such as 32MB, or all."
+            ),
+            (
                 "header-file = a",
                 "r.conf:1: header-file is a setting of a host; it stands in a section such as [host media.example.com]."
             ),

@@ -35,8 +35,46 @@ import Testing
         ] as [(String, Int?)] {
             #expect(rules.value(.hostConnections, for: host) == count, "\(host)")
         }
-        #expect(rules.forcesCache("a.b.example") == true && rules.forcesCache("plain.example") == false)
-        #expect(rules.forcesCache("other") == nil)
+        #expect(rules.value(.hostForceCache, for: "a.b.example") == true)
+        #expect(rules.value(.hostForceCache, for: "plain.example") == false)
+        #expect(rules.value(.hostForceCache, for: "other") == nil)
+        var configuration = MediaCache.Configuration()
+        rules.apply(to: &configuration, forcesCache: { $0 == "plain.example" || $0 == "other" })
+        for (host, isForced) in [("a.b.example", true), ("plain.example", false), ("other", true), ("xexample", false)]
+        {
+            #expect(configuration.reuse.forces(host) == isForced, "\(host)")
+        }
+    }
+
+    @Test("A host has a rate, a lifetime and a distance to read ahead of its own") func ratesAndTimes() throws {
+        let rules = try Self.rules(
+            """
+            [host .a.example]
+            rate = 8Mbit
+            fresh-for = 2h
+            read-ahead = 32MB
+            [host b.a.example]
+            rate = 2MB
+            read-ahead = none
+            """)
+        var client = NIOOrigin.Configuration()
+        try rules.apply(to: &client)
+        var configuration = MediaCache.Configuration()
+        rules.apply(to: &configuration, readAhead: .toEnd)
+        let (rate, readAhead) = (try #require(client.rateOfHost), try #require(configuration.readAhead))
+        for (host, bytes, lifetime, ahead) in [
+            ("c.a.example", 1_000_000, .seconds(7200), .bytes(32_000_000)),
+            ("b.a.example", 2_000_000, .seconds(7200), .asRequested), ("example", nil, nil, .toEnd),
+        ] as [(String, Int64?, Duration?, ReadAhead)] {
+            #expect(rate(host) == bytes, "\(host)")
+            #expect(configuration.reuse.lifetimes(host) == lifetime, "\(host)")
+            #expect(readAhead(host) == ahead, "\(host)")
+        }
+        var (other, plain) = (NIOOrigin.Configuration(), MediaCache.Configuration())
+        let connections = try Self.rules("[host a.example]\nconnections = 4")
+        try connections.apply(to: &other)
+        connections.apply(to: &plain)
+        #expect(other.rateOfHost == nil && plain.readAhead == nil)
     }
 
     @Test("IPv6 addresses are compared as addresses (RFC 4291 §2.2)") func addresses() throws {

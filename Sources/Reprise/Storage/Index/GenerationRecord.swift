@@ -56,13 +56,16 @@ struct GenerationRecord: Sendable {
     private static let unreadLifetime: Int64 = 1
 
     /// Seconds for which it may be used if the origin says nothing and the last change tells nothing.
-    private func assumedLifetime(isShared: Bool) -> Int64 {
+    ///
+    /// `configured` is what the configuration says of its host.
+    private func assumedLifetime(isShared: Bool, configured: Int64?) -> Int64 {
         switch role?.term {
         case .permanent: return CacheControl.longestTime
         // Rounded down, because ages are whole seconds: it is never used for longer.
         case .limited(let fresh, _): return fresh.components.seconds
         case nil where isUnreadPlaylist: return Self.unreadLifetime
         case .media, nil:
+            if let configured { return configured }
             let isUnverifiable = fields[.eTag] == nil && fields[.lastModified] == nil
             return isMedia && isUnverifiable && !isShared ? ReusePolicy.unverifiableLifetime : 0
         }
@@ -72,13 +75,14 @@ struct GenerationRecord: Sendable {
     func freshness(_ policy: ReusePolicy) -> Freshness {
         var fields = fields
         let isForced = policy.forces(url.host)
+        let configured = policy.lifetimes(url.host)?.components.seconds
         if isForced {
             fields[.expires] = nil
             if let targeted = HTTPField.Name("CDN-Cache-Control") { fields[targeted] = nil }
-            fields[.cacheControl] = "max-age=\(ReusePolicy.unverifiableLifetime)"
+            fields[.cacheControl] = "max-age=\(configured ?? ReusePolicy.unverifiableLifetime)"
         }
-        let guess = assumedLifetime(isShared: policy.isShared)
-        if mayNotBeGuessed { fields[.lastModified] = nil }
+        let guess = assumedLifetime(isShared: policy.isShared, configured: configured)
+        if mayNotBeGuessed || configured != nil { fields[.lastModified] = nil }
         return Freshness(
             fields, requestTime: HTTPDate(secondsSince1970: requestTime),
             responseTime: HTTPDate(secondsSince1970: responseTime), isShared: policy.isShared, guess: guess)
