@@ -1,9 +1,12 @@
+import ArgumentParser
 import Foundation
 import HTTPTypes
 import RepriseTesting
 import TestLimits
 import TestSupport
 import Testing
+
+@testable import RepriseCLI
 
 /// Each subcommand with a cache of its own, and through the server that has the cache open.
 @Suite(.limit(minutes: 5)) struct BesideServerTests {
@@ -68,7 +71,7 @@ import Testing
         Case("verify", after: stored), Case("verify --json", after: stored), Case("verify"),
         Case("list", after: stored), Case("list --json", after: stored + ["pin URL"]), Case("show URL", after: stored),
         Case("show URL", exits: 66), Case("stats", after: stored),
-        Case("export URL -o -", after: ["fetch OTHER"], exits: 66),
+        Case("export URL -o -", after: ["fetch OTHER"], exits: 66), Case("export URL -o -", after: stored),
     ]
 
     /// Those that fetch.
@@ -108,6 +111,14 @@ import Testing
             .split(separator: "\n", omittingEmptySubsequences: false)
             .filter { line in !progress.contains { line.contains($0) } }
             .joined(separator: "\n")
+    }
+
+    @Test("Each subcommand is compared that works on a cache, but those that play or are about a server") func all() {
+        let names = RepriseCommand.configuration.subcommands.map {
+            $0.configuration.commandName ?? "\($0)".lowercased()
+        }
+        let compared = Set((Self.cases + Self.fetches).map { $0.command[0] })
+        #expect(compared.union(["serve", "play", "health", "log-level", "config"]) == Set(names))
     }
 
     @Test("The same output, errors and exit code with a server as without one", arguments: cases + fetches)

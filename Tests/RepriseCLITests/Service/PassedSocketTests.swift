@@ -56,6 +56,37 @@ import Testing
         }
     }
 
+    @Test("the real systemd-socket-activate starts it for the first client, which is served") func socketActivation()
+        async throws
+    {
+        guard let program = ChildProcess.path(of: "systemd-socket-activate") else {
+            return print("skipped: systemd-socket-activate is not installed")
+        }
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 1000)
+            // It takes no port 0, so it gets one that was free a moment ago.
+            let socket = try Self.bound()
+            try #require(listen(socket, 1) == 0)
+            let port = try PassedSocket(listening: socket).port
+            close(socket)
+            let child = try ChildProcess(
+                program,
+                [
+                    "--listen", "127.0.0.1:\(port)", Command.path, "serve", "--cache-dir", site.directory.path,
+                    "--port", "1",
+                ],
+                environment: Command.environment(), limit: .seconds(100))
+            _ = await child.errors.wait { $0.contains("Listening on 127.0.0.1:\(port)") }
+            let client = try RawClient(port: port)
+            try await client.get(site.target("/a.mp4"))
+            #expect(try await client.head().status == 200)
+            #expect(try await client.body(1000) == TestPattern.bytes(in: 0..<1000, seed: 1))
+            #expect(child.output.text.contains("listening on http://127.0.0.1:\(port)\n"), "\(child.output.text)")
+            child.send(SIGTERM)
+            #expect(await child.outcome().exit == .status(0))
+        }
+    }
+
     @Test func itIsRefusedWhereItsAddressWouldBe() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
