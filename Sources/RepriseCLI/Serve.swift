@@ -46,7 +46,7 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: Setting.tokenFile.help(
-            "File of tokens with names, of which a request must show one: NAME TOKEN [control] [connections=NUMBER] on each line.",
+            "File of tokens with names, of which a request must show one: NAME TOKEN [control] [connections=NUMBER] [rate=RATE] on each line.",
             valueName: "file"))
     var tokenFile: String?
 

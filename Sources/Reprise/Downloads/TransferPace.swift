@@ -32,7 +32,7 @@ package struct TransferPace: Sendable {
     private static func checked(_ rate: Int64?) -> Double? { rate.map { Double(max($0, 1)) } }
 
     /// Takes another rate, from now on.
-    mutating func change(to rate: Int64?, at now: Duration) {
+    package mutating func change(to rate: Int64?, at now: Duration) {
         // What was claimed without a limit is no debt.
         if self.rate == nil { earned = claimed }
         advance(to: now)

@@ -43,11 +43,14 @@ enum TokenFile {
                 }
             }
             guard let rights = Rights(words.dropFirst(2)) else {
-                throw objection("Behind the token may stand control and connections=NUMBER (1 to 10000), each once.")
+                throw objection(
+                    "Behind the token may stand control, connections=NUMBER (1 to 10000) and rate=RATE (such as 20Mbit), each once."
+                )
             }
             tokens.append(
                 AccessToken(
-                    words[1], name: first, mayControl: rights.mayControl, mostAnswers: rights.connections))
+                    words[1], name: first, mayControl: rights.mayControl, mostAnswers: rights.connections,
+                    rate: rights.rate))
         }
         guard !tokens.isEmpty else {
             throw ConfigurationFile.reason("\(name) has no token; write a name and a token on each line.")
@@ -60,6 +63,7 @@ enum TokenFile {
     private struct Rights {
         var mayControl = false
         var connections: Int?
+        var rate: Int64?
 
         /// `nil` for words that mean nothing, or stand there twice.
         init?(_ words: ArraySlice<String>) {
@@ -70,6 +74,10 @@ enum TokenFile {
                     let number = Int(word.dropFirst("connections=".count)), (1...10_000).contains(number)
                 {
                     connections = number
+                } else if word.hasPrefix("rate="), rate == nil,
+                    let bytes = DownloadOptions.bytesPerSecond(String(word.dropFirst("rate=".count)))
+                {
+                    rate = bytes
                 } else {
                     return nil
                 }

@@ -8,9 +8,12 @@ package struct AccessToken: Sendable {
     let mayControl: Bool
     /// Most files that are being sent at once; `nil` for any number.
     let mostAnswers: Int?
+    /// Most bytes per second of all their answers together; `nil` for as fast as it goes.
+    let rate: Int64?
 
     /// A token with this text.
-    package init(_ text: String, name: String?, mayControl: Bool, mostAnswers: Int? = nil) {
-        (self.text, self.name, self.mayControl, self.mostAnswers) = (text, name, mayControl, mostAnswers)
+    package init(_ text: String, name: String?, mayControl: Bool, mostAnswers: Int? = nil, rate: Int64? = nil) {
+        (self.text, self.name, self.mayControl) = (text, name, mayControl)
+        (self.mostAnswers, self.rate) = (mostAnswers, rate)
     }
 }

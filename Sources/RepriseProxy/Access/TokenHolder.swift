@@ -5,11 +5,14 @@ final class TokenHolder: Sendable {
     let token: AccessToken
     /// Number of files that are being sent to them.
     private let answers: Mutex<Int>
+    /// Holds their answers to the rate of the token.
+    let pace: TokenPace
 
     /// Holders of `token`, who go on where `former` ones of the same name are.
     init(_ token: AccessToken, after former: TokenHolder? = nil) {
         self.token = token
         answers = former?.answers ?? Mutex(0)
+        pace = former?.pace ?? TokenPace()
     }
 
     var name: String? { token.name }

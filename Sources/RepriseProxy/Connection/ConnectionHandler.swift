@@ -270,7 +270,9 @@ final class ConnectionHandler: ChannelInboundHandler {
             return begin(request, known: known, context: context) { await $0.answer(by: nil) }
         }
         let plan = RequestPlan(request, to: known.resource, filter: service.filter(for: request.head.audience))
-        if let hit = HitAnswer(request, to: known, by: plan, service: service) {
+        // What is held to a rate waits between its pieces, which an event loop cannot.
+        let isPaced = request.head.sender?.holder.token.rate != nil
+        if !isPaced, let hit = HitAnswer(request, to: known, by: plan, service: service) {
             begin(hit, context: context)
         } else {
             begin(request, known: known, context: context) { await $0.answer(by: plan) }
@@ -324,7 +326,8 @@ final class ConnectionHandler: ChannelInboundHandler {
         _ request: MediaRequest, known: KnownResource, isRest: Bool = false, context: ChannelHandlerContext,
         _ run: @escaping @Sendable (AnswerContext) async -> Bool
     ) {
-        let writer = writer(context, forHTTP11: request.head.isHTTP11, isRest: isRest)
+        let writer = writer(
+            context, forHTTP11: request.head.isHTTP11, isRest: isRest, to: request.head.sender?.holder)
         let answer = AnswerContext(
             request: request, resource: known.resource, listed: known.listed, writer: writer)
         work = .task(startTask(context, writer.meter) { await run(answer) }, writer.interim)
@@ -337,12 +340,15 @@ final class ConnectionHandler: ChannelInboundHandler {
             startTask(context, writer.meter) { await ControlAnswer(request: request, writer: writer).send() })
     }
 
-    private func writer(_ context: ChannelHandlerContext, forHTTP11: Bool, isRest: Bool = false) -> ResponseWriter {
+    private func writer(
+        _ context: ChannelHandlerContext, forHTTP11: Bool, isRest: Bool = false, to holder: TokenHolder? = nil
+    ) -> ResponseWriter {
         ResponseWriter(
             service: service, channel: context.channel, interim: InterimGate(context.channel, isOpen: forHTTP11),
             regionOnItsWay: regionOnItsWay,
             meter: AnswerMeter(
-                clock: service.configuration.clock, isInBody: isRest, keepsCacheStatus: service.accessLog != nil))
+                clock: service.configuration.clock, isInBody: isRest, keepsCacheStatus: service.accessLog != nil),
+            holder: holder)
     }
 
     private func startTask(

@@ -11,6 +11,8 @@ struct ResponseWriter: Sendable {
     let interim: InterimGate
     let regionOnItsWay: RegionOnItsWay
     let meter: AnswerMeter
+    /// Whose rate holds; `nil` without a token.
+    let holder: TokenHolder?
 
     /// `read`, whose bytes count as served with this response.
     func measured(_ read: MediaRead) -> MediaRead {
@@ -32,7 +34,7 @@ struct ResponseWriter: Sendable {
     func stream(head: ByteBuffer, isChunked: Bool = false, next: () async throws -> MediaPiece?) async throws {
         interim.close()
         var (pending, unsent) = (head, ByteBuffer?.some(head))
-        while let piece = try await next() {
+        while let piece = try await paced(next) {
             // Of several ranges, a part has a head that belongs to the body.
             let count = unsent.take().map(meter.begin) ?? 0
             if isChunked { pending.writeString("\(String(piece.count, radix: 16))\r\n") }
@@ -49,6 +51,12 @@ struct ResponseWriter: Sendable {
         if isChunked { pending.writeStaticString("0\r\n\r\n") }
         if pending.readableBytes > 0 { try await channel.writeAndFlush(IOData.byteBuffer(pending)).get() }
         meter.passed(count)
+    }
+
+    /// The next piece, once the rate of the token allows it.
+    private func paced(_ next: () async throws -> MediaPiece?) async throws -> MediaPiece? {
+        guard let holder, let rate = holder.token.rate else { return try await next() }
+        return try await holder.pace.piece(at: rate, by: service.configuration.clock, next)
     }
 
     /// Returns when the kernel has accepted the region; until then its bytes are protected from eviction.

@@ -11,13 +11,14 @@ import Testing
 @Suite(.limit(minutes: 3)) struct TokenFileTests {
     @Test func linesAreNamesTokensAndRights() throws {
         let text =
-            "# The household.\n\nanna\tannas-token\n  berta  bertas-token connections=2 control\r\n"
+            "# The household.\n\nanna\tannas-token\n  berta  bertas-token connections=2 control rate=8Mbit\r\n"
             + "c.d ~~~~~~~~ control\n"
         let tokens = try TokenFile.tokens(in: Array(text.utf8), of: "f")
         #expect(tokens.map(\.name) == ["anna", "berta", "c.d"])
         #expect(tokens.map(\.text) == ["annas-token", "bertas-token", "~~~~~~~~"])
         #expect(tokens.map(\.mayControl) == [false, true, true])
         #expect(tokens.map(\.mostAnswers) == [nil, 2, nil])
+        #expect(tokens.map(\.rate) == [nil, 1_000_000, nil])
     }
 
     @Test(
@@ -31,6 +32,7 @@ import Testing
             ("anna sekret-1 sekret-2", "f:1: Behind"), ("anna sekret-1 control control", "f:1: Behind"),
             ("anna sekret-1 connections=0", "f:1: Behind"),
             ("anna sekret-1 connections=1 connections=2", "f:1: Behind"),
+            ("anna sekret-1 rate=1", "f:1: Behind"), ("anna sekret-1 rate=1MB rate=1MB", "f:1: Behind"),
             ("anna sekret-1 connections=x", "f:1: Behind"), ("# sekret-1", "f has no token"), ("", "f has no token"),
             ((0..<257).map { "n\($0) sekret-\($0)x" }.joined(separator: "\n"), "f has more than 256"),
             ("anna sekret-1 control # sekret-3", "f:1: Behind"),
