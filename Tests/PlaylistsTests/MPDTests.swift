@@ -84,6 +84,19 @@ import Testing
                 == "\(head)><Period></Period>\(end)")
     }
 
+    @Test("Numbers of lists are found, except where the list ends by them")
+    func numbersOfLists() throws {
+        let list = "<SegmentList duration='1' startNumber='1'/>"
+        let mpd = try mpd(
+            """
+            <MPD><Period>\(list)<AdaptationSet><SegmentTemplate media='$Number$' startNumber='2'/>\
+            <Representation><SegmentList startNumber="3" endNumber="4"/></Representation>\
+            <Representation><SegmentList startNumber="5"/></Representation></AdaptationSet></Period></MPD>
+            """)
+        let numbers = mpd.startNumbersOfLists.map { String(decoding: mpd.bytes[$0], as: UTF8.self) }
+        #expect(numbers == ["startNumber='1'", "startNumber=\"5\""])
+    }
+
     @Test("Every place of a URL is found")
     func places() throws {
         let text = """

@@ -13,6 +13,11 @@ struct MPDAttributes {
         all.first { bytes.matches($0.name, text: name) }
     }
 
+    /// Where the attribute of this name is, with its name and its quotation marks.
+    func place(_ name: StaticString) -> Range<Int>? {
+        attribute(name).map { $0.name.lowerBound..<$0.value.upperBound + 1 }
+    }
+
     /// The value with its references decoded.
     func string(_ name: StaticString) -> String? {
         attribute(name).map { attribute in

@@ -131,7 +131,7 @@ struct MPDBuilder {
         Period(
             id: attributes.string("id"), start: attributes.seconds("start"), duration: attributes.seconds("duration"),
             remote: remote, element: place,
-            startAttribute: attributes.attribute("start").map { $0.name.lowerBound..<$0.value.upperBound + 1 })
+            startAttribute: attributes.place("start"))
     }
 
     private func adaptationSet(_ attributes: MPDAttributes, at place: Range<Int>, remote: Int?) -> AdaptationSet {

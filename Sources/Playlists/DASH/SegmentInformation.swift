@@ -38,6 +38,8 @@ package struct SegmentInformation: Hashable, Sendable {
     package internal(set) var duration: Int64?
     /// `@startNumber`.
     package internal(set) var startNumber: Int64?
+    /// `@startNumber` with its name and its quotation marks.
+    var startNumberAttribute: Range<Int>?
     /// `@endNumber`.
     package internal(set) var endNumber: Int64?
     /// `@presentationTimeOffset`, in units of the timescale.

@@ -52,6 +52,7 @@ struct SegmentInformationReader {
         information.timescale = attributes.integer("timescale")
         information.duration = attributes.integer("duration")
         information.startNumber = attributes.integer("startNumber")
+        information.startNumberAttribute = attributes.place("startNumber")
         information.endNumber = attributes.integer("endNumber")
         information.presentationTimeOffset = attributes.integer("presentationTimeOffset")
         information.indexRange = attributes.extent("indexRange")

@@ -90,7 +90,7 @@ struct DASHExporter {
     /// `mpd` with the links of an export.
     private mutating func localized(_ mpd: MPD) throws -> MPD {
         var editor = PlaylistEditor(mpd.bytes)
-        var own: Set<Int> = []
+        var (own, lists): (Set<Int>, [Range<Int>]) = ([], [])
         for path in mpd.paths {
             let representation = mpd.representation(at: path)
             let links = representation.baseURLs.compactMap(\.link)
@@ -100,6 +100,7 @@ struct DASHExporter {
             if links.isEmpty { try editor.insertBaseURL(base, of: representation) }
             if let list = try listOfWholeFile(path, in: mpd) {
                 try editor.remove(list)
+                lists.append(list)
                 unlisted.insert(path)
             }
         }
@@ -110,6 +111,10 @@ struct DASHExporter {
             case .clock, .importedMPD, .remoteElement: break
             default: try editor.replace(link, with: localName(of: link, in: mpd))
             }
+        }
+        // ffmpeg takes such a number for the place of the first segment in the list, counted from 0, and begins there.
+        for number in mpd.startNumbersOfLists where !lists.contains(where: { $0.contains(number.lowerBound) }) {
+            try editor.remove(number)
         }
         return try MPD(try editor.edited())
     }
