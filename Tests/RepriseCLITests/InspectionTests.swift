@@ -128,7 +128,7 @@ import Testing
             let list = try await Command.run("list", site.directory)
             #expect(list.output.contains("(HLS stream, 4 files)\n1 title, 300 kB\n"), "\(list)")
             let show = try await Command.run("show", site.directory, [url])
-            #expect(show.output.contains("\nHLS, 200 kB in 3 files\n"), "\(show)")
+            #expect(show.output.contains("\nHLS, 200 kB in 3 files, 100 %\n"), "\(show)")
             #expect(
                 show.output.hasSuffix("\n  and 100 kB in 1 file that its stored playlists do not name\n"), "\(show)")
             let remove = try await Command.run("remove", site.directory, [url])

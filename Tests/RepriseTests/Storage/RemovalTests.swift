@@ -134,8 +134,11 @@ import Testing
             let isOpen = DispatchSemaphore(value: 0)
             let disk = Self.blockingCount(isOpen)
             let (isCounted, counts) = (Mutex(false), Mutex<[Bool]>([]))
+            // Time stands still: however slow the machine is, the two seconds do not pass.
+            let clock = ManualClock()
             let configure: (inout MediaCache.Configuration) -> Void = { configuration in
                 configuration.fileSystem = disk
+                configuration.clock = CacheClock(clock) { Date(timeIntervalSince1970: 1_800_000_000) }
                 configuration.reached = { point in
                     if point == .reserved { counts.withLock { $0.append(isCounted.withLock { $0 }) } }
                 }
