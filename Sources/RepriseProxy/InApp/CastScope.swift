@@ -46,18 +46,36 @@ package final class CastScope: Sendable {
         }
     }
 
+    /// Whether a playlist may name `url`, which may be a template.
+    ///
+    /// A playlist may be hostile, or altered on its way: it must not open the network of this machine. Addresses are
+    /// served only of the title's own host, and no host is a pattern.
+    private func isServed(_ url: String) -> Bool {
+        guard let url = try? ResourceURL(url), !url.host.contains("$") else { return false }
+        return url.host == title.host || !Self.isAddress(url.host)
+    }
+
+    /// Whether a host is no name that the whole world looks up: an address in any form, or this machine.
+    private static func isAddress(_ host: String) -> Bool {
+        let labels = host.split(separator: ".")
+        // No name ends in a label that begins with a digit (URL Standard §3.5, RFC 6761 §6.3).
+        return host.contains(":") || labels.last?.first?.isNumber ?? true || labels.last == "localhost"
+    }
+
     /// Notes what `playlist` names, which was found at `document` when `url` was asked for.
     func note(_ playlist: Playlist, at url: ResourceURL, document: URIReference) {
         var names = Names()
         for (link, target) in playlist.targets(in: document) where names.files.count < Self.mostNames {
             switch link.kind {
             case .mediaTemplate, .initializationTemplate, .indexTemplate:
-                guard names.templates.count < Self.mostTemplates else { continue }
+                guard names.templates.count < Self.mostTemplates, isServed(target.text) else { continue }
                 if let template = FileTemplate(target.text) { names.templates.append(template) }
             case .clock, .steering: continue
             case .baseURL where target.path.hasSuffix("/"): continue
             default:
-                guard let file = try? ResourceURL(target.withoutFragment.text) else { continue }
+                guard let file = try? ResourceURL(target.withoutFragment.text), isServed(file.description) else {
+                    continue
+                }
                 names.files.insert(file.description.hashValue)
             }
         }

@@ -53,6 +53,31 @@ import Testing
         #expect(try !Self.contains(scope, "https://b.example/moved/s1.mp4"))
     }
 
+    @Test("a playlist that is hostile, or was altered on its way, opens neither this machine nor its network")
+    func addressesOfOthers() throws {
+        let own = "http://192.168.1.5:8096/film/main.m3u8"
+        let scope = try Self.scope(own)
+        let others = [
+            "http://127.0.0.1:9000/x", "http://localhost/x", "http://a.localhost/x", "http://192.168.1.1/admin",
+            "http://2130706433/x", "http://0x7f000001/x", "http://[::1]/x", "http://169.254.169.254/latest",
+        ]
+        let links = (others + ["http://192.168.1.5/s0.mp4", "http://cdn.example/s1.mp4"]).map { "#EXTINF:6,\n\($0)\n" }
+        try Self.note("#EXTM3U\n#EXT-X-TARGETDURATION:6\n" + links.joined(), at: own, in: scope)
+        for url in others { #expect(try !Self.contains(scope, url), "\(url)") }
+        #expect(
+            try Self.contains(scope, "http://192.168.1.5/s0.mp4") && Self.contains(scope, "http://cdn.example/s1.mp4"))
+
+        let mpd = """
+            <MPD><Period><AdaptationSet><SegmentTemplate media="http://$RepresentationID$/$RepresentationID$"/>
+            <Representation id="a" bandwidth="1"/></AdaptationSet></Period></MPD>
+            """
+        let dash = try Self.scope("http://a.example/film.mpd")
+        try Self.note(mpd, at: "http://a.example/film.mpd", in: dash)
+        for url in ["http://192.168.1.1/admin", "http://b.example/x"] {
+            #expect(try !Self.contains(dash, url), "\(url)")
+        }
+    }
+
     @Test func segmentsThatALiveListNamedBeforeLastAreGone() throws {
         let scope = try Self.scope()
         for first in 0..<3 {
