@@ -15,7 +15,9 @@ struct KeptTarget: Sendable {
 
         /// `nil` if the response came from the URL that was asked.
         init?(_ response: OriginResponse) {
-            guard let asked = response.asked, asked.method == .get, response.url != asked.url else { return nil }
+            guard let asked = response.asked, asked.method == .get, response.isTarget, response.url != asked.url else {
+                return nil
+            }
             url = response.url
             source = asked
             // A client that does not say may have crossed another host.

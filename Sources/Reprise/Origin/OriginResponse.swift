@@ -11,6 +11,10 @@ public struct OriginResponse: Sendable {
     /// Whether a redirect led to another host or port on the way, so that only harmless fields were sent from there
     /// on; `nil` if the client does not say.
     package var hasLeftHost: Bool?
+    /// Whether further requests of a play may go to ``url`` in place of the one that was asked.
+    ///
+    /// Not behind a parent, which stores the file under the URL that it was asked for.
+    package var isTarget = true
     /// The request that was answered, as it was sent before any redirect; `nil` unless the engine sent it.
     var asked: OriginRequest?
 

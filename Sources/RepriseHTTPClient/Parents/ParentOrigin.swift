@@ -81,14 +81,14 @@ package struct ParentOrigin: Origin {
         try policy.check(request.url.host)
         // What changes something must not be sent twice (RFC 9110 §9.2.2): the first parent's word is final.
         guard request.method == .get || request.method == .head else {
-            return translated(try await ask(order(parents, for: request.url)[0], request), of: request)
+            return try translated(try await ask(order(parents, for: request.url)[0], request), of: request)
         }
         var failure: RepriseError?
         for parent in order(parents, for: request.url) {
             do {
                 let response = try await ask(parent, request)
                 guard let reason = Self.objection(to: response, of: parent) else {
-                    return translated(response, of: request)
+                    return try translated(response, of: request)
                 }
                 response.body.cancel()
                 failure = reason
@@ -127,10 +127,21 @@ package struct ParentOrigin: Origin {
     }
 
     /// The response as the origin's: of the URL that answered the parent.
-    private func translated(_ response: OriginResponse, of request: OriginRequest) -> OriginResponse {
+    ///
+    /// Throws if that is one that must not be asked.
+    private func translated(
+        _ response: OriginResponse, of request: OriginRequest
+    ) throws(RepriseError) -> OriginResponse {
         var own = response
+        own.isTarget = false
         let final = response.head.headerFields[EdgeFields.finalURL].flatMap { try? ResourceURL($0) }
         own.head.headerFields[EdgeFields.finalURL] = nil
+        if let final {
+            do { try policy.check(final.host) } catch {
+                response.body.cancel()
+                throw error
+            }
+        }
         own.url = final ?? request.url
         own.hasLeftHost =
             final.map { $0.scheme != request.url.scheme || $0.authority != request.url.authority } ?? false

@@ -31,5 +31,6 @@ extension ClientHead {
     private static let notForwarded = [
         "Host", "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
         "Accept-Encoding", "Icy-MetaData", "Content-Length", "Expect", "Origin", "Referer",
+        "Reprise-Edge",
     ].compactMap { HTTPField.Name($0) }
 }

@@ -46,7 +46,9 @@ enum RepresentationFields {
         if let tag = entityTag(of: information) { buffer.writeString("ETag: \(tag)\r\n") }
         buffer.writeString("Via: \(Via.response(by: name))\r\n")
         if audience == .edge, let url = information.finalURL {
-            buffer.writeString("\(EdgeFields.finalURL): \(url)\r\n")
+            // The links of a playlist are relative to it. Of media it may be another client's, with a signature.
+            let shown = information.isMedia ? "\(url.scheme.rawValue)://\(url.authority)/" : "\(url)"
+            buffer.writeString("\(EdgeFields.finalURL): \(shown)\r\n")
         }
         buffer.writeStaticString("Accept-Ranges: bytes\r\n")
         buffer.writeString("Cache-Status: \(status.appended(to: information.fields[cacheStatus]))\r\n")

@@ -184,6 +184,18 @@ import Testing
             let reply = try await edge.get(site.target("/a.mp4"))
             #expect(reply.head.status == 200)
             #expect(try await edge.get("/http/other.example/a.mp4").head.status == 403)
+            // The parent may ask any host, and follows redirects there.
+            for (path, type) in [("/b.m3u8", "application/vnd.apple.mpegurl"), ("/b.mp4", "video/mp4")] {
+                site.origin.set(
+                    TestOrigin.Resource(.bytes(Array("#EXTM3U\n".utf8)), mediaType: type), at: "/there" + path)
+                site.origin.set(
+                    TestOrigin.Resource(
+                        .bytes([]), mediaType: type,
+                        personality: TestOrigin.Personality {
+                            $0.redirect = "http://localhost:\(site.origin.port)/there\(path)"
+                        }), at: path)
+                for _ in 0..<2 { #expect(try await edge.get(site.target(path)).head.status == 403, "\(path)") }
+            }
             let page = String(decoding: try await edge.get("/-/status.json").body, as: UTF8.self)
             let texts = [edge.child.errors.text, edge.child.output.text, page, "\(reply.head)"]
             for text in texts { #expect(!text.contains(token), "\(text)") }
