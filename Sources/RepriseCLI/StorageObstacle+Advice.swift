@@ -16,7 +16,9 @@ extension StorageObstacle {
     func endsWithRoom(for resource: MediaResource, stored: Int64) async -> Bool {
         switch self {
         case .forbidden, .offline, .largerThanLimit, .largerThanEntryLimit, .outgrownEntryLimit: false
-        case .outgrown, .keptEntries: await resource.isKeptBesideOthers()
+        case .keptEntries: await resource.isKeptBesideOthers()
+        // With what there is it nearly fills the cache alone, and others have little to leave to it.
+        case .outgrown(_, let limit): stored > limit / 10 * 9 ? false : await resource.isKeptBesideOthers()
         case .tag(_, _, let missing, let limit): stored + missing <= limit
         case .disk, .fullDisk, .store: true
         }

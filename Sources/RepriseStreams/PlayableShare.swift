@@ -9,19 +9,46 @@ enum PlayableShare {
     ///
     /// Of a group of sound, or of pictures, one rendition is enough. `share` is that of the playlist behind a link.
     static func best(of variants: [Variant], with renditions: [Rendition], share: (Int) -> Double?) -> Double? {
-        variants.compactMap { variant in
+        // Once for each group: a hostile playlist has many variants, and many renditions in one group.
+        var groups: [GroupKey: Group] = [:]
+        for rendition in renditions {
+            guard let id = rendition.groupID else { continue }
+            groups[GroupKey(kind: rendition.kind, id: id), default: Group()].note(rendition, share: share)
+        }
+        return variants.compactMap { variant in
             let own = variant.link.flatMap(share)
-            let groups = [(Rendition.Kind.audio, variant.audioGroup), (.video, variant.videoGroup)].map { kind, id in
-                renditions.filter { id != nil && $0.kind == kind && $0.groupID == id }
-            }
-            // A rendition without a playlist of its own is part of the variant's.
-            var needed = groups.filter { !$0.isEmpty }.map { group in
-                group.compactMap { $0.link.map(share) ?? own }.max()
-            }
-            let hasAllApart = groups.allSatisfy { group in group.contains { $0.link != nil } }
-            if !hasAllApart { needed.append(own) }
+            let ids = [(Rendition.Kind.audio, variant.audioGroup), (.video, variant.videoGroup)]
+            let chosen = ids.map { kind, id in id.flatMap { groups[GroupKey(kind: kind, id: $0)] } }
+            var needed = chosen.compactMap(\.self).map { $0.share(in: own) }
+            if !chosen.allSatisfy({ $0?.hasApart == true }) { needed.append(own) }
             return mean(of: needed)
         }.max()
+    }
+
+    private struct GroupKey: Hashable {
+        let kind: Rendition.Kind
+        let id: String
+    }
+
+    /// The renditions of one group.
+    private struct Group {
+        /// The greatest share of those with a playlist of their own.
+        private var best: Double?
+        private var hasInline = false
+        /// Whether one has a playlist of its own.
+        private(set) var hasApart = false
+
+        mutating func note(_ rendition: Rendition, share: (Int) -> Double?) {
+            if let link = rendition.link {
+                hasApart = true
+                best = [best, share(link)].compactMap(\.self).max()
+            } else {
+                hasInline = true
+            }
+        }
+
+        /// The share of the best one; a rendition without a playlist of its own is part of the variant's.
+        func share(in own: Double?) -> Double? { [best, hasInline ? own : nil].compactMap(\.self).max() }
     }
 
     /// One period of an MPD.
@@ -37,11 +64,10 @@ enum PlayableShare {
 
         /// Picture and sound, or, without both, what is there.
         private var needed: [StreamTrack.Kind] {
-            for kinds: [StreamTrack.Kind] in [[.video, .audio], [.media]] {
-                let found = kinds.filter { shares.keys.contains($0) }
-                if !found.isEmpty { return found }
-            }
-            return Array(shares.keys)
+            // A set that does not say what it is may have both, or be the picture beside a set of sound.
+            let picture = shares.keys.contains(.video) ? StreamTrack.Kind.video : .media
+            let found = [picture, .audio].filter { shares.keys.contains($0) }
+            return found.isEmpty ? Array(shares.keys) : found
         }
 
         fileprivate var share: Double? { mean(of: needed.map { shares[$0] ?? nil }) }

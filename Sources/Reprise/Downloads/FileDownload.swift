@@ -101,6 +101,7 @@ struct FileDownload: Sendable {
     func open(_ range: RangeSpec?, storesOnlyWhole: Bool = false) async throws -> MediaRead {
         let range = try range?.checked
         guard engine.store != nil else { throw RepriseError(.storageUnavailable, "There is no store.") }
+        try await forgetOther()
         let read = try await engine.resource(key).open(
             ReadRequest(
                 range: range, origin: request, storesOnlyWhole: storesOnlyWhole, needsStore: true, isUse: isUse,
@@ -175,7 +176,8 @@ struct FileDownload: Sendable {
         guard content != nil, let generation = try await engine.resource(key).stored(for: request),
             let objection = objection(to: generation.information)
         else { return nil }
-        await engine.forget(generation, under: key)
+        // A player that is reading it must not be broken off.
+        if !generation.isBeingFilled { await engine.forget(generation, under: key) }
         return objection
     }
 

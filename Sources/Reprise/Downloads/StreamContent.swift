@@ -16,7 +16,9 @@ package enum StreamContent: Sendable {
     package func objection(to information: ContentInformation, at url: ResourceURL) -> RepriseError? {
         switch self {
         case .media:
-            guard MediaType(information.mediaType)?.isHTML == true else { return nil }
+            // A program that makes segments (`segment.php?n=3`) may leave their type at that of pages.
+            let isOfProgram = url.lastPathComponent.contains(".") && !url.namesMedia
+            guard MediaType(information.mediaType)?.isHTML == true, !isOfProgram else { return nil }
             return RepriseError(
                 .notDownloadable, "The origin sent a page in place of \(url.redacted): \(RepriseError.logInQuestion)")
         case .key:

@@ -81,7 +81,12 @@ struct StreamFiles: Sendable {
                 .notDownloadable, "\(url.redacted) is no playlist, although the stream names it as one.")
         }
         let isRenewed = isRenewed(fetched, since: former)
-        if !isRenewed { try settle([file]) }
+        if fetched.information.replacesEndedPlaylist, !isRenewed,
+            let live = try engine.resource(file.key).liveGeneration(for: file.request),
+            live.information.generation == fetched.information.generation
+        {
+            live.assign(.endedPlaylist)
+        }
         return Playlist(file: file, fetched: fetched, text: document, isRenewed: isRenewed)
     }
 

@@ -32,8 +32,13 @@ package struct PlayingTime: Sendable, Equatable {
         tolerance = known.map(\.tolerance).max() ?? 0
     }
 
-    /// Whether a file that plays for `duration` seconds lacks more than a segment.
-    package func isMissed(by duration: Double) -> Bool { duration < seconds - tolerance }
+    /// What playlists may overstate: many say 10 s of segments that have 9.6.
+    private static let overstatement = 0.05
+
+    /// Whether a file that plays for `duration` seconds lacks more than a segment, and what playlists overstate.
+    package func isMissed(by duration: Double) -> Bool {
+        duration < seconds * (1 - Self.overstatement) - tolerance
+    }
 }
 
 extension PlayingTime {
