@@ -41,8 +41,7 @@ struct DownloadRun: Sendable {
         let old = Mutex<[CacheKey: FileDownload.Fetched]>([:])
         do {
             try await fetchListed(noting: old)
-        } catch let error as RepriseError where error.saysGone || error.code == .notDownloadable && !error.asksForLogIn
-        {
+        } catch let error as RepriseError where error.saysGone || error.code == .notDownloadable {
             // The playlists were stored by an earlier run, and the stream may be another one by now.
             let playlists = old.withLock { $0 }
             guard !playlists.isEmpty else { throw error }
