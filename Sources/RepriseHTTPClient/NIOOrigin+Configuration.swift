@@ -121,6 +121,12 @@ extension NIOOrigin.Configuration {
         return proxy
     }
 
+    /// Throws ``RepriseError`` with code `originForbidden` if ``allowsHost`` refuses `host`.
+    func checkName(of host: String) throws(RepriseError) {
+        guard let allowsHost, !allowsHost(host) else { return }
+        throw RepriseError(.originForbidden, "The host \(host) is not among those that may be fetched from.")
+    }
+
     /// The policy for each host, in lower case; `nil` for one that may be at any address.
     var addressPolicy: @Sendable (String) -> AddressPolicy? {
         guard forbidsPrivateAddresses else { return { _ in nil } }

@@ -83,10 +83,7 @@ public final class NIOOrigin: Origin {
 
     /// Sends one request, on an idle connection if there is a live one.
     private func exchange(_ request: OriginRequest) async throws -> Exchange.Response {
-        if let allowsHost = configuration.allowsHost, !allowsHost(request.url.host) {
-            throw RepriseError(
-                .originForbidden, "The host \(request.url.host) is not among those that may be fetched from.")
-        }
+        try configuration.checkName(of: request.url.host)
         let head = try RequestHead.make(withCredentials(request), configuration: configuration)
         let slot = try await pool.lease(Endpoint(request.url), for: request)
         // A separate task, because the pool may end it when nothing wants it any more and others need its place.

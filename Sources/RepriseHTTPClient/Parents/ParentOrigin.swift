@@ -178,10 +178,7 @@ extension NIOOrigin.Configuration {
     ///
     /// Where a name points is judged by the one that connects to it, an address here, too.
     fileprivate func check(_ host: String) throws(RepriseError) {
-        if let allowsHost, !allowsHost(host) {
-            throw RepriseError(
-                .originForbidden, "The host \(host) is not among those that may be fetched from.")
-        }
+        try checkName(of: host)
         guard let policy = addressPolicy(host) else { return }
         let loopback = LiteralHost.isThisMachine(host) ? AddressBytes(literal: "127.0.0.1") : nil
         if let address = LiteralHost.address(host) ?? loopback, !policy.permits(address) {
