@@ -17,7 +17,10 @@ struct LifetimeTests {
         #expect(origin.snapshot.openConnections == 0)
         #expect(origin.snapshot.requests.first?.outcome == .aborted)
         await origin.stop()
-        await #expect(throws: (any Error).self) { try await TestClient.connect(to: origin) }
+        #if os(Linux)
+            // Elsewhere another test may listen there by now.
+            await #expect(throws: (any Error).self) { try await TestClient.connect(to: origin) }
+        #endif
     }
 
     @Test("Origins do not share ports, paths or counters")

@@ -24,6 +24,7 @@ public final class TestOrigin: Sendable {
     let state: OriginState
     let group: MultiThreadedEventLoopGroup
     private let listener: any Channel
+    private let heldPort: HeldPort
     private let hasStopped = Mutex(false)
 
     /// Instantiated once, before the first thread of any origin runs: the Swift 6.3 runtime occasionally crashes when
@@ -31,11 +32,14 @@ public final class TestOrigin: Sendable {
     /// once).
     private static let decoderType: Any.Type = ByteToMessageHandler<HTTPRequestDecoder>.self
 
-    private init(state: OriginState, group: MultiThreadedEventLoopGroup, listener: any Channel, port: Int) {
+    private init(
+        state: OriginState, group: MultiThreadedEventLoopGroup, listener: any Channel, heldPort: HeldPort
+    ) {
         self.state = state
         self.group = group
         self.listener = listener
-        self.port = port
+        self.heldPort = heldPort
+        port = listener.localAddress?.port ?? 0
     }
 
     deinit {
@@ -72,9 +76,12 @@ public final class TestOrigin: Sendable {
             bootstrap = bootstrap.childChannelOption(.socketOption(.so_sndbuf), value: sendBufferSize)
         }
         do {
-            let listener = try await bootstrap.bind(host: "127.0.0.1", port: 0).get()
-            let port = listener.localAddress?.port ?? 0
-            return TestOrigin(state: state, group: group, listener: listener, port: port)
+            let heldPort = try HeldPort()
+            if heldPort.number > 0 {
+                bootstrap = bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            }
+            let listener = try await bootstrap.bind(host: "127.0.0.1", port: heldPort.number).get()
+            return TestOrigin(state: state, group: group, listener: listener, heldPort: heldPort)
         } catch {
             try? await group.shutdownGracefully()
             throw error
@@ -92,7 +99,8 @@ public final class TestOrigin: Sendable {
 
     /// Closes all connections and the port, removes all resources, and waits until that is done.
     ///
-    /// The counters are kept. May be called again; it then waits for the first call.
+    /// The counters are kept. On Linux connections to the port are refused while this object lives; elsewhere another
+    /// origin may get it. May be called again; it then waits for the first call.
     public func stop() async {
         let isFirst = hasStopped.withLock { hasStopped in
             defer { hasStopped = true }
