@@ -76,9 +76,8 @@ struct AuthorizeCommand: Sendable {
             output: pipe.fileHandleForWriting.fileDescriptor)
         let program: RunningProgram
         do { program = try RunningProgram(path, arguments: [], surroundings: surroundings) } catch {
-            throw Problem(
-                "\(path) cannot be started: it is no program for this system, or the one is missing that its first "
-                    + "line names.")
+            let reason = (error as? Failure.Reason)?.message ?? "\(path) cannot be started."
+            throw Problem("\(reason) Is it a program for this system, and is the one there that its first line names?")
         }
         // The end of the pipe is that of the program then.
         try? pipe.fileHandleForWriting.close()

@@ -11,21 +11,8 @@ import Testing
 /// `--authorize-command`: a program that is asked for fresh fields and URLs.
 @Suite(.limit(minutes: 2)) struct AuthorizeCommandTests {
     /// A program that runs `script`.
-    private static func program(_ script: String, in site: Site) throws -> String {
-        let path = site.directory.path(of: "authorize")
-        try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(fileURLWithPath: path))
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-        return path
-    }
-
-    /// The same for a program that this process itself starts: written by another one, because a file that any process
-    /// has open for writing cannot be started, and children of other tests have for a moment what this process has.
-    private static func runnable(_ script: String, in directory: TemporaryDirectory) async throws -> String {
-        let path = directory.path(of: "authorize")
-        let outcome = try await ChildProcess.run(
-            "/bin/sh", ["-c", #"printf '%s\n' "$1" > "$2" && chmod 755 "$2""#, "sh", "#!/bin/sh\n\(script)", path])
-        #expect(outcome.exit == .status(0), "\(outcome)")
-        return path
+    private static func program(_ script: String, in directory: TemporaryDirectory) async throws -> String {
+        try await directory.writeProgram("#!/bin/sh\n\(script)", to: "authorize")
     }
 
     private static func refuse(_ path: String, with status: Int, at site: Site) {
@@ -40,8 +27,8 @@ import Testing
             site.publish("/new.mp4", length: 100_000)
             Self.refuse("/old.mp4", with: 403, at: site)
             let notes = site.directory.path(of: "notes")
-            let program = try Self.program(
-                "echo $REPRISE_REASON $REPRISE_URL >> \(notes); echo \(site.origin.url("/new.mp4"))", in: site)
+            let program = try await Self.program(
+                "echo $REPRISE_REASON $REPRISE_URL >> \(notes); echo \(site.origin.url("/new.mp4"))", in: site.directory)
             let url = site.origin.url("/old.mp4")
             let arguments = ["--authorize-command", program, url]
             let outcome = try await Command.run("fetch", site.directory, arguments)
@@ -56,7 +43,8 @@ import Testing
     func fields() async throws {
         try await Site.run { site async throws in
             Self.refuse("/film.mp4", with: 401, at: site)
-            let program = try Self.program("echo 'Authorization: Bearer 2'; echo 'X-Device: tv'", in: site)
+            let program = try await Self.program(
+                "echo 'Authorization: Bearer 2'; echo 'X-Device: tv'", in: site.directory)
             let outcome = try await Command.run(
                 "fetch", site.directory, ["--authorize-command", program, site.origin.url("/film.mp4")])
             #expect(outcome.exit == .status(69), "\(outcome)")
@@ -70,7 +58,7 @@ import Testing
     func download() async throws {
         try await Site.run { site async throws in
             site.publish("/film.mp4", length: 100_000)
-            let program = try Self.program("echo \"Authorization: $REPRISE_REASON\"", in: site)
+            let program = try await Self.program("echo \"Authorization: $REPRISE_REASON\"", in: site.directory)
             let outcome = try await Command.run(
                 "pin", site.directory, ["--download", "--authorize-command", program, site.origin.url("/film.mp4")])
             #expect(outcome.exit == .status(0), "\(outcome)")
@@ -83,8 +71,8 @@ import Testing
     func streams() async throws {
         try await Site.run { site async throws in
             let (token, notes) = (site.directory.path(of: "token"), site.directory.path(of: "notes"))
-            let program = try Self.program(
-                "echo $REPRISE_REASON >> \(notes); echo \"Authorization: $(cat \(token))\"", in: site)
+            let program = try await Self.program(
+                "echo $REPRISE_REASON >> \(notes); echo \"Authorization: $(cat \(token))\"", in: site.directory)
             func accept(_ text: String) throws {
                 try Data(text.utf8).write(to: URL(fileURLWithPath: token))
                 let list = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n" + (1...5).map { "#EXTINF:4,\n\($0).ts\n" }.joined()
@@ -127,7 +115,7 @@ import Testing
     func failing() async throws {
         try await Site.run { site async throws in
             Self.refuse("/film.mp4", with: 401, at: site)
-            let program = try Self.program("echo 'Authorization: secret'; exit 3", in: site)
+            let program = try await Self.program("echo 'Authorization: secret'; exit 3", in: site.directory)
             let outcome = try await Command.run(
                 "fetch", site.directory, ["--authorize-command", program, site.origin.url("/film.mp4")])
             #expect(outcome.exit == .status(69), "\(outcome)")
@@ -155,7 +143,7 @@ import Testing
         let descriptor = open(pipe, O_RDONLY | O_NONBLOCK)
         defer { close(descriptor) }
         let program = try AuthorizeCommand(
-            try await runnable("exec 4>\(pipe); sleep 1000 & \(script)", in: site.directory), limit: limit)
+            try await program("exec 4>\(pipe); sleep 1000 & \(script)", in: site.directory), limit: limit)
         let url = try ResourceURL(site.origin.url("/film.mp4"))
         let request = AuthorizationRequest(key: CacheKey("\(url)"), url: url, reason: .downloadStarts)
         let result: Result<Authorization?, any Error>
@@ -203,7 +191,7 @@ import Testing
     private static func problem(_ script: String) async throws -> String? {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
-        let program = try AuthorizeCommand(try await runnable(script, in: directory))
+        let program = try AuthorizeCommand(try await program(script, in: directory))
         let url = try ResourceURL("http://example.com/film.mp4")
         let request = AuthorizationRequest(key: CacheKey("\(url)"), url: url, reason: .downloadStarts)
         do { _ = try await program.answer(request) } catch {
@@ -251,7 +239,7 @@ import Testing
             Self.refuse("/film.mp4", with: 401, at: site)
             let pipe = site.directory.path(of: "pipe")
             #expect(mkfifo(pipe, 0o600) == 0)
-            let program = try Self.program("exec 4>\(pipe); echo up >&4; exec sleep 1000", in: site)
+            let program = try await Self.program("exec 4>\(pipe); echo up >&4; exec sleep 1000", in: site.directory)
             let child = try ChildProcess(
                 Command.path,
                 [

@@ -58,10 +58,9 @@ import Testing
         let directory: TemporaryDirectory
         var searchPath: [String: String] { ["PATH": "\(directory.path):/usr/bin:/bin"] }
 
-        init(_ body: String) throws {
+        init(_ body: String) async throws {
             directory = try TemporaryDirectory()
-            let path = try directory.write(Array("#!/bin/bash\n\(body)\n".utf8), to: "ffmpeg")
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+            _ = try await directory.writeProgram("#!/bin/bash\n\(body)", to: "ffmpeg")
         }
     }
 
@@ -132,7 +131,7 @@ import Testing
     @Test func oneFileIsWrittenByFFmpeg() async throws {
         try await run { show async throws in
             // It notes its arguments, and writes the playlist that it reads.
-            let ffmpeg = try FakeFFmpeg(
+            let ffmpeg = try await FakeFFmpeg(
                 """
                 printf '%s\\n' "$@" > "${0%/*}/arguments"
                 while [ "$1" != -i ]; do shift; done; from=${2#file:}; for last; do :; done
@@ -172,7 +171,7 @@ import Testing
 
     @Test func whatFFmpegSaysIsShown() async throws {
         try await run { show async throws in
-            let ffmpeg = try FakeFFmpeg("for n in {1..20}; do echo \"line $n\" >&2; done; exit 3")
+            let ffmpeg = try await FakeFFmpeg("for n in {1..20}; do echo \"line $n\" >&2; done; exit 3")
             defer { ffmpeg.directory.remove() }
             let export = try await show.export("-o", show.path(of: "out.mp4"), environment: ffmpeg.searchPath)
             #expect(export.exit == .status(1), "\(export)")
@@ -188,7 +187,7 @@ import Testing
     func aFileThatLacksAPart(isProbed: Bool) async throws {
         try await run { show async throws in
             // The stream has two segments of 4 seconds, rounded, as the first version of lists has them.
-            let ffmpeg = try FakeFFmpeg(
+            let ffmpeg = try await FakeFFmpeg(
                 """
                 while [ "$1" != -progress ]; do shift; done
                 printf 'out_time_us=N/A\nprogress=continue\nout_time_us=%s\nprogress=end\n' "$TIME" > "${2#file:}"
@@ -196,8 +195,7 @@ import Testing
                 """)
             defer { ffmpeg.directory.remove() }
             if isProbed {
-                let path = try ffmpeg.directory.write(Array("#!/bin/bash\necho 3.000000\n".utf8), to: "ffprobe")
-                try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+                _ = try await ffmpeg.directory.writeProgram("#!/bin/bash\necho 3.000000", to: "ffprobe")
             }
             let file = show.path(of: "out.mp4")
             func export(_ time: String) async throws -> ChildProcess.Outcome {
@@ -222,7 +220,7 @@ import Testing
     func signalWhileFFmpegRuns(signal: Int32) async throws {
         try await run { show async throws in
             // As in a loop that heeds no signal that can be ignored.
-            let ffmpeg = try FakeFFmpeg(
+            let ffmpeg = try await FakeFFmpeg(
                 "trap '' TERM INT; mkfifo \"$0.fifo\"; exec 4<>\"$0.fifo\"; echo $$ > \"$0.pid\"; echo runs; read -r <&4"
             )
             defer { ffmpeg.directory.remove() }

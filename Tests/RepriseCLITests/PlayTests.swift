@@ -13,7 +13,7 @@ import Testing
         private var notes: String { directory.path + "/notes" }
 
         /// `ending` is what it does at last.
-        init(name: String = "mpv", ending: String = "exit 0") throws {
+        init(name: String = "mpv", ending: String = "exit 0") async throws {
             directory = try TemporaryDirectory()
             let script = """
                 #!/bin/bash
@@ -28,10 +28,8 @@ import Testing
                 cat <&3 > "$(dirname "$0")/answer"
                 fi
                 \(ending)
-
                 """
-            try script.write(toFile: directory.path + "/" + name, atomically: true, encoding: .utf8)
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path + "/" + name)
+            _ = try await directory.writeProgram(script, to: name)
         }
 
         var arguments: [String] {
@@ -46,7 +44,7 @@ import Testing
 
     @Test func aFilmIsPlayedAndStored() async throws {
         try await Site.run { site async throws in
-            let player = try FakePlayer()
+            let player = try await FakePlayer()
             defer { player.directory.remove() }
             site.publish("/film.mp4", length: 100_000)
             let url = site.origin.url("/film.mp4?sig=%2Fa+b")
@@ -71,7 +69,7 @@ import Testing
         try await Site.run { site async throws in
             site.publish("/film.mp4", length: 1000)
             for (ending, code) in [("exit 7", Int32(7)), ("kill -9 $$", 137)] {
-                let player = try FakePlayer(name: "odd player", ending: ending)
+                let player = try await FakePlayer(name: "odd player", ending: ending)
                 defer { player.directory.remove() }
                 let outcome = try await Command.run(
                     "play", site.directory,
@@ -85,7 +83,7 @@ import Testing
     func playersAreToldToEnd(name: String, option: String) async throws {
         try await Site.run { site async throws in
             site.publish("/film.mp4", length: 1000)
-            let player = try FakePlayer(name: name)
+            let player = try await FakePlayer(name: name)
             defer { player.directory.remove() }
             // Without the system's directories nothing else is found, and bash has to be named.
             let outcome = try await Command.run(
@@ -113,7 +111,7 @@ import Testing
 
     @Test func theServerThatHasTheCacheIsUsed() async throws {
         try await Site.run { site async throws in
-            let player = try FakePlayer()
+            let player = try await FakePlayer()
             defer { player.directory.remove() }
             site.publish("/film.mp4", length: 100_000)
             let url = site.origin.url("/film.mp4")
@@ -156,7 +154,7 @@ import Testing
                     + ["-keyout", key, "-out", certificate])
             try #require(made.exit == .status(0), "\(made)")
             try #require(chmod(key, 0o600) == 0)
-            let player = try FakePlayer()
+            let player = try await FakePlayer()
             defer { player.directory.remove() }
             site.publish("/film.mp4", length: 100_000)
             let url = site.origin.url("/film.mp4")
@@ -181,7 +179,8 @@ import Testing
     func aSignalEndsThePlayer(signal: Int32) async throws {
         try await Site.run { site async throws in
             site.publish("/film.mp4", length: 1000)
-            let player = try FakePlayer(ending: "mkfifo \"$0.fifo\"; exec 4<>\"$0.fifo\"; echo playing; read -r <&4")
+            let player = try await FakePlayer(
+                ending: "mkfifo \"$0.fifo\"; exec 4<>\"$0.fifo\"; echo playing; read -r <&4")
             defer { player.directory.remove() }
             let child = try ChildProcess(
                 try Command.path, ["play", "--cache-dir", site.directory.path, site.origin.url("/film.mp4")],
