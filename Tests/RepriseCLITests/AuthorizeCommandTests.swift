@@ -28,7 +28,8 @@ import Testing
             Self.refuse("/old.mp4", with: 403, at: site)
             let notes = site.directory.path(of: "notes")
             let program = try await Self.program(
-                "echo $REPRISE_REASON $REPRISE_URL >> \(notes); echo \(site.origin.url("/new.mp4"))", in: site.directory)
+                "echo $REPRISE_REASON $REPRISE_URL >> \(notes); echo \(site.origin.url("/new.mp4"))",
+                in: site.directory)
             let url = site.origin.url("/old.mp4")
             let arguments = ["--authorize-command", program, url]
             let outcome = try await Command.run("fetch", site.directory, arguments)
