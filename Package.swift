@@ -165,7 +165,7 @@ let package = Package(
         .executableTarget(
             name: "FeedBenchmark",
             dependencies: ["Primitives", "Reprise", "RepriseHTTPClient", "RepriseTesting"],
-            path: "Benchmarks/Feed", swiftSettings: strict),
+            path: "Benchmarks/Feed", exclude: ["swipes.csv"], swiftSettings: strict),
         .executableTarget(
             name: "Soak",
             dependencies: ["ByteRanges", "HTTPSemantics", "Primitives", "RepriseTesting", argumentParser],

@@ -1,3 +1,4 @@
+import Foundation
 import RepriseTesting
 
 /// A clip of a feed: a WAVE file, so that its seconds are bytes exactly.
@@ -27,20 +28,17 @@ struct Clip: Sendable {
         return bytes + Array("data".utf8) + number(media, 4) + TestPattern.bytes(in: 0..<media, seed: UInt64(rate))
     }
 
-    /// A feed and the swipes of a person: four of ten clips are left within two seconds, four within ten, and two are
-    /// watched to their end. Clips have 10 to 30 seconds, of 50 to 400 kB each.
-    static func feed(_ count: Int, seed: UInt64) -> [Clip] {
-        var random = SeededGenerator(seed: seed)
-        return (0..<count).map { number in
-            let duration = Double.random(in: 10...30, using: &random).rounded()
-            let watched =
-                switch Int.random(in: 0..<10, using: &random) {
-                case 0..<4: Double.random(in: 0.5...2, using: &random)
-                case 4..<8: Double.random(in: 3...10, using: &random)
-                default: duration
-                }
-            let rate = [50_000, 150_000, 400_000].randomElement(using: &random) ?? 150_000
-            return Clip(path: "/\(number).wav", rate: Int64(rate), duration: duration, watched: min(watched, duration))
+    /// A feed and the swipes of a person, as `swipes.csv` has them: for each clip its seconds, its bytes a second, and the
+    /// seconds that it is watched.
+    static func feed() throws -> [Clip] {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("swipes.csv")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").dropFirst()
+        return try lines.enumerated().map { number, line in
+            let fields = line.split(separator: ",")
+            guard fields.count == 3, let duration = Double(fields[0]), let rate = Int64(fields[1]),
+                let watched = Double(fields[2])
+            else { throw CocoaError(.fileReadCorruptFile) }
+            return Clip(path: "/\(number).wav", rate: rate, duration: duration, watched: min(watched, duration))
         }
     }
 }
