@@ -28,8 +28,8 @@ struct Clip: Sendable {
         return bytes + Array("data".utf8) + number(media, 4) + TestPattern.bytes(in: 0..<media, seed: UInt64(rate))
     }
 
-    /// A feed and the swipes of a person, as `swipes.csv` has them: for each clip its seconds, its bytes a second, and the
-    /// seconds that it is watched.
+    /// A feed and the swipes of a person, as `swipes.csv` has them: for each clip its seconds, its bytes a second, and
+    /// the seconds that it is watched.
     static func feed() throws -> [Clip] {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("swipes.csv")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").dropFirst()
