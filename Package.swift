@@ -100,7 +100,8 @@ let package = Package(
             ] + avFoundation,
             swiftSettings: strict),
         .target(
-            name: "RepriseURLSession", dependencies: ["Reprise", "HTTPSemantics", "Primitives", httpTypes],
+            name: "RepriseURLSession",
+            dependencies: ["ByteRanges", "Reprise", "HTTPSemantics", "Primitives", httpTypes],
             swiftSettings: strict),
         // Its views need SwiftUI; what they show does not.
         .target(name: "RepriseUI", dependencies: ["Reprise"], swiftSettings: strict),
@@ -217,7 +218,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "RepriseURLSessionTests",
-            dependencies: ["HTTPSemantics", "Reprise", "RepriseURLSession", "RepriseTesting", "TestLimits", httpTypes],
+            dependencies: [
+                "HTTPSemantics", "Primitives", "Reprise", "RepriseURLSession", "RepriseTesting", "TestLimits",
+                httpTypes,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "RepriseProxyTests",

@@ -31,6 +31,8 @@ extension MediaCache {
         public var openFiles: Int?
         /// Downloads that run at once (``MediaCache/downloads``), at least 1; 2 by default, because more would take
         /// bandwidth from playback.
+        ///
+        /// With background downloads up to 64 run, and the system decides how many of them transfer.
         public var maximumDownloads = 2
         /// Most bytes per second that all downloads fetch together; `nil`, the default, for no limit.
         ///

@@ -305,6 +305,9 @@ extension DownloadQueue.Item {
     /// Whether it waits for the hours in which downloads may run.
     var waitsForHours: Bool { if case .waiting(.schedule, _) = phase { true } else { false } }
 
+    /// Whether it goes on only when a person says so.
+    var isPaused: Bool { if case .paused = phase { true } else { false } }
+
     /// Whether it is neither paused nor done.
     var isToBeFetched: Bool {
         switch phase {

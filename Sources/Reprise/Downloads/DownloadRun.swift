@@ -13,6 +13,9 @@ struct DownloadRun: Sendable {
     /// Files of a stream that are fetched at once, unless the title has a tag with a limit: what arrives of one file is
     /// not counted yet where the next one is held to the limit.
     private static let width = 3
+    /// The same with transfers in the background: as many of them go on while the program does not run, and the system
+    /// decides how many of them at once.
+    private static let backgroundWidth = 32
 
     init(
         _ item: DownloadQueue.Item, engine: Engine, began: @escaping @Sendable (Int64) -> Void = { _ in },
@@ -184,7 +187,9 @@ struct DownloadRun: Sendable {
             if !isWhole { missing.append((member, byteCount)) }
         }
         let tally = StreamTally(progress, report: report)
-        let width = try engine.store?.index.limitedTags(ofFile: stream.key).isEmpty == false ? 1 : Self.width
+        let width =
+            try engine.store?.index.limitedTags(ofFile: stream.key).isEmpty == false
+            ? 1 : engine.background == nil ? Self.width : Self.backgroundWidth
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, member) in missing.enumerated() {
                 if number >= width { try await group.next() }

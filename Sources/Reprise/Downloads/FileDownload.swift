@@ -4,7 +4,7 @@ import HTTPSemantics
 /// Fetches what is missing of one file, for the demand of its request.
 struct FileDownload: Sendable {
     let key: CacheKey
-    let request: OriginRequest
+    var request: OriginRequest
     let engine: Engine
     /// What a playlist says about the file.
     var role: StreamRole?
@@ -33,6 +33,22 @@ struct FileDownload: Sendable {
         arrived: (Int) -> Void
     ) async throws -> Fetched {
         try await forgetOther()
+        guard try await isForBackground(arrived: arrived), let errand else {
+            return try await fetchMissing(returningUpTo: limit, began: began, arrived: arrived)
+        }
+        var file = self
+        file.request.errand = errand
+        defer { errand.end() }
+        return try await withTaskCancellationHandler {
+            try await file.fetchMissing(returningUpTo: limit, began: began, arrived: arrived)
+        } onCancel: {
+            errand.end()
+        }
+    }
+
+    private func fetchMissing(
+        returningUpTo limit: (ContentInformation) -> Int64?, began: (Int64) -> Void, arrived: (Int) -> Void
+    ) async throws -> Fetched {
         let resource = try engine.resource(key)
         let count = try await missing(of: resource)
         try await checkTag(adding: count)
@@ -74,6 +90,53 @@ struct FileDownload: Sendable {
             throw prevented(by: obstacle, length: length)
         }
         return max(0, length - stored)
+    }
+
+    // MARK: - In the background
+
+    /// Bytes of a file that are asked for while the program runs, before it is left to a transfer in the background:
+    /// they show its length and validators, and whether it is a playlist.
+    private static let lookLength: Int64 = 64 << 10
+
+    /// What a client that transfers in the background has to know.
+    private var errand: BackgroundErrand? {
+        guard let index = engine.store?.index else { return nil }
+        return BackgroundErrand(title: index.name(of: titles.first?.key ?? key), entry: index.name(of: key))
+    }
+
+    /// Whether the missing bytes may be transferred in the background: media of a download, neither a playlist nor a
+    /// key, which are short and show what comes next.
+    private func isForBackground(arrived: (Int) -> Void) async throws -> Bool {
+        guard engine.background != nil, engine.store != nil, isKept, !request.isForKey else { return false }
+        if let role { return role.kind == .segment }
+        let resource = try engine.resource(key)
+        if let known = try await resource.stored(for: request) { return mayBeTransferred(known) }
+        try await look(arrived: arrived)
+        guard let known = try await resource.stored(for: request) else { return false }
+        if known.record.identity.validators.ifRangeValue == nil, !Self.isWhole(known) {
+            // Nothing can be joined to these bytes, so the whole comes at once.
+            await engine.forget(known, under: key)
+        }
+        return mayBeTransferred(known)
+    }
+
+    /// Whether something is missing of a file that is no playlist.
+    private func mayBeTransferred(_ known: LiveGeneration) -> Bool {
+        !Self.isWhole(known)
+            && engine.configuration.streamPlanner?.mayBePlaylist(known.information, at: request.url) != true
+    }
+
+    /// Fetches the first bytes of a file of which nothing is known.
+    private func look(arrived: (Int) -> Void) async throws {
+        do {
+            let read = try await open(.bounded(0..<Self.lookLength), storesOnlyWhole: true)
+            defer { read.cancel() }
+            while let piece = try await next(of: read) {
+                if !read.lastPieceWasStored { arrived(piece.count) }
+            }
+        } catch let error as RepriseError where error.code == .rangeNotSatisfiable {
+            // It is empty: the request for the whole says so.
+        }
     }
 
     /// Reads to the end of `read`; returns the bytes if they are at most `most`, and none for `nil`.

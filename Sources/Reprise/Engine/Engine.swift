@@ -25,6 +25,8 @@ final class Engine: Sendable {
     /// The hosts that cannot be reached at present.
     let awayHosts: AwayHosts
     let progress = ProgressBoard()
+    /// The origin, if it transfers in the background.
+    let background: (any BackgroundOrigin)?
     /// Keeps loads of a key out while its entry is being removed; a key is closed before another live resource for it
     /// can be made.
     let removals = Barrier<CacheKey>()
@@ -50,6 +52,7 @@ final class Engine: Sendable {
     ) {
         storeProblem = store?.problem ?? problem
         self.origin = origin
+        background = (origin as? any BackgroundOrigin).flatMap { $0.isInBackground ? $0 : nil }
         self.configuration = configuration
         clock = configuration.clock
         self.store = store
@@ -246,13 +249,15 @@ final class Engine: Sendable {
         if let source = request.source { return (try await source.send(request), requestTime) }
         request.demand = demand
         request.interest = interest
+        // A question whether something has changed is short.
+        if condition != nil { request.errand = nil }
         let number = precedence.sends(interest, to: authority)
         defer { precedence.answered(number, at: authority) }
         let start = configuration.clock.elapsed()
         var response = try await sendAuthorized(&request, countedTo: authority)
         response.asked = request
         response.dropForeignCookies(askedAt: request.url)
-        timings.noteFirstByte(configuration.clock.elapsed() - start, from: authority)
+        if response.onStored == nil { timings.noteFirstByte(configuration.clock.elapsed() - start, from: authority) }
         return (response, requestTime)
     }
 
@@ -292,7 +297,8 @@ final class Engine: Sendable {
         let start = clock.elapsed()
         do {
             let response = try await origin.send(request)
-            let (outcome, delay) = (OriginCounts.Outcome(status: response.head.status.code), clock.elapsed() - start)
+            let outcome = OriginCounts.Outcome(status: response.head.status.code)
+            let delay = response.onStored == nil ? clock.elapsed() - start : nil
             reporter.count { $0.origins.count(host) { $0.noteRequest(outcome, after: delay) } }
             awayHosts.noteAnswer(from: request.url.authority)
             return response

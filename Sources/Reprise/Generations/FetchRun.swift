@@ -98,7 +98,8 @@ struct FetchRun: Sendable {
         await engine.waitForTurn(interest, at: generation.url.authority)
         guard generation.claim(id), let range = generation.rest(of: id) else { return .done(reachedEnd: false) }
         let record = generation.record
-        let request = engine.impersonal(generation.request(for: id) ?? request, stored: record.fields)
+        var request = engine.impersonal(generation.request(for: id) ?? request, stored: record.fields)
+        request.errand?.hole = record.completeLength.map { range.lowerBound..<min(range.upperBound, $0) }
         let isRest = range.upperBound == .max || range.upperBound == record.completeLength
         let spec: RangeSpec? =
             record.rangesSupported == false ? nil : isRest ? .from(range.lowerBound) : .bounded(range)
@@ -188,14 +189,16 @@ struct FetchRun: Sendable {
         var isGivenBack = false
         let (startBytes, authority) = (writer.received, generation.url.authority)
         let isImported = request.source != nil
+        let hasArrived = source.response.onStored != nil
         defer {
-            // A file that is imported says nothing about the network, nor do bytes that have waited in the socket.
-            if !isImported, !isPaced {
+            // A file says nothing about the network, nor do bytes that have waited in the socket.
+            if !isImported, !hasArrived, !isPaced {
                 engine.timings.noteRate(bytes: writer.received - startBytes, in: reading, from: authority)
             }
         }
         while true {
-            let claim = cursor.rest == 0 ? nil : await engine.pace.admit(interest, atMost: cursor.rest)
+            let isHeld = cursor.rest != 0 && !hasArrived
+            let claim = isHeld ? await engine.pace.admit(interest, atMost: cursor.rest) : nil
             await engine.precedence.giveWay(interest, at: authority)
             let before = engine.clock.elapsed()
             let next = try await engine.pace.settling(claim) { try await body.next() }
@@ -211,6 +214,7 @@ struct FetchRun: Sendable {
             case .finished:
                 if cursor.position < source.placement.end ?? .max { body.cancel() }
                 _ = try? await body.next()
+                await settle(source, at: cursor.position, with: &writer)
                 return .done(reachedEnd: false)
             // What had arrived when the connection was given back is stored.
             case .pause where !isGivenBack: isGivenBack = await waitForDemand() == .givenBack
@@ -224,7 +228,16 @@ struct FetchRun: Sendable {
                 .originBodyTruncated, "The origin ended the body after \(cursor.position) of \(end) bytes.",
                 range: cursor.position..<end)
         }
+        await settle(source, at: cursor.position, with: &writer)
         return .done(reachedEnd: source.placement.end == nil || cursor.position == generation.record.completeLength)
+    }
+
+    /// Tells the client that it need not keep a body any more that had arrived: all of it is stored and recorded.
+    private func settle(_ source: FetchResponse, at position: Int64, with writer: inout ChunkWriter) async {
+        guard let onStored = source.response.onStored, position == source.placement.end, finish(&writer),
+            await generation.store.recorder.flush()
+        else { return }
+        onStored()
     }
 
     /// Waits until readers want more, or the connection was given back.

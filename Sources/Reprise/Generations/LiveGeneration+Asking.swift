@@ -40,7 +40,10 @@ extension LiveGeneration {
     /// The answer of the URL that the play's redirect led to; without one, the first URL must be asked.
     private func answerOfTarget(to question: Question) async throws -> (answer: Answer?, isUnreachable: Bool) {
         let first = engine.authorized(question.request)
-        guard let target = keptTarget, let request = target.request(for: first) else { return (nil, false) }
+        // The system follows redirects of a transfer in the background, which may begin long after this moment.
+        guard question.request.errand == nil, let target = keptTarget, let request = target.request(for: first) else {
+            return (nil, false)
+        }
         do {
             var (response, time) = try await engine.sendNow(
                 request, range: question.range, ifRange: question.ifRange, interest: question.interest,

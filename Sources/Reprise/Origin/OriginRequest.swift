@@ -37,6 +37,8 @@ public struct OriginRequest: Sendable {
     var key: CacheKey?
     /// Whether it is for a decryption key of a download, which is stored although the origin says `no-store`.
     var isForKey = false
+    /// Set for media of a download, which a ``BackgroundOrigin`` may transfer in the background.
+    package var errand: BackgroundErrand?
     /// Answers instead of the cache's origin, for a file that is imported.
     var source: FileOrigin?
     /// How long failures before the first byte are retried; `nil` for as long as ``RetryPolicy`` says.

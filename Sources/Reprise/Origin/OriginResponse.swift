@@ -15,6 +15,9 @@ public struct OriginResponse: Sendable {
     ///
     /// Not behind a parent, which stores the file under the URL that it was asked for.
     package var isTarget = true
+    /// Called when the whole body is stored and recorded, for a body that the client keeps until then; `nil` unless the
+    /// body had arrived before, so that its time and rate tell nothing about the network.
+    package var onStored: (@Sendable () -> Void)?
     /// The request that was answered, as it was sent before any redirect; `nil` unless the engine sent it.
     var asked: OriginRequest?
 

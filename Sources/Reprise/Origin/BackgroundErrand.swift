@@ -1,0 +1,29 @@
+import Primitives
+
+/// What a client that transfers in the background has to know of a request besides its fields.
+package struct BackgroundErrand: Sendable {
+    /// The run of a download to which the request belongs, the same in all copies.
+    private final class Run: Sendable {
+        let isOver = Mutex(false)
+    }
+
+    /// Stands for the title of the download, in later processes too; tells nothing of its URL.
+    package let title: String
+    /// Stands for the entry in the same way.
+    package let entry: String
+    /// The bytes that are missing, all of which will be asked for; `nil` where nothing is known of the representation,
+    /// or the whole is asked for.
+    package var hole: Range<Int64>?
+    private let run = Run()
+
+    /// Creates an errand.
+    package init(title: String, entry: String, hole: Range<Int64>? = nil) {
+        (self.title, self.entry, self.hole) = (title, entry, hole)
+    }
+
+    /// Whether the run has ended or was canceled: a request that still lingers begins no transfer for it any more.
+    package var isOver: Bool { run.isOver.withLock { $0 } }
+
+    /// The run has ended, or was canceled.
+    package func end() { run.isOver.withLock { $0 = true } }
+}

@@ -1,0 +1,18 @@
+/// A client whose transfers for downloads may go on while the program does not run.
+///
+/// It answers a request with an ``OriginRequest/errand`` when the transfer has ended, which may take hours; a request
+/// of the next process for the same bytes gets the same transfer. What has come belongs to the client until
+/// ``OriginResponse/onStored`` is called. The engine judges these responses as it judges all others.
+package protocol BackgroundOrigin: Origin {
+    /// Whether it does transfer in the background.
+    var isInBackground: Bool { get }
+
+    /// Ends the transfers for a title that is paused; what has come is kept.
+    func pauseTransfers(of title: String)
+
+    /// Ends the transfers for a title, and drops what has come: it is removed, or complete.
+    func forgetTransfers(of title: String)
+
+    /// Ends the transfers for all other titles than `running`, and drops what has come for all others than `titles`.
+    func keepTransfers(running: Set<String>, titles: Set<String>)
+}
