@@ -69,6 +69,31 @@ enum Failures {
             .originMisbehaved, "The response of \(url.authority) \(what) and cannot be used.", cause: cause)
     }
 
+    /// A transfer in the background that has ended without a response.
+    static func transfer(_ error: any Error, from url: ResourceURL) -> RepriseError {
+        meansNoRoom(error) ? keeping(error) : head(error, from: url)
+    }
+
+    /// What has come in the background and cannot be kept.
+    static func keeping(_ error: any Error) -> RepriseError {
+        let what = "What comes in the background cannot be kept on the disk"
+        return meansNoRoom(error)
+            ? RepriseError(.storageFull, "\(what): there is no room; free some.")
+            : RepriseError(.storageUnavailable, "\(what): the folder in the caches folder cannot be written.")
+    }
+
+    /// Whether the disk has no room for what comes, as the system says it of files and of transfers to files.
+    private static func meansNoRoom(_ error: any Error) -> Bool {
+        if let code = (error as? URLError)?.code {
+            return [.cannotCreateFile, .cannotOpenFile, .cannotWriteToFile, .cannotCloseFile, .cannotMoveFile]
+                .contains(code)
+        }
+        if (error as? CocoaError)?.code == .fileWriteOutOfSpace { return true }
+        let error = error as NSError
+        if error.domain == NSPOSIXErrorDomain, [ENOSPC, EDQUOT].contains(Int32(error.code)) { return true }
+        return (error.userInfo[NSUnderlyingErrorKey] as? any Error).map(meansNoRoom) ?? false
+    }
+
     private static func unreachable(_ url: ResourceURL, cause: URLError?) -> RepriseError {
         .originUnreachable(url.authority, cause: cause)
     }

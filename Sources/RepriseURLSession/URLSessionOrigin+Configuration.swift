@@ -28,6 +28,17 @@ extension URLSessionOrigin {
         /// `User-Agent` for requests without one; `nil`, the default, for the system's own.
         public var userAgent: String?
 
+        /// Identifies the app's background session, through which the media of downloads come also while the app is
+        /// suspended or not running; `nil`, the default, for no such session.
+        ///
+        /// Such as `com.example.app.downloads`; the same in each launch, and for one cache only. The system follows
+        /// redirects of these transfers by itself and sends all request fields on. A reader that wants a file while it
+        /// is transferred gets its bytes without the background session. Has no effect elsewhere than on Apple's
+        /// systems.
+        ///
+        /// Pass the system's events on with ``URLSessionOrigin/handleEvents(ofBackgroundSession:completion:)``.
+        public var backgroundIdentifier: String?
+
         #if canImport(Darwin)
             /// Whether networks that the system considers expensive, such as cellular ones, may be used; true by
             /// default.
@@ -48,6 +59,14 @@ extension URLSessionOrigin {
 
         /// The defaults.
         public init() {}
+
+        /// Keeps `request` off the networks that must not be used.
+        func restrict(_ request: inout URLRequest) {
+            #if canImport(Darwin)
+                if !allowsExpensiveNetworkAccess { request.allowsExpensiveNetworkAccess = false }
+                if !allowsConstrainedNetworkAccess { request.allowsConstrainedNetworkAccess = false }
+            #endif
+        }
     }
 }
 

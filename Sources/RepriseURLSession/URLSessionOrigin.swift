@@ -27,9 +27,28 @@ public final class URLSessionOrigin: Origin {
     private let configuration: Configuration
     private let session: URLSession
     let delegate: SessionDelegate
+    /// What transfers downloads in the background; `nil` for nothing.
+    let desk: TransferDesk?
 
     /// Creates a client and its session; opens no connection yet.
-    public init(configuration: Configuration = .init()) {
+    ///
+    /// With ``Configuration/backgroundIdentifier``, the media of downloads are transferred in the background.
+    public convenience init(configuration: Configuration = .init()) {
+        let desk = configuration.backgroundIdentifier.map { BackgroundDesks.shared.desk($0) }
+        self.init(configuration: configuration, desk: desk)
+    }
+
+    /// Creates a client with the defaults, whose downloads go on while the app does not run.
+    ///
+    /// The same as ``Configuration/backgroundIdentifier`` in a configuration.
+    public convenience init(backgroundDownloads identifier: String) {
+        var configuration = Configuration()
+        configuration.backgroundIdentifier = identifier
+        self.init(configuration: configuration)
+    }
+
+    init(configuration: Configuration, desk: TransferDesk?) {
+        self.desk = desk
         let delegate = SessionDelegate()
         let queue = OperationQueue()
         queue.underlyingQueue = delegate.queue
@@ -69,6 +88,7 @@ public final class URLSessionOrigin: Origin {
     /// re-encode), `originNotFound`, `originUnreachable`, `originNotTrusted`, `originTimedOut`, `originMisbehaved`,
     /// `originRedirectRefused`, `originForbidden` (App Transport Security) or `closed`; or `CancellationError`.
     public func send(_ request: OriginRequest) async throws -> OriginResponse {
+        if let response = try await transferred(request) { return response }
         var follower = RedirectFollower(request, limit: configuration.redirectLimit)
         while true {
             let sent = follower.request
@@ -82,6 +102,17 @@ public final class URLSessionOrigin: Origin {
             }
             await body.discard(upTo: Int64(Redirect.discardLimit))
             try Task.checkCancellation()
+        }
+    }
+
+    /// The response of a transfer in the background; `nil` if the request is not for one.
+    private func transferred(_ request: OriginRequest) async throws -> OriginResponse? {
+        let configuration = configuration
+        return try await desk?.answer(request) { request throws(RepriseError) in
+            var made = try URLRequest.make(request, userAgent: configuration.userAgent)
+            // The system's session may have been made before this client.
+            configuration.restrict(&made)
+            return made
         }
     }
 

@@ -1,0 +1,76 @@
+import Foundation
+import Reprise
+
+/// The folder in which responses lie that have come in the background, until the engine has stored them.
+///
+/// Beside each body lies its head, which is written first: a body without a head is none.
+struct ArrivalFolder: Sendable {
+    private let folder: URL
+
+    private static let (headExtension, bodyExtension) = ("json", "body")
+
+    /// Makes the folder, for this user only, as far as that is possible.
+    init(_ folder: URL) {
+        self.folder = folder
+        var attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+        #if canImport(Darwin)
+            // Transfers end while the device is locked.
+            attributes[.protectionKey] = FileProtectionType.completeUntilFirstUserAuthentication
+        #endif
+        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: attributes)
+    }
+
+    /// Where the body of a transfer lies.
+    func body(of record: TransferRecord) -> URL { file(record.id.uuidString, Self.bodyExtension) }
+
+    private func head(of record: TransferRecord) -> URL { file(record.id.uuidString, Self.headExtension) }
+
+    private func file(_ name: String, _ pathExtension: String) -> URL {
+        folder.appendingPathComponent(name).appendingPathExtension(pathExtension)
+    }
+
+    /// Takes over `file`.
+    ///
+    /// Throws ``RepriseError`` with code `storageFull` or `storageUnavailable`, and then nothing of it is kept.
+    func add(_ arrival: Arrival, from file: URL) throws(RepriseError) {
+        do {
+            try JSONEncoder().encode(arrival).write(to: head(of: arrival.record), options: .atomic)
+            try FileManager.default.moveItem(at: file, to: body(of: arrival.record))
+        } catch {
+            remove(arrival.record)
+            throw Failures.keeping(error)
+        }
+    }
+
+    /// Drops a response.
+    func remove(_ record: TransferRecord) {
+        // The head last: a body without one is never found again.
+        try? FileManager.default.removeItem(at: body(of: record))
+        try? FileManager.default.removeItem(at: head(of: record))
+    }
+
+    /// What an earlier process has left; drops what is not whole.
+    func arrivals() -> [Arrival] {
+        let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+        var arrivals: [Arrival] = []
+        var names: Set<String> = []
+        for file in files where file.pathExtension == Self.headExtension {
+            guard let data = try? Data(contentsOf: file),
+                let arrival = try? JSONDecoder().decode(Arrival.self, from: data),
+                Self.length(of: body(of: arrival.record)) == arrival.length
+            else { continue }
+            arrivals.append(arrival)
+            names.insert(arrival.record.id.uuidString)
+        }
+        for file in files where !names.contains(file.deletingPathExtension().lastPathComponent) {
+            try? FileManager.default.removeItem(at: file)
+        }
+        return arrivals
+    }
+
+    /// The length of a file; `nil` if there is none.
+    static func length(of file: URL) -> Int64? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+        return (attributes?[.size] as? NSNumber)?.int64Value
+    }
+}

@@ -1,0 +1,290 @@
+import Foundation
+import HTTPTypes
+import Primitives
+import Reprise
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Answers requests of downloads with transfers in the background.
+///
+/// A request for a hole begins the transfers that the hole needs and waits for the one that brings its first byte. A
+/// transfer is known by its record, so that the next process finds it: one that runs is joined, one that has come
+/// answers at once. What has come lies in a folder until the engine has stored it, and is dropped with its download if
+/// it is asked for no more.
+///
+/// A lock guards the table. The session and the folder are used, and waiters are woken, outside it.
+final class TransferDesk: Sendable {
+    /// Why a waiting request goes on.
+    private enum Wake: Sendable {
+        /// Something has changed.
+        case look
+        /// Its transfers were given up.
+        case givenUp
+        case failed(RepriseError)
+        case refused(Arrival, body: Data)
+    }
+
+    private typealias Continuation = CheckedContinuation<Wake, Never>
+
+    private struct State {
+        var table: TransferTable
+        var continuations: [TransferTable.Waiter: Continuation] = [:]
+
+        mutating func take(_ waiters: [TransferTable.Waiter]) -> [Continuation] {
+            waiters.compactMap { continuations.removeValue(forKey: $0) }
+        }
+    }
+
+    private let folder: ArrivalFolder
+    private let clock: CacheClock
+    private let largestTransfer: Int64
+    private let state: Mutex<State>
+    /// `nil` where there is none, and then nothing is answered.
+    private let session = Mutex<(any BackgroundSession)?>(nil)
+    private let preparation = Once()
+    /// Called when all that happened while the program did not run is stored.
+    private let onSettled: @Sendable () -> Void
+    /// Longest time after the system has told all: it gives a program about 30 s.
+    private static let settlingTime = Duration.seconds(20)
+
+    init(
+        folder: URL, clock: CacheClock = .system, largestTransfer: Int64 = TransferPlan.largestTransfer,
+        onSettled: @escaping @Sendable () -> Void = {}
+    ) {
+        self.folder = ArrivalFolder(folder)
+        (self.clock, self.largestTransfer, self.onSettled) = (clock, largestTransfer, onSettled)
+        state = Mutex(State(table: TransferTable(self.folder.arrivals())))
+    }
+
+    /// Takes the session, which tells this desk what it does.
+    func attach(_ session: any BackgroundSession) { self.session.withLock { $0 = session } }
+
+    /// Whether there is a session.
+    var isInBackground: Bool { currentSession != nil }
+
+    private var currentSession: (any BackgroundSession)? { session.withLock { $0 } }
+
+    // MARK: - Requests
+
+    /// Answers a request of a download when its bytes have come; `nil` if it must be sent while the program runs.
+    ///
+    /// `make` makes the system's request of one of the engine's. Throws what `make` throws, the error with which the
+    /// transfer has ended, or `CancellationError`.
+    func answer(
+        _ request: OriginRequest, make: (OriginRequest) throws(RepriseError) -> URLRequest
+    ) async throws -> OriginResponse? {
+        guard let session = currentSession, let ask = TransferAsk(request), let interest = request.interest,
+            let errand = request.errand
+        else { return nil }
+        await prepare(session)
+        while true {
+            try Task.checkCancellation()
+            guard let demand = interest.demand, !errand.isOver else { throw CancellationError() }
+            guard demand == .download else {
+                // A viewer waits for these bytes.
+                giveUp { $0.isOf(ask) }
+                return nil
+            }
+            if let response = response(to: ask, request) { return response }
+            switch try await wait(for: ask, request, interest, make: make) {
+            case .look: continue
+            case .givenUp: throw CancellationError()
+            case .failed(let error): throw error
+            case .refused(let arrival, let body):
+                var response = OriginResponse(
+                    head: arrival.head, url: arrival.source ?? request.url, body: ErrorPage(body))
+                response.onStored = {}
+                return response
+            }
+        }
+    }
+
+    private func response(to ask: TransferAsk, _ request: OriginRequest) -> OriginResponse? {
+        let (arrival, useless) = state.withLock { state in
+            let arrival = state.table.arrival(for: ask)
+            return (arrival, arrival.map { state.table.answered(ask, by: $0) } ?? [])
+        }
+        guard let arrival, let (head, part) = arrival.answer(to: ask) else { return nil }
+        defer { if !useless.isEmpty { drop(useless) } }
+        let isLast = part.upperBound == arrival.length
+        let body = ArrivedBody(folder.body(of: arrival.record), part: part, from: request.url.authority) {
+            [weak self] in self?.drop([arrival.record])
+        }
+        var response = OriginResponse(head: head, url: arrival.source ?? request.url, body: body)
+        response.onStored = { [weak self] in if isLast { self?.drop([arrival.record]) } }
+        return response
+    }
+
+    /// Begins the transfers that are missing, and waits until one that matters has ended, or the interest changes.
+    private func wait(
+        for ask: TransferAsk, _ request: OriginRequest, _ interest: RequestInterest,
+        make: (OriginRequest) throws(RepriseError) -> URLRequest
+    ) async throws -> Wake {
+        let time = Int64(clock.now())
+        let made = try make(request)
+        let waiter = state.withLock { $0.table.makeWaiter() }
+        let observer = interest.observe { [weak self] in self?.wake(waiter) }
+        defer { interest.forget(observer) }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let records = state.withLock { state -> [TransferRecord]? in
+                    guard !Task.isCancelled, interest.demand == .download, request.errand?.isOver == false,
+                        let records = state.table.wait(waiter, for: ask, at: time, largest: largestTransfer)
+                    else { return nil }
+                    state.continuations[waiter] = continuation
+                    return records
+                }
+                guard let records else { return continuation.resume(returning: .look) }
+                for record in records { start(record, made) }
+            }
+        } onCancel: {
+            wake(waiter)
+        }
+    }
+
+    private func start(_ record: TransferRecord, _ request: URLRequest) {
+        guard let session = currentSession else { return }
+        let number = session.start(record.request(from: request), description: record.description)
+        if !state.withLock({ $0.table.began(record, as: number) }) { session.cancel(number) }
+    }
+
+    private func wake(_ waiter: TransferTable.Waiter) {
+        let continuations = state.withLock { state in
+            state.table.leave(waiter)
+            return state.take([waiter])
+        }
+        for continuation in continuations { continuation.resume(returning: .look) }
+    }
+
+    /// Learns which transfers of earlier processes have not ended, once.
+    private func prepare(_ session: any BackgroundSession) async {
+        await preparation.perform { [weak self] in
+            let found = await session.transfers().map {
+                (number: $0.number, record: TransferRecord(description: $0.description))
+            }
+            guard let self else { return }
+            for number in state.withLock({ $0.table.learned(found) }) { session.cancel(number) }
+        }
+    }
+
+    // MARK: - What downloads want
+
+    func pauseTransfers(of title: String) { giveUp { $0.title == title } }
+
+    func forgetTransfers(of title: String) {
+        giveUp { $0.title == title }
+        drop(state.withLock { $0.table.arrived { $0.title == title } })
+    }
+
+    func keepTransfers(running: Set<String>, titles: Set<String>) {
+        state.withLock { $0.table.keep(running: running, titles: titles) }
+        giveUp { !running.contains($0.title) }
+        drop(state.withLock { $0.table.arrived { !titles.contains($0.title) } })
+        guard let session = currentSession else { return }
+        // Those of earlier processes end, also if nothing is asked.
+        Task { [weak self] in await self?.prepare(session) }
+    }
+
+    private func giveUp(where isMeant: (TransferRecord) -> Bool) {
+        let (numbers, continuations) = state.withLock { state in
+            let (numbers, waiters) = state.table.giveUp(where: isMeant)
+            return (numbers, state.take(waiters))
+        }
+        for number in numbers { currentSession?.cancel(number) }
+        for continuation in continuations { continuation.resume(returning: .givenUp) }
+    }
+
+    private func drop(_ records: [TransferRecord]) {
+        // From here on it answers nothing.
+        let isSettled = state.withLock { $0.table.drop(records) }
+        for record in records { folder.remove(record) }
+        if isSettled { onSettled() }
+    }
+}
+
+// MARK: - The session
+
+extension TransferDesk: BackgroundSessionDelegate {
+    func arrived(_ description: String?, response: URLResponse?, asked: URL?, file: URL) {
+        guard let (record, url) = transfer(description, asked) else { return }
+        do throws(RepriseError) {
+            guard let response, let length = ArrivalFolder.length(of: file) else {
+                throw .originBodyTruncated(url.authority, cause: nil)
+            }
+            let head = try ResponseHead(response, to: OriginRequest(url: url)).response
+            let source = response.url.flatMap { try? ResourceURL($0.absoluteString) } ?? url
+            let verdict = try TransferVerdict.judge(
+                record, head, length: length, from: url, leavesTLS: url.scheme == .https && source.scheme != .https)
+            take(Arrival(record, verdict, head, from: source, length: length), file)
+        } catch {
+            fail(record, .failed(error))
+        }
+    }
+
+    private func take(_ arrival: Arrival, _ file: URL) {
+        let record = arrival.record
+        guard arrival.verdict != .refusal else {
+            // It answers those that wait; later it would be old.
+            let body = try? FileHandle(forReadingFrom: file).read(upToCount: OriginRefusal.maximumBody)
+            return fail(record, .refused(arrival, body: body ?? Data()))
+        }
+        guard state.withLock({ $0.table.isWanted(record) }) else { return }
+        do throws(RepriseError) { try folder.add(arrival, from: file) } catch { return fail(record, .failed(error)) }
+        let continuations = state.withLock { state in state.table.arrived(arrival).map { state.take($0) } }
+        guard let continuations else { return folder.remove(record) }
+        for continuation in continuations { continuation.resume(returning: .look) }
+    }
+
+    private func fail(_ record: TransferRecord, _ wake: Wake) {
+        let continuations = state.withLock { state in state.take(state.table.failed(record)) }
+        for continuation in continuations { continuation.resume(returning: wake) }
+    }
+
+    func ended(_ description: String?, asked: URL?, error: (any Error)?) {
+        guard let (record, url) = transfer(description, asked) else { return }
+        // Without an error its response has come before, as a rule, and this is no news.
+        let failure = error.map { Failures.transfer($0, from: url) }
+        fail(record, .failed(failure ?? .originBodyTruncated(url.authority, cause: nil)))
+    }
+
+    /// The transfer that the system speaks of; `nil` if it is none of this kind.
+    ///
+    /// One without a URL has failed: nothing can be done with its bytes.
+    private func transfer(_ description: String?, _ asked: URL?) -> (record: TransferRecord, url: ResourceURL)? {
+        guard let record = TransferRecord(description: description) else { return nil }
+        guard let asked, let url = try? ResourceURL(asked.absoluteString) else {
+            let what = "The system has lost the URL of a transfer in the background."
+            fail(record, .failed(RepriseError(.originUnreachable, what)))
+            return nil
+        }
+        return (record, url)
+    }
+
+    func allWasTold() {
+        if state.withLock({ $0.table.allWasTold() }) { return onSettled() }
+        Task { [weak self, clock] in
+            try? await clock.awake.sleep(Self.settlingTime)
+            guard let self, state.withLock({ $0.table.takeSettled(isOverdue: true) }) else { return }
+            onSettled()
+        }
+    }
+}
+
+/// The body of an error.
+private final class ErrorPage: OriginBody {
+    private let rest: Mutex<Data>
+
+    init(_ data: Data) { rest = Mutex(data) }
+
+    func next() async throws -> (any ByteChunk)? {
+        let data = rest.withLock { rest in
+            defer { rest = Data() }
+            return rest
+        }
+        return data.isEmpty ? nil : DataChunk(data)
+    }
+
+    func cancel() { rest.withLock { $0 = Data() } }
+}

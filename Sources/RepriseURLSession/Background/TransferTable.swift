@@ -1,0 +1,204 @@
+import Foundation
+
+/// What is known of transfers in the background, and which requests wait for them: decisions only, without the session,
+/// files and tasks.
+struct TransferTable: Sendable {
+    /// Stands for a request that waits.
+    typealias Waiter = UInt64
+
+    /// A transfer that has not ended.
+    private struct Running {
+        let record: TransferRecord
+        /// `nil` until the session has begun it.
+        var number: Int?
+    }
+
+    private var running: [UUID: Running] = [:]
+    private var arrivals: [UUID: Arrival] = [:]
+    private var waiters: [Waiter: TransferAsk] = [:]
+    private var lastWaiter: Waiter = 0
+    /// Transfers of earlier processes whose end was told before it was known that they ran; `nil` once it is known what
+    /// runs.
+    private var endedEarly: Set<UUID>? = []
+    /// Arrivals that have said that a file has changed, which is said once.
+    private var told: Set<UUID> = []
+    /// Titles whose transfers of earlier processes go on, and titles of which those that have come are kept; `nil`
+    /// before the cache has said so.
+    private var kept: (running: Set<String>, titles: Set<String>)?
+    private var wasAllTold = false
+
+    /// Begins with what an earlier process has left.
+    init(_ arrivals: [Arrival] = []) {
+        for arrival in arrivals { self.arrivals[arrival.record.id] = arrival }
+    }
+
+    // MARK: - Requests
+
+    /// What answers a request; of several, the one that brings most.
+    ///
+    /// One that only shows that the file has changed answers if no other one does, and once: it would replace what has
+    /// been stored since.
+    func arrival(for ask: TransferAsk) -> Arrival? {
+        arrivals.values
+            .filter { $0.answer(to: ask) != nil && !($0.showsChange(to: ask) && told.contains($0.record.id)) }
+            .max { reach($0, ask) < reach($1, ask) }
+    }
+
+    private func reach(_ arrival: Arrival, _ ask: TransferAsk) -> Int64 {
+        arrival.showsChange(to: ask) ? -1 : arrival.range?.upperBound ?? 0
+    }
+
+    /// The arrival answers a request; returns records of those that are of no use afterwards.
+    mutating func answered(_ ask: TransferAsk, by arrival: Arrival) -> [TransferRecord] {
+        guard arrival.showsChange(to: ask) else { return [] }
+        told.insert(arrival.record.id)
+        return arrivals.values.filter { $0.verdict == .changed && $0.record.isOf(ask) }.map(\.record)
+    }
+
+    /// Records of the transfers that a request needs besides those that run or have come.
+    private func missing(for ask: TransferAsk, at time: Int64, largest: Int64) -> [TransferRecord] {
+        let alike = running.values.map(\.record).filter { $0.isOf(ask) }
+        guard let hole = ask.hole else {
+            return alike.isEmpty ? [TransferRecord(for: ask, range: nil, begun: time)] : []
+        }
+        let arrived = arrivals.values
+            .filter { $0.record.entry == ask.entry && $0.validator == ask.validator }.compactMap(\.range)
+        return TransferPlan.transfers(for: hole, underWay: alike.compactMap(\.range) + arrived, largest: largest)
+            .map { TransferRecord(for: ask, range: $0, begun: time) }
+    }
+
+    /// A number for a request that may wait.
+    mutating func makeWaiter() -> Waiter {
+        lastWaiter += 1
+        return lastWaiter
+    }
+
+    /// A request waits; returns the transfers to begin for it, or `nil` if it must look again, because what it would
+    /// wait for has come.
+    ///
+    /// While it waits, a transfer runs that should bring its first byte. Therefore this is one step: a transfer that
+    /// ends between the question what is missing and the wait would wake nothing.
+    mutating func wait(_ waiter: Waiter, for ask: TransferAsk, at time: Int64, largest: Int64) -> [TransferRecord]? {
+        guard arrival(for: ask) == nil else { return nil }
+        let new = missing(for: ask, at: time, largest: largest)
+        waiters[waiter] = ask
+        for record in new { running[record.id] = Running(record: record) }
+        return new
+    }
+
+    /// A request waits no more.
+    mutating func leave(_ waiter: Waiter) { waiters[waiter] = nil }
+
+    /// The session has begun a transfer under a number; false if it must be canceled, because it was given up by then.
+    mutating func began(_ record: TransferRecord, as number: Int) -> Bool {
+        running[record.id]?.number = number
+        return running[record.id] != nil
+    }
+
+    // MARK: - What the session tells
+
+    /// The session has these transfers; returns the numbers of those that must be canceled.
+    mutating func learned(_ found: [(number: Int, record: TransferRecord?)]) -> [Int] {
+        let ended = endedEarly ?? []
+        endedEarly = nil
+        var unwanted: [Int] = []
+        for (number, record) in found {
+            guard let record else {
+                unwanted.append(number)
+                continue
+            }
+            // The process was killed after it had taken over the file, and before the system learned that.
+            if ended.contains(record.id) || arrivals[record.id] != nil { continue }
+            if kept?.running.contains(record.title) ?? true {
+                running[record.id] = Running(record: record, number: number)
+            } else {
+                unwanted.append(number)
+            }
+        }
+        return unwanted
+    }
+
+    /// Whether the app keeps what has come: not if it was told before, and not if it was given up.
+    func isWanted(_ record: TransferRecord) -> Bool {
+        guard arrivals[record.id] == nil else { return false }
+        if running[record.id] != nil { return true }
+        guard endedEarly != nil else { return false }
+        return kept?.titles.contains(record.title) ?? true
+    }
+
+    /// A response has come and lies in the folder; returns the requests that look again, or `nil` if it was given up in
+    /// the meantime and has to go.
+    mutating func arrived(_ arrival: Arrival) -> [Waiter]? {
+        guard isWanted(arrival.record) else { return nil }
+        _ = end(arrival.record)
+        arrivals[arrival.record.id] = arrival
+        return takeWaiters { $0.entry == arrival.record.entry }
+    }
+
+    /// A transfer has ended and brought nothing to keep; returns the requests that are told.
+    mutating func failed(_ record: TransferRecord) -> [Waiter] {
+        // One that is not known to run was given up, and others may have begun in its place.
+        end(record) ? takeWaiters { record.concerns($0) } : []
+    }
+
+    private mutating func end(_ record: TransferRecord) -> Bool {
+        if running.removeValue(forKey: record.id) != nil { return true }
+        endedEarly?.insert(record.id)
+        return false
+    }
+
+    private mutating func takeWaiters(where isMeant: (TransferAsk) -> Bool) -> [Waiter] {
+        let meant = waiters.filter { isMeant($0.value) }.keys.sorted()
+        for waiter in meant { waiters[waiter] = nil }
+        return meant
+    }
+
+    // MARK: - What downloads want
+
+    /// Says which titles of an earlier process go on, and of which what has come is kept.
+    mutating func keep(running: Set<String>, titles: Set<String>) { kept = (running, titles) }
+
+    /// Gives transfers up; returns their numbers, which must be canceled, and the requests that wait for some of them.
+    mutating func giveUp(where isMeant: (TransferRecord) -> Bool) -> (numbers: [Int], waiters: [Waiter]) {
+        let meant = running.values.filter { isMeant($0.record) }
+        for transfer in meant { running[transfer.record.id] = nil }
+        let waiters = takeWaiters { ask in meant.contains { $0.record.isOf(ask) } }
+        return (meant.compactMap(\.number), waiters)
+    }
+
+    /// Records of what has come.
+    func arrived(where isMeant: (TransferRecord) -> Bool) -> [TransferRecord] {
+        arrivals.values.map(\.record).filter(isMeant)
+    }
+
+    /// What has come is stored, or of no use; returns whether that settles all that the system has told.
+    mutating func drop(_ records: [TransferRecord]) -> Bool {
+        for record in records {
+            arrivals[record.id] = nil
+            told.remove(record.id)
+        }
+        return takeSettled()
+    }
+
+    /// The system has told all; returns whether that is settled.
+    mutating func allWasTold() -> Bool {
+        wasAllTold = true
+        return takeSettled()
+    }
+
+    /// Whether all that was told is stored, or the time for it is over; true once.
+    mutating func takeSettled(isOverdue: Bool = false) -> Bool {
+        guard wasAllTold, isOverdue || arrivals.isEmpty else { return false }
+        wasAllTold = false
+        return true
+    }
+}
+
+extension TransferRecord {
+    /// Whether it is to bring the first byte that `ask` waits for.
+    fileprivate func concerns(_ ask: TransferAsk) -> Bool {
+        guard isOf(ask) else { return false }
+        guard let range, let hole = ask.hole else { return true }
+        return range.contains(hole.lowerBound)
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import Reprise
+
+extension URLSessionOrigin {
+    /// Passes on what the system tells an app that it has launched, or woken, because background downloads have come.
+    ///
+    /// Call it in the app delegate's `application(_:handleEventsForBackgroundURLSession:completionHandler:)`:
+    ///
+    /// ```swift
+    /// URLSessionOrigin.handleEvents(ofBackgroundSession: identifier, completion: completionHandler)
+    /// ```
+    /// Calls `completion` once, on the main actor, when all that has come is in the cache, at the latest 20 s after the
+    /// system has told all: what is not in the cache by then waits for it. The app opens its cache as on every launch.
+    /// Only for the identifier of a client of this kind: leave other sessions to the code that made them. On other
+    /// systems than Apple's `completion` is called at once.
+    @MainActor public static func handleEvents(
+        ofBackgroundSession identifier: String, completion: @escaping () -> Void
+    ) {
+        SystemEvents.shared.add(completion, for: identifier)
+        _ = BackgroundDesks.shared.desk(identifier)
+        #if !canImport(Darwin)
+            SystemEvents.shared.finish(identifier)
+        #endif
+    }
+}
+
+extension URLSessionOrigin: BackgroundOrigin {
+    package var isInBackground: Bool { desk?.isInBackground ?? false }
+
+    package func pauseTransfers(of title: String) { desk?.pauseTransfers(of: title) }
+
+    package func forgetTransfers(of title: String) { desk?.forgetTransfers(of: title) }
+
+    package func keepTransfers(running: Set<String>, titles: Set<String>) {
+        desk?.keepTransfers(running: running, titles: titles)
+    }
+}

@@ -1,0 +1,396 @@
+import Foundation
+import Primitives
+import Reprise
+import RepriseTesting
+import TestLimits
+import Testing
+
+@testable import RepriseURLSession
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The whole way of a download in the background: a real origin, a real store, and a service in the place of the
+/// system's that outlives the process.
+@Suite("Background downloads", .limit(minutes: 2))
+struct BackgroundDownloadTests {
+    private static let length: Int64 = 5_000_000
+
+    private func expectWhole(
+        _ path: String, in cache: MediaCache, of app: AppRun, length: Int64 = length, seed: UInt64 = 1
+    )
+        async throws
+    {
+        let stored = try await cache.storedBytes(of: app.origin.url(path))
+        #expect(stored == TestPattern.bytes(in: 0..<length, seed: seed))
+    }
+
+    /// All bytes came once.
+    private func expectOnce(_ path: String, of app: AppRun, length: Int64 = length) async {
+        let counters = await app.origin.settledSnapshot()[path]
+        #expect(counters.bodyBytesSent == length)
+        #expect(counters.bytesSentMoreThanOnce == 0)
+    }
+
+    /// All downloads come to their end, and nothing is left of their transfers.
+    private func expectDone(_ cache: MediaCache, of app: AppRun) async {
+        await cache.downloadsAreDone()
+        await expectNothingIsLeft(of: app)
+    }
+
+    private func expectNothingIsLeft(of app: AppRun) async {
+        await eventually { app.arrivedFiles.isEmpty && app.service.count == 0 }
+        #expect(app.arrivedFiles.isEmpty)
+        #expect(app.service.count == 0)
+    }
+
+    @Test(arguments: [false, true]) func aDownloadComesInPartsAndOnce(isEncrypted: Bool) async throws {
+        let key = try #require(KeyFile.key(hexadecimal: String(repeating: "5a", count: 32)))
+        try await AppRun.run(configure: { $0.encryption = isEncrypted ? CacheEncryption(key: key) : nil }) { app in
+            app.publish("/film", length: Self.length)
+            try await app.launch { cache in
+                try await app.download("/film", in: cache)
+                await expectDone(cache, of: app)
+                try await expectWhole("/film", in: cache, of: app)
+            }
+            await expectOnce("/film", of: app)
+            let requests = app.service.requests
+            #expect(
+                requests.map { $0.value(forHTTPHeaderField: "Range") } == [
+                    "bytes=65536-1114111", "bytes=1114112-2162687", "bytes=2162688-3211263", "bytes=3211264-4259839",
+                    "bytes=4259840-4999999",
+                ])
+            #expect(requests.allSatisfy { $0.value(forHTTPHeaderField: "If-Match") == "\"v1\"" })
+            #expect(requests.allSatisfy { $0.value(forHTTPHeaderField: "If-Range") == nil })
+            // Only a look came otherwise.
+            let first = try #require(app.origin.snapshot["/film"].requests.first)
+            #expect(first.range == "bytes=0-65535")
+        }
+    }
+
+    @Test(arguments: 1...6 as ClosedRange<UInt64>)
+    func whatComesWhileTheAppIsGoneIsStoredByTheNextLaunch(seed: UInt64) async throws {
+        try await AppRun.run(seed: seed, tellsTwice: seed.isMultiple(of: 2)) { app in
+            app.publish("/film", length: Self.length)
+            app.service.hold()
+            try await app.launch { cache in
+                try await app.download("/film", in: cache)
+                await eventually { app.service.count >= 5 }
+            }
+            app.service.release()
+            await eventually { app.service.isIdle }
+            let requests = app.origin.snapshot.requestCount
+            try await app.launch { cache in
+                await expectDone(cache, of: app)
+                try await expectWhole("/film", in: cache, of: app)
+                await eventually { app.settled.withLock { $0 } >= 2 }
+            }
+            await expectOnce("/film", of: app)
+            #expect(app.origin.snapshot.requestCount == requests)
+            // Once for each launch.
+            #expect(app.settled.withLock { $0 } == 2)
+        }
+    }
+
+    @Test func transfersThatStillRunAreJoinedByTheNextLaunch() async throws {
+        try await AppRun.run { app in
+            app.publish("/film", length: Self.length)
+            app.service.hold()
+            try await app.launch { cache in
+                try await app.download("/film", in: cache)
+                await eventually { app.service.count >= 5 }
+            }
+            try await app.launch { cache in
+                await eventually { if case .running = await cache.download()?.state { true } else { false } }
+                app.service.release()
+                await expectDone(cache, of: app)
+            }
+            #expect(app.service.requests.count == 5)
+            await expectOnce("/film", of: app)
+        }
+    }
+
+    @Test("a process that is killed between two transfers loses nothing", arguments: 1...4)
+    func killsLoseNothing(stored: Int) async throws {
+        try await AppRun.run { app in
+            app.publish("/film", length: Self.length)
+            app.service.hold()
+            var next: AppRun?
+            try await app.launch { cache in
+                try await app.download("/film", in: cache)
+                await eventually { app.service.count >= 5 }
+                app.service.release(first: stored)
+                await eventually { (await cache.download()?.storedBytes ?? 0) >= 65_536 + Int64(stored) << 20 }
+                await eventually { app.arrivedFiles.isEmpty }
+                next = try app.killed()
+            }
+            let again = try #require(next)
+            defer { again.directory.remove() }
+            again.service.release()
+            try await again.launch { cache in
+                await expectDone(cache, of: again)
+                try await expectWhole("/film", in: cache, of: again)
+            }
+            #expect(app.service.requests.count == 5)
+            await expectOnce("/film", of: again)
+        }
+    }
+
+    @Test("a process that is killed before it has stored what came finds it again")
+    func whatCameBeforeAKillIsFoundAgain() async throws {
+        try await AppRun.run { app in
+            app.publish("/film", length: Self.length)
+            app.service.hold()
+            try await app.launch { cache in
+                try await app.download("/film", in: cache)
+                await eventually { app.service.count >= 5 }
+            }
+            app.service.release()
+            await eventually { app.service.isIdle }
+            // A launch in which no cache is opened: only what comes is kept.
+            let desk = TransferDesk(folder: app.arrivals)
+            app.service.connect(desk)
+            await eventually { app.arrivedFiles.count >= 5 }
+            app.service.disconnect()
+            try await app.launch { cache in await expectDone(cache, of: app) }
+            await expectOnce("/film", of: app)
+        }
+    }
+
+    @Test("a process that is killed after it has stored all, and before what came was dropped, leaves nothing for ever")
+    func whatWasStoredBeforeAKillIsDropped() async throws {
+        try await AppRun.run { app in
+            app.publish("/film", length: Self.length)
+            app.service.hold()
+            try await app.launch { cache in
+                try await app.download("/film", in: cache)
+                await eventually { app.service.count >= 5 }
+            }
+            app.service.release()
+            await eventually { app.service.isIdle }
+            let desk = TransferDesk(folder: app.arrivals)
+            app.service.connect(desk)
+            await eventually { app.arrivedFiles.count >= 5 }
+            app.service.disconnect()
+            let copy = app.arrivals.appendingPathExtension("copy")
+            try FileManager.default.copyItem(at: app.arrivals, to: copy)
+            try await app.launch { cache in await expectDone(cache, of: app) }
+            try FileManager.default.removeItem(at: app.arrivals)
+            try FileManager.default.moveItem(at: copy, to: app.arrivals)
+            #expect(app.arrivedFiles.count == 5)
+            try await app.launch { cache in await expectDone(cache, of: app) }
+            await expectOnce("/film", of: app)
+        }
+    }
+
+    @Test("a file that changes while the app is gone is stored as the new one, and never as a mixture")
+    func aChangedFileIsNeverMixed() async throws {
+        try await AppRun.run { app in
+            app.publish("/film", length: Self.length)
+            app.service.hold()
+            try await app.launch { cache in
+                try await app.download("/film", in: cache)
+                await eventually { app.service.count >= 5 }
+                app.service.release(first: 2)
+                await eventually { (await cache.download()?.storedBytes ?? 0) >= 2_000_000 }
+            }
+            app.publish("/film", length: 4_000_000, seed: 2, etag: "\"v2\"")
+            app.service.release()
+            await eventually { app.service.isIdle }
+            try await app.launch { cache in
+                await expectDone(cache, of: app)
+                try await expectWhole("/film", in: cache, of: app, length: 4_000_000, seed: 2)
+            }
+            // No transfer for the old file has brought the new one.
+            let sent = await app.origin.settledSnapshot()["/film"].bodyBytesSent
+            #expect(sent < 65_536 + 2 << 20 + 4_100_000)
+        }
+    }
+
+    @Test("RFC 9110 §13.1.1: an origin that sends parts of the new file in spite of If-Match")
+    func anOriginThatIgnoresConditionsIsNotTrusted() async throws {
+        try await AppRun.run(dropsConditions: true) { app in
+            app.publish("/film", length: Self.length)
+            app.service.hold()
+            try await app.launch { cache in
+                try await app.download("/film", in: cache)
+                await eventually { app.service.count >= 5 }
+            }
+            app.publish("/film", length: Self.length, seed: 2, etag: "\"v2\"")
+            app.service.release()
+            await eventually { app.service.isIdle }
+            try await app.launch { cache in
+                await expectDone(cache, of: app)
+                try await expectWhole("/film", in: cache, of: app, seed: 2)
+            }
+        }
+    }
+
+    @Test func anOriginWithoutRangesOrValidatorsIsDownloadedAsAWhole() async throws {
+        try await AppRun.run { app in
+            app.publish("/film", length: Self.length, etag: nil) {
+                $0.ignoresRange = true
+                $0.acceptRanges = nil
+            }
+            try await app.launch { cache in
+                try await app.download("/film", in: cache)
+                await expectDone(cache, of: app)
+                try await expectWhole("/film", in: cache, of: app)
+            }
+        }
+    }
+
+    @Test func aPlayerDoesNotWaitForATransfer() async throws {
+        try await AppRun.run { app in
+            app.publish("/film", length: Self.length)
+            app.service.hold()
+            try await app.launch { cache in
+                try await app.download("/film", in: cache)
+                await eventually { app.service.count >= 5 }
+                let read = try await cache.resource(for: app.origin.url("/film")).read(.bounded(60_000..<300_000))
+                var bytes: [UInt8] = []
+                while let more = try await read.nextBytes() { bytes += more }
+                #expect(bytes == TestPattern.bytes(in: 60_000..<300_000, seed: 1))
+                app.service.release()
+                await expectDone(cache, of: app)
+                try await expectWhole("/film", in: cache, of: app)
+            }
+        }
+    }
+
+    @Test func aPauseEndsTransfersAndARemovalDropsWhatHasCome() async throws {
+        try await AppRun.run { app in
+            app.publish("/film", length: Self.length)
+            app.service.hold()
+            try await app.launch { cache in
+                let key = try cache.resource(for: app.origin.url("/film")).key
+                try await app.download("/film", in: cache)
+                await eventually { app.service.count >= 5 }
+                try await cache.downloads.pause(key)
+                await eventually { app.service.count == 0 }
+                #expect(app.origin.snapshot.requestCount == 1)
+                try await cache.downloads.resume(key)
+                await eventually { app.service.count >= 5 }
+                // Not the first one, so that it lies there.
+                app.service.release(last: 1)
+                await eventually { app.arrivedFiles.count >= 1 }
+                try await cache.downloads.remove(key)
+                await eventually { app.service.count == 0 }
+                await eventually { app.arrivedFiles.isEmpty }
+            }
+        }
+    }
+
+    @Test func aNewLaunchEndsTheTransfersOfWhatIsNoDownload() async throws {
+        try await AppRun.run { app in
+            app.publish("/film", length: Self.length)
+            app.service.hold()
+            try await app.launch { cache in
+                try await app.download("/film", in: cache)
+                await eventually { app.service.count >= 5 }
+                // The system is not told: the process is gone before.
+                app.service.disconnect()
+            }
+            try FileManager.default.removeItem(atPath: app.store)
+            try await app.launch { _ in await eventually { app.service.count == 0 } }
+            #expect(app.origin.snapshot.requestCount == 1)
+        }
+    }
+
+    @Test func aRefusalIsTheDownloadsError() async throws {
+        try await AppRun.run { app in
+            app.publish("/film", length: Self.length)
+            app.service.hold()
+            try await app.launch { cache in
+                try await app.download("/film", in: cache)
+                await eventually { app.service.count >= 5 }
+                app.origin.removeResource(at: "/film")
+                app.service.release()
+                await eventually { if case .failed = await cache.download()?.state { true } else { false } }
+                let error = try #require(await cache.download()?.state.error)
+                #expect(error.code == .originRefused)
+                #expect(error.refusal?.head.status.code == 404)
+                await expectNothingIsLeft(of: app)
+            }
+        }
+    }
+
+    @Test func aLostNetworkIsWaitedFor() async throws {
+        try await AppRun.run(configure: { $0.retry.attempts = 0 }) { app in
+            app.publish("/film", length: Self.length)
+            app.service.hold()
+            try await app.launch { cache in
+                let key = try cache.resource(for: app.origin.url("/film")).key
+                try await app.download("/film", in: cache)
+                await eventually { app.service.count >= 5 }
+                app.service.failAll(.notConnectedToInternet)
+                await eventually {
+                    if case .waiting(.network, _) = await cache.download()?.state { true } else { false }
+                }
+                app.service.release()
+                try await cache.downloads.resume(key)
+                await expectDone(cache, of: app)
+            }
+            await expectOnce("/film", of: app)
+        }
+    }
+
+    @Test func manyDownloadsAreTransferredTogether() async throws {
+        try await AppRun.run { app in
+            app.service.hold()
+            let paths = (0..<12).map { "/episode\($0)" }
+            for (number, path) in paths.enumerated() { app.publish(path, length: 700_000, seed: UInt64(number)) }
+            try await app.launch { cache in
+                for path in paths { try await app.download(path, in: cache) }
+                await eventually { app.service.count >= paths.count }
+            }
+            app.service.release()
+            await eventually { app.service.isIdle }
+            try await app.launch { cache in
+                await expectDone(cache, of: app)
+                for (number, path) in paths.enumerated() {
+                    try await expectWhole(path, in: cache, of: app, length: 700_000, seed: UInt64(number))
+                }
+            }
+            for path in paths { await expectOnce(path, of: app, length: 700_000) }
+        }
+    }
+
+    @Test("launches, changes and reads in any order", arguments: 1...12 as ClosedRange<UInt64>)
+    func nothingIsMixedWhateverHappens(seed: UInt64) async throws {
+        try await AppRun.run(seed: seed, tellsTwice: seed.isMultiple(of: 3), largestTransfer: 300_000) { app in
+            var generator = SeededGenerator(seed: seed)
+            var version: UInt64 = 1
+            func publish() { app.publish("/film", length: 2_000_000, seed: version, etag: "\"v\(version)\"") }
+            publish()
+            app.service.hold()
+            for round in 0..<6 {
+                try await app.launch { cache in
+                    if round == 0 { try await app.download("/film", in: cache) }
+                    app.service.release(first: Int.random(in: 0...4, using: &generator))
+                    for _ in 0..<Int.random(in: 0...40, using: &generator) { await breathe() }
+                    if Int.random(in: 0..<3, using: &generator) == 0 {
+                        let start = Int64.random(in: 0..<1_900_000, using: &generator)
+                        // Ends where the file has changed.
+                        let read = try? await cache.resource(for: app.origin.url("/film"))
+                            .read(.bounded(start..<start + 50_000))
+                        while await (try? read?.next()) != nil {}
+                    }
+                }
+                if Int.random(in: 0..<3, using: &generator) == 0 {
+                    version += 1
+                    publish()
+                }
+                app.service.release(first: Int.random(in: 0...3, using: &generator))
+            }
+            app.service.release()
+            try await app.launch { cache in
+                await expectDone(cache, of: app)
+                let stored = try await cache.storedBytes(of: app.origin.url("/film"))
+                let versions = (1...version).filter { TestPattern.bytes(in: 0..<2_000_000, seed: $0) == stored }
+                #expect(versions.count == 1, "a mixture, seed \(seed)")
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+import Foundation
+import HTTPTypes
+import Reprise
+import RepriseTesting
+import TestLimits
+import Testing
+
+@testable import RepriseURLSession
+
+@Suite("What is known of background transfers", .limit(minutes: 1))
+struct TransferTableTests {
+    private let ask = TransferAsk(title: "t", entry: "e", hole: 0..<100, validator: "\"v1\"")
+
+    private func record(_ range: Range<Int64>? = 0..<100, of ask: TransferAsk? = nil) -> TransferRecord {
+        TransferRecord(for: ask ?? self.ask, range: range, begun: 0)
+    }
+
+    private func arrival(_ record: TransferRecord) throws -> Arrival {
+        let range = record.range ?? 0..<100
+        return Arrival(
+            record, record.range == nil ? .whole(length: 100) : .part(range, completeLength: 100),
+            HTTPResponse(
+                status: record.range == nil ? .ok : .partialContent, headerFields: [.eTag: record.validator ?? "\"v2\""]
+            ),
+            from: try ResourceURL("https://media.example/a"), length: range.upperBound - range.lowerBound)
+    }
+
+    /// A table of a process that began nothing before.
+    private func prepared() -> TransferTable {
+        var table = TransferTable()
+        _ = table.learned([])
+        return table
+    }
+
+    /// A request waits, with the transfers that it begins.
+    private func wait(
+        _ table: inout TransferTable, for ask: TransferAsk? = nil, largest: Int64 = 60
+    ) throws -> (waiter: TransferTable.Waiter, records: [TransferRecord]) {
+        let waiter = table.makeWaiter()
+        let records = table.wait(waiter, for: ask ?? self.ask, at: 0, largest: largest)
+        return (waiter, try #require(records))
+    }
+
+    @Test func whatComesWakesThoseThatWaitForTheEntry() throws {
+        var table = prepared()
+        let (waiter, records) = try wait(&table)
+        #expect(records.map(\.range) == [0..<60, 60..<100])
+        let woken = table.arrived(try arrival(records[0]))
+        #expect(woken == [waiter])
+        #expect(table.arrival(for: ask)?.record == records[0])
+        // It need not wait.
+        let again = table.wait(table.makeWaiter(), for: ask, at: 0, largest: 60)
+        #expect(again == nil)
+        // The rest still runs.
+        let rest = TransferAsk(title: "t", entry: "e", hole: 60..<100, validator: "\"v1\"")
+        let waiting = try wait(&table, for: rest)
+        #expect(waiting.records.isEmpty)
+    }
+
+    @Test func twoRequestsDoNotBeginTheSame() throws {
+        var table = prepared()
+        let first = try wait(&table)
+        let second = try wait(&table)
+        #expect(second.records.isEmpty)
+        let woken = table.arrived(try arrival(first.records[0]))
+        #expect(woken == [first.waiter, second.waiter])
+    }
+
+    @Test func aFailureIsToldToThoseThatWaitForItsFirstByte() throws {
+        var table = prepared()
+        let (waiter, records) = try wait(&table)
+        let later = table.failed(records[1])
+        #expect(later.isEmpty)
+        let first = table.failed(records[0])
+        #expect(first == [waiter])
+        let again = try wait(&table)
+        #expect(again.records.map(\.range) == [0..<60, 60..<100])
+    }
+
+    @Test(
+        "whatever happens, a transfer runs for the first byte of each request that waits",
+        arguments: 1...200 as ClosedRange<UInt64>)
+    func noRequestWaitsForNothing(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var table = prepared()
+        var running: [TransferRecord] = []
+        var come: [TransferRecord] = []
+        var waiting: [TransferTable.Waiter: TransferAsk] = [:]
+        for _ in 0..<60 {
+            switch Int.random(in: 0..<5, using: &generator) {
+            case 0, 1:
+                let start = Int64.random(in: 0..<90, using: &generator)
+                let hole = start..<Int64.random(in: start + 1...100, using: &generator)
+                let isWhole = Int.random(in: 0..<8, using: &generator) == 0
+                let ask = TransferAsk(
+                    title: "t", entry: "e", hole: isWhole ? nil : hole, validator: isWhole ? nil : "\"v1\"")
+                let waiter = table.makeWaiter()
+                if let new = table.wait(waiter, for: ask, at: 0, largest: 30) {
+                    running += new
+                    waiting[waiter] = ask
+                }
+            case 2:
+                guard let record = running.randomElement(using: &generator) else { continue }
+                running.removeAll { $0 == record }
+                come.append(record)
+                let woken = table.arrived(try arrival(record))
+                for waiter in try #require(woken) { waiting[waiter] = nil }
+            case 3:
+                guard let record = running.randomElement(using: &generator) else { continue }
+                running.removeAll { $0 == record }
+                for waiter in table.failed(record) { waiting[waiter] = nil }
+            default:
+                if Bool.random(using: &generator), let record = come.randomElement(using: &generator) {
+                    come.removeAll { $0 == record }
+                    _ = table.drop([record])
+                } else {
+                    let isWhole = Bool.random(using: &generator)
+                    let givenUp = table.giveUp { ($0.range == nil) == isWhole }
+                    running.removeAll { ($0.range == nil) == isWhole }
+                    for waiter in givenUp.waiters { waiting[waiter] = nil }
+                }
+            }
+            for ask in waiting.values {
+                let brings = running.contains { record in
+                    guard let hole = ask.hole else { return record.range == nil }
+                    return record.range?.contains(hole.lowerBound) == true
+                }
+                #expect(brings, "seed \(seed): \(ask) waits for nothing")
+            }
+        }
+    }
+
+    @Test("the end of a transfer that was given up is not that of the one in its place")
+    func givenUpTransfersEndUnnoticed() throws {
+        var table = prepared()
+        let old = try wait(&table, largest: 100).records
+        let mustCancel = !table.began(old[0], as: 7)
+        #expect(!mustCancel)
+        let givenUp = table.giveUp { $0.title == "t" }
+        #expect(givenUp.numbers == [7])
+        #expect(givenUp.waiters.count == 1)
+        let new = try wait(&table, largest: 100)
+        #expect(new.records.count == 1)
+        let told = table.failed(old[0])
+        #expect(told.isEmpty)
+        #expect(!table.isWanted(old[0]))
+        // It came while it was given up.
+        let woken = table.arrived(try arrival(old[0]))
+        #expect(woken == nil)
+        #expect(table.arrival(for: ask) == nil)
+    }
+
+    @Test func aTransferThatIsGivenUpWhileItBeginsIsCanceled() throws {
+        var table = prepared()
+        let records = try wait(&table, largest: 100).records
+        let givenUp = table.giveUp { _ in true }
+        #expect(givenUp.numbers.isEmpty)
+        let goesOn = table.began(records[0], as: 1)
+        #expect(!goesOn)
+    }
+
+    @Test func anEarlierProcessesTransfersAreJoinedOrCanceled() throws {
+        var table = TransferTable()
+        let (own, ended) = (record(), record(0..<40))
+        let paused = record(of: TransferAsk(title: "paused", entry: "p", hole: 0..<100, validator: "\"v1\""))
+        table.keep(running: ["t"], titles: ["t", "paused"])
+        // Told before it is known what runs.
+        #expect(table.isWanted(ended))
+        _ = table.arrived(try arrival(ended))
+        let canceled = table.learned([(1, own), (2, paused), (3, nil), (4, ended)])
+        #expect(canceled == [2, 3])
+        let behind = TransferAsk(title: "t", entry: "e", hole: 40..<100, validator: "\"v1\"")
+        let waiting = try wait(&table, for: behind)
+        #expect(waiting.records.isEmpty)
+        // Told twice.
+        #expect(!table.isWanted(ended))
+    }
+
+    @Test("what an earlier process has taken over is told again, and not taken over twice")
+    func whatLiesThereIsNotWantedAgain() throws {
+        let record = record()
+        var table = TransferTable([try arrival(record)])
+        #expect(!table.isWanted(record))
+        let canceled = table.learned([(1, record)])
+        #expect(canceled.isEmpty)
+        #expect(!table.isWanted(record))
+        let woken = table.arrived(try arrival(record))
+        #expect(woken == nil)
+        #expect(table.arrival(for: ask)?.record == record)
+    }
+
+    @Test func aRemovedDownloadsArrivalIsNotKept() {
+        var table = TransferTable()
+        table.keep(running: ["other"], titles: ["other"])
+        #expect(!table.isWanted(record()))
+    }
+
+    @Test func aChangeIsToldOnceAndTheNewFileStays() throws {
+        var table = prepared()
+        let asked = try wait(&table, largest: 100).records[0]
+        let changed = Arrival(
+            asked, .whole(length: 300), HTTPResponse(status: .ok, headerFields: [.eTag: "\"v2\""]),
+            from: try ResourceURL("https://media.example/a"), length: 300)
+        _ = table.arrived(changed)
+        let answer = try #require(table.arrival(for: ask))
+        let useless = table.answered(ask, by: answer)
+        #expect(useless.isEmpty)
+        #expect(table.arrival(for: ask) == nil)
+        #expect(table.arrival(for: TransferAsk(title: "t", entry: "e")) != nil)
+        let rest = TransferAsk(title: "t", entry: "e", hole: 10..<300, validator: "\"v2\"")
+        #expect(table.arrival(for: rest) != nil)
+    }
+
+    @Test func newsOfAChangeIsOfNoUseOnceItWasTold() throws {
+        var table = prepared()
+        let records = try wait(&table).records
+        for record in records {
+            let changed = Arrival(
+                record, .changed, HTTPResponse(status: .preconditionFailed, headerFields: [.eTag: "\"v1\""]),
+                from: try ResourceURL("https://media.example/a"), length: 0)
+            _ = table.arrived(changed)
+        }
+        let answer = try #require(table.arrival(for: ask))
+        let useless = table.answered(ask, by: answer)
+        #expect(Set(useless) == Set(records))
+    }
+
+    @Test func allIsSettledOnceWhenWhatWasToldIsStored() throws {
+        var table = TransferTable()
+        let arrived = try arrival(record())
+        _ = table.arrived(arrived)
+        let atOnce = table.allWasTold()
+        #expect(!atOnce)
+        let stored = table.drop([arrived.record])
+        #expect(stored)
+        let (again, overdue) = (table.drop([]), table.takeSettled(isOverdue: true))
+        #expect(!again)
+        #expect(!overdue)
+        let next = table.allWasTold()
+        #expect(next)
+    }
+}
