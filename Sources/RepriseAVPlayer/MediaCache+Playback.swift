@@ -1,7 +1,7 @@
 public import Foundation
 // An app that plays media needs one import besides AVFoundation.
 @_exported public import Reprise
-public import RepriseURLSession
+@_exported public import RepriseURLSession
 
 #if Streams
     import RepriseStreams
