@@ -198,7 +198,7 @@ final class ProxyService: Sendable {
     /// Only then ``readiness`` says it: who reads there that the proxy drains must not be kept by a loop that does not
     /// know it yet. A connection that was accepted before has entered ``State/channels`` when its loop has answered.
     func drain(_ drain: Drain, on loops: EventLoopIterator) async {
-        cache.downloads.processEnds()
+        cache.downloads.commands.processEnds()
         for loop in loops {
             // A loop that has ended has no connections.
             try? await loop.submit { self.watch(on: loop).drain(drain) }.get()

@@ -99,7 +99,7 @@ import Testing
             bench.publish("/film", length: 300_000)
             bench.origin.hold("/film", at: 100_000)
             let task = await Self.begin(bench)
-            bench.cache.downloads.processEnds()
+            bench.cache.downloads.commands.processEnds()
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
             #expect(await !Self.isPaused(bench))
@@ -237,12 +237,12 @@ import Testing
                     .pattern(seed: 1, length: 10), personality: TestOrigin.Personality { $0.status = 404 }),
                 at: "/film")
             for _ in 0..<40 {
-                let former = try #require(await bench.cache.downloads.former(resource.key))
+                let former = try #require(await bench.cache.downloads.commands.former(resource.key))
                 try await bench.cache.downloads.add(resource, selection: StreamSelection(quality: .smallest))
                 for await list in bench.cache.downloads.updates(every: .zero) {
                     if case .failed = list.first?.state { break }
                 }
-                try await bench.cache.downloads.putBack(former)
+                try await bench.cache.downloads.commands.putBack(former)
                 await bench.cache.becomeIdle()
                 let recorded = try await bench.cache.inspecting { try $0.downloads(of: resource.key) }
                 #expect(recorded?.first?.lastError == nil)

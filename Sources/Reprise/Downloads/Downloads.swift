@@ -21,13 +21,12 @@ public final class Downloads: Sendable {
         var figures = DownloadFigures()
         /// Waits for the next attempts.
         var waits: [CacheKey: Task<Void, Never>] = [:]
-        var followers: [CacheKey: DownloadFollowers] = [:]
-        /// Whether the commands end because the process does.
-        var isProcessEnding = false
         var resumption: Task<Void, Never>?
     }
     /// A leaf lock.
     private let state: Mutex<State>
+    /// The commands that wait; its lock comes before that of ``state``.
+    private let waiting = Mutex(DownloadCommands.Waiting())
     /// Signals listeners; the key is always ``signal``.
     private let board = ProgressBoard()
     private let watch: DayWatch
@@ -131,63 +130,35 @@ public final class Downloads: Sendable {
         }
     }
 
-    /// A download as it is before it is added again, which may fail.
-    package struct Former: Sendable {
-        fileprivate let item: DownloadQueue.Item
-        fileprivate let stream: StreamProgress?
-        /// What of it is fetched if it is a stream.
-        package var selection: StreamSelection { item.selection }
-    }
+    /// The commands that wait for downloads.
+    package var commands: DownloadCommands { DownloadCommands(of: self, waiting: waiting) }
 
-    /// A download as it is now; `nil` if there is none.
-    package func former(_ key: CacheKey) async -> Former? {
+    // MARK: - For commands
+
+    /// A download and, of a stream, how far it is, once those of an earlier process are known; `nil` if there is none.
+    func found(_ key: CacheKey) async -> (item: DownloadQueue.Item, stream: StreamProgress?)? {
         await state.withLock { $0.resumption }?.value
         return state.withLock { state in
-            state.queue.items.first { $0.key == key }.map { Former(item: $0, stream: state.figures.stream(key)) }
+            state.queue.items.first { $0.key == key }.map { ($0, state.figures.stream(key)) }
         }
     }
 
-    /// Gives a download that was added again in vain its selection and its state back.
+    /// Whether there is such a download, and it goes on by itself.
+    func isUnderWay(_ key: CacheKey) -> Bool { state.withLock { $0.queue.isUnderWay(key) } }
+
+    /// Makes a download again what `item` was, and how far it was as a stream.
     ///
     /// With the same selection, one that was to be fetched then stays as it is: it has found out what prevents it. Does
     /// nothing if it was removed. Throws ``RepriseError`` with code `storageUnavailable`.
-    package func putBack(_ former: Former) async throws {
-        let item = former.item
+    func putBack(_ item: DownloadQueue.Item, stream: StreamProgress?) async throws {
         let isSame = state.withLock { state in
             state.queue.items.first { $0.key == item.key }?.selection == item.selection
         }
         if isSame, item.isToBeFetched { return }
-        state.withLock { $0.figures.reset(item.key, to: former.stream) }
+        state.withLock { $0.figures.reset(item.key, to: stream) }
         apply { $0.putBack(item) }
         // Last, and so over the reason of the failure that the vain attempt recorded.
         try await change { index async throws(RepriseError) in try await index.putBack(item) }
-    }
-
-    /// The process ends, and with it the commands that wait: no download is paused because of that.
-    package func processEnds() { state.withLock { $0.isProcessEnding = true } }
-
-    /// A command begins to wait for the download of `key`.
-    ///
-    /// With `pausing`, the download is paused when the last command that waits for it is ended early, unless it was
-    /// under way before the first one came.
-    package func join(_ key: CacheKey, pausing: Bool) async {
-        await state.withLock { $0.resumption }?.value
-        state.withLock { state in
-            let isUnderWay = state.queue.isUnderWay(key)
-            state.followers[key, default: DownloadFollowers()].join(isUnderWay: isUnderWay, pausing: pausing)
-        }
-    }
-
-    /// A command that has joined no longer waits; `isCanceled` says whether it was ended early.
-    ///
-    /// Throws as ``pause(_:)``.
-    package func leave(_ key: CacheKey, isCanceled: Bool) async throws {
-        let isToBePaused = state.withLock { state in
-            let isToBePaused = state.followers[key]?.leave(isCanceled: isCanceled) ?? false
-            if state.followers[key]?.isEmpty == true { state.followers[key] = nil }
-            return isToBePaused && !state.isProcessEnding
-        }
-        if isToBePaused { try await pause(key) }
     }
 
     // MARK: - What they do

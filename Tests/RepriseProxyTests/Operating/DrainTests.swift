@@ -32,10 +32,10 @@ import Testing
             proxy.bench.publish("/film", length: Self.length)
             proxy.bench.origin.hold("/film", at: Self.held)
             let resource = try proxy.bench.cache.resource(for: proxy.bench.origin.url("/film"))
-            await downloads.join(resource.key, pausing: true)
+            await downloads.commands.join(resource.key, pausing: true)
             try await downloads.add(resource)
             _ = await proxy.server.drain()
-            try await downloads.leave(resource.key, isCanceled: true)
+            try await downloads.commands.leave(resource.key, isCanceled: true)
             var isPaused = false
             if case .paused = await downloads.list().first?.state { isPaused = true }
             #expect(!isPaused)

@@ -31,7 +31,7 @@ struct DownloadOperation: ControlOperation {
         let selection = try selection()
         let resource = try names.resource(for: url, in: cache)
         try await cache.learnFiles(of: [resource.key], policy: names.policy)
-        await cache.downloads.join(resource.key, pausing: pause == true)
+        await cache.downloads.commands.join(resource.key, pausing: pause == true)
         let result: Result<Outcome, any Error>
         do {
             result = .success(try await download(resource, selection: selection, in: cache, progress: progress))
@@ -40,7 +40,7 @@ struct DownloadOperation: ControlOperation {
         if case .failure(is CancellationError) = result { isCanceled = true }
         // In a task of its own, because this one may be canceled.
         try await Task { [isCanceled] in
-            try await cache.downloads.leave(resource.key, isCanceled: isCanceled)
+            try await cache.downloads.commands.leave(resource.key, isCanceled: isCanceled)
         }.value
         return try result.get()
     }
@@ -50,7 +50,7 @@ struct DownloadOperation: ControlOperation {
         progress: @escaping @Sendable (TransferReport) -> Void
     ) async throws -> Outcome {
         let before = try await cache.retention(of: resource)
-        let former = await cache.downloads.former(resource.key)
+        let former = await cache.downloads.commands.former(resource.key)
         do {
             try await add(resource, to: cache, selection: selection)
             async let _ = Self.follow(resource.key, in: cache, progress: progress)
@@ -62,7 +62,7 @@ struct DownloadOperation: ControlOperation {
             throw CancellationError()
         } catch {
             if let former {
-                try await cache.downloads.putBack(former)
+                try await cache.downloads.commands.putBack(former)
             } else {
                 try await cache.retain(resource, as: before)
             }
