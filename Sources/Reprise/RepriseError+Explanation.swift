@@ -10,12 +10,14 @@ extension RepriseError {
     }
 
     /// How a message ends if something came that a log-in may help against.
-    package static let logInQuestion = "is a log-in needed?"
+    static let logInQuestion = "is a log-in needed?"
 
-    /// Whether a log-in may help.
-    ///
-    /// The message tells it, because little else is recorded of a download's last error.
-    package var asksForLogIn: Bool { message.hasSuffix(Self.logInQuestion) }
+    /// The error where something else came than was asked for, as `message` says, and a log-in may help.
+    package static func logIn(_ code: Code, _ message: String) -> RepriseError {
+        var error = RepriseError(code, "\(message): \(logInQuestion)")
+        error.remedy = .logIn
+        return error
+    }
 
     /// What `error` says, without what only programmers read (types, numbers, SQL, paths of sources); `nil` if nothing
     /// is left.

@@ -28,6 +28,15 @@ public struct RepriseError: Error, Sendable, CustomStringConvertible {
     /// its own words.
     package internal(set) var obstacle: StorageObstacle?
 
+    /// What may help, where the code does not tell; recorded with a download that failed.
+    package internal(set) var remedy: Remedy?
+
+    /// What may help against an error; its names are on disk.
+    package enum Remedy: String, Sendable {
+        /// The origin sent something else than it was asked for, as many do in place of a log-in.
+        case logIn
+    }
+
     /// Creates an error.
     public init(
         _ code: Code, _ message: String, cause: (any Error)? = nil, range: Range<Int64>? = nil,

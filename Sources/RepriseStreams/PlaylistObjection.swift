@@ -12,7 +12,7 @@ extension PlaylistPlanner {
         else { return nil }
         let place = "in place of the playlist \(url.redacted)"
         if type?.isHTML == true || Self.beginsPage(bytes ?? []) {
-            return RepriseError(.notDownloadable, "The origin sent a page \(place): \(RepriseError.logInQuestion)")
+            return .logIn(.notDownloadable, "The origin sent a page \(place)")
         }
         guard let bytes else { return nil }
         guard !bytes.isEmpty else { return RepriseError(.notDownloadable, "The origin sent nothing \(place).") }

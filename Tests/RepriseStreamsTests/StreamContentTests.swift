@@ -94,7 +94,7 @@ import Testing
             let error = try await bench.cache.endedDownload().state.error
             #expect(error?.code == .notDownloadable, "\(error as Any)")
             #expect(error?.message.contains(item.word) == true, "\(error as Any)")
-            #expect(error?.message.contains(item.path) == true && error?.asksForLogIn == true, "\(error as Any)")
+            #expect(error?.message.contains(item.path) == true && error?.remedy == .logIn, "\(error as Any)")
             #expect(error?.message.contains("secret") == false, "\(error as Any)")
             #expect(try await Self.stored(bench.cache).contains(item.path) == false)
             Self.publishRight(item, bench)

@@ -6,6 +6,7 @@ extension RecordCodec.Failure {
     init(_ error: RepriseError) {
         (code, message) = ("\(error.code)", error.explanation)
         status = error.refusal?.head.status.code
+        remedy = error.remedy?.rawValue
     }
 
     /// The error, without its cause; the origin's answer is its status alone.
@@ -14,6 +15,13 @@ extension RecordCodec.Failure {
             (100...999).contains(code)
                 ? OriginRefusal(head: HTTPResponse(status: .init(code: code)), body: [], age: nil) : nil
         }
-        return RepriseError(.init(code), message, refusal: refusal)
+        var error = RepriseError(.init(code), message, refusal: refusal)
+        error.remedy = remedy.flatMap { RepriseError.Remedy(rawValue: $0) } ?? earlierRemedy
+        return error
+    }
+
+    /// What may help, as records of earlier versions say it: at the end of the message.
+    private var earlierRemedy: RepriseError.Remedy? {
+        message.hasSuffix(RepriseError.logInQuestion) ? .logIn : nil
     }
 }

@@ -19,14 +19,13 @@ package enum StreamContent: Sendable {
             // A program that makes segments (`segment.php?n=3`) may leave their type at that of pages.
             let isOfProgram = url.lastPathComponent.contains(".") && !url.namesMedia
             guard MediaType(information.mediaType)?.isHTML == true, !isOfProgram else { return nil }
-            return RepriseError(
-                .notDownloadable, "The origin sent a page in place of \(url.redacted): \(RepriseError.logInQuestion)")
+            return .logIn(.notDownloadable, "The origin sent a page in place of \(url.redacted)")
         case .key:
             guard let length = information.completeLength, !Self.keyLengths.contains(length) else { return nil }
-            return RepriseError(
+            return .logIn(
                 .notDownloadable,
                 "The origin sent \(length) \(length == 1 ? "byte that is" : "bytes that are") no key in place of "
-                    + "the key \(url.redacted): \(RepriseError.logInQuestion)")
+                    + "the key \(url.redacted)")
         }
     }
 }

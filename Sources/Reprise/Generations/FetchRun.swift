@@ -153,9 +153,7 @@ struct FetchRun: Sendable {
             return .done(reachedEnd: false)
         case .passThrough(.unexpectedHTML):
             return .over(
-                RepriseError(
-                    .originMisbehaved,
-                    "The origin sent a page in place of \(generation.url.redacted): \(RepriseError.logInQuestion)"))
+                .logIn(.originMisbehaved, "The origin sent a page in place of \(generation.url.redacted)"))
         case .passThrough(.emptyBody):
             return .over(
                 RepriseError(.originMisbehaved, "The origin sent nothing in place of \(generation.url.redacted)."))

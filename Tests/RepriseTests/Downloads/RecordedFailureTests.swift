@@ -99,6 +99,27 @@ import Testing
         }
     }
 
+    @Test("what may help is recorded as such, whatever the words; records without it are read by their words")
+    func remedy() throws {
+        let codec = RecordCodec(vault: nil)
+        func read(_ failure: RecordCodec.Failure) throws -> RepriseError {
+            try #require(codec.decodeFailure(codec.encode(failure, name: "a"), name: "a")).error
+        }
+        var failure = RecordCodec.Failure(RepriseError.logIn(.notDownloadable, "A page came"))
+        #expect(try read(failure).remedy == .logIn)
+        failure.message = "Es kam eine Seite."
+        #expect(try read(failure).remedy == .logIn)
+        failure.remedy = nil
+        #expect(try read(failure).remedy == nil)
+        failure.message = "A page came: is a log-in needed?"
+        #expect(try read(failure).remedy == .logIn)
+        // As a later version may write it.
+        failure.remedy = "somethingElse"
+        failure.message = "A page came."
+        #expect(try read(failure).remedy == nil)
+        #expect(try read(RecordCodec.Failure(RepriseError(.originMisbehaved, "No."))).remedy == nil)
+    }
+
     @Test("what is recorded is the error's code, words and status")
     func codec() throws {
         let head = HTTPResponse(status: .unauthorized, headerFields: [.wwwAuthenticate: "Bearer realm=\"secret\""])

@@ -77,6 +77,8 @@ struct RecordCodec: Sendable {
         var message: String
         /// The status with which the origin refused; missing for other errors.
         var status: Int?
+        /// The name of what may help; missing where the rest tells, and in records of earlier versions.
+        var remedy: String?
     }
 
     func encode(_ record: GenerationRecord, name: String) throws -> Data {

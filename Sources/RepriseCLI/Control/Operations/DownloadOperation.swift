@@ -129,7 +129,7 @@ struct DownloadOperation: ControlOperation {
                     "is stored as others have chosen since then, with other qualities or languages. To have these: run "
                         + "the same command again.")
             case .waiting(.schedule, _): continue
-            case .failed(let error) where error.asksForLogIn:
+            case .failed(let error) where error.remedy == .logIn:
                 throw Failure.Reason(
                     code: Failure.code(error), name: error.code.description,
                     message: "\(error.explanation) \(DownloadTrouble.logIn)")

@@ -71,7 +71,7 @@ struct DownloadTrouble: Codable, Equatable, Sendable {
         if let status = error.refusal?.head.status.code, [404, 410].contains(status) {
             return "The file is gone there. To remove the download: reprise remove URL"
         }
-        if error.asksForLogIn { return "\(logIn) To try again: reprise downloads --resume URL" }
+        if error.remedy == .logIn { return "\(logIn) To try again: reprise downloads --resume URL" }
         if error.obstacle == .offline { return "It is tried again then." }
         if error.code == .notDownloadable {
             return "To try again: reprise downloads --resume URL. To choose otherwise: reprise pin --download URL with "
