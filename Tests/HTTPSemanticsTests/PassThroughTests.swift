@@ -60,6 +60,16 @@ import Testing
         #expect(action(for: full(understood), to: noRange) == .fill(whole(1000)))
     }
 
+    @Test("A page in place of a stored response is one, whatever it says about storing", arguments: [nil, storedVideo])
+    func pageThatForbidsStoring(stored: GenerationIdentity?) {
+        let playlist = GenerationIdentity(completeLength: 1000, mediaType: "application/vnd.apple.mpegurl")
+        for fields: HTTPFields in [[.cacheControl: "no-store"], [.vary: "*"]] {
+            let page = full(fields, type: "text/html")
+            #expect(action(for: page, to: noRange, stored: stored ?? playlist) == .passThrough(.unexpectedHTML))
+            #expect(action(for: page, to: noRange, stored: nil) != .passThrough(.unexpectedHTML))
+        }
+    }
+
     @Test("private is stored by one user's cache only: RFC 9111 §5.2.2.7")
     func isPrivate() {
         let fields: HTTPFields = [.cacheControl: "private", .eTag: "\"a\""]

@@ -117,6 +117,8 @@ struct ResponseValidation {
 
     /// Why the body must not be stored; HTML is allowed if the validator proves that it always was the content.
     private func passThroughReason(continues: Bool) -> PassThroughReason? {
+        // Most pages that ask for a log-in forbid storing, which says nothing about the stored response.
+        if generation != nil, isUnexpectedHTML(continues: continues) { return .unexpectedHTML }
         if fields[values: .contentEncoding].contains(where: { !isIdentity($0) }), !isCodedText {
             return .contentEncoding
         }

@@ -45,23 +45,29 @@ struct DownloadRun: Sendable {
         do {
             try await fetchListed(noting: old)
         } catch let error as RepriseError where error.saysGone || error.code == .notDownloadable {
-            // The playlists were stored by an earlier run, and the stream may be another one by now.
+            // The playlists were stored by an earlier run, and the stream may be another one by now. They stay usable:
+            // if only a log-in has expired, the stored files play as before.
             let playlists = old.withLock { $0 }
             guard !playlists.isEmpty else { throw error }
             try Task.checkCancellation()
-            for playlist in playlists.keys { engine.invalidate(playlist) }
-            try await fetchListed(noting: old)
+            try await fetchListed(noting: old, validating: playlists)
         }
     }
 
     /// Fetches the file, or what the playlists of the stream list; those of which nothing was fetched are put in
     /// `old`.
-    private func fetchListed(noting old: Mutex<[CacheKey: FileDownload.Fetched]>) async throws {
+    ///
+    /// The origin is asked whether the stored `playlists` are current, however fresh they are.
+    private func fetchListed(
+        noting old: Mutex<[CacheKey: FileDownload.Fetched]>,
+        validating playlists: [CacheKey: FileDownload.Fetched] = [:]
+    ) async throws {
         var count = 0
-        var former = old.withLock { $0[stream.key] }
-        if former == nil { former = try await stream.storedPlaylist(stream.first) }
+        var former = playlists[stream.key]
+        let first = stream.first.validating(former != nil)
+        if former == nil { former = try await stream.storedPlaylist(first) }
         let fetched = try await again {
-            try await stream.first.fetch(returningUpTo: stream.textLimit, began: began) {
+            try await first.fetch(returningUpTo: stream.textLimit, began: began) {
                 count += $0
                 report($0, nil)
             }
@@ -74,7 +80,7 @@ struct DownloadRun: Sendable {
         let files = try await plan(document) { url in
             var count = 0
             let key = stream.member(at: url).key
-            let playlist = try await stream.playlist(at: url, since: old.withLock { $0[key] }) {
+            let playlist = try await stream.playlist(at: url, validating: playlists[key]) {
                 count += $0
                 report($0, nil)
             }
@@ -84,15 +90,15 @@ struct DownloadRun: Sendable {
             return playlist.text
         }
         guard let files else { return }
-        let playlists = loaded.withLock { $0 }
+        let loadedPlaylists = loaded.withLock { $0 }
         let members = files.map(member)
         let lists = renewed.withLock { $0 }
         await stream.validate(members, renewed: lists)
         try stream.settle(lists)
-        try stream.assignRole(namesPlaylists: playlists.count > 1)
-        try await fetch(members, playlists: playlists)
+        try stream.assignRole(namesPlaylists: loadedPlaylists.count > 1)
+        try await fetch(members, playlists: loadedPlaylists)
         // Once more: what another title fetched in the meantime was not stored yet, and belongs to both.
-        stream.note(Array(playlists.keys) + members.map(\.key))
+        stream.note(Array(loadedPlaylists.keys) + members.map(\.key))
         try await giveUpUnnamed()
     }
 

@@ -14,6 +14,17 @@ struct FileDownload: Sendable {
     var titles: [TitleReference] = []
     /// How many removals of titles there were when that was known.
     var asOf = 0
+    /// Whether the origin is asked first if the stored response is current, however fresh it is.
+    private(set) var isValidating = false
+
+    /// The same file; with `isValidating`, the origin is asked first if the stored response is current, however fresh.
+    ///
+    /// Whatever comes of that, a stored response that is not replaced stays as usable as it was.
+    func validating(_ isValidating: Bool) -> FileDownload {
+        var file = self
+        file.isValidating = isValidating
+        return file
+    }
 
     /// What was read.
     struct Fetched: Sendable {
@@ -167,8 +178,8 @@ struct FileDownload: Sendable {
         try await forgetOther()
         let read = try await engine.resource(key).open(
             ReadRequest(
-                range: range, origin: request, storesOnlyWhole: storesOnlyWhole, needsStore: true, isUse: isUse,
-                role: role, content: content, titles: titles, asOf: asOf))
+                range: range, origin: request, isValidating: isValidating, storesOnlyWhole: storesOnlyWhole,
+                needsStore: true, isUse: isUse, role: role, content: content, titles: titles, asOf: asOf))
         if !read.isOfEmptyFile, let objection = objection(to: read.information) {
             read.cancel()
             // Another reader may have had it stored.

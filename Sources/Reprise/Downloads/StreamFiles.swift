@@ -68,13 +68,15 @@ struct StreamFiles: Sendable {
     }
 
     /// Fetches a playlist that another one names; `arrived` is told as ``FileDownload/fetch(returningUpTo:arrived:)``
-    /// tells it, and `former` is what was stored before, where that is known.
+    /// tells it.
+    ///
+    /// The origin is asked whether `stored`, which was read from the store, is current, however fresh it is.
     func playlist(
-        at url: ResourceURL, since former: FileDownload.Fetched? = nil, arrived: (Int) -> Void
+        at url: ResourceURL, validating stored: FileDownload.Fetched? = nil, arrived: (Int) -> Void
     ) async throws -> Playlist {
-        let file = member(at: url, role: .endedPlaylist)
+        let file = member(at: url, role: .endedPlaylist).validating(stored != nil)
         let limit = planner?.largestPlaylist
-        let former = if let former { former } else { try await storedPlaylist(file) }
+        let former = if let stored { stored } else { try await storedPlaylist(file) }
         let fetched = try await file.fetch(returningUpTo: { _ in limit }, arrived: arrived)
         guard let document = document(fetched, from: url) else {
             throw RepriseError(

@@ -39,16 +39,19 @@ struct PreloadRun: Sendable {
         } catch let error as RepriseError where error.code == .notDownloadable && isOld.withLock({ $0 }) {
             // The origin may have another playlist by now.
             try Task.checkCancellation()
-            engine.invalidate(stream.key)
-            return try await fetchListed(noting: isOld)
+            return try await fetchListed(noting: isOld, isValidating: true)
         }
     }
 
     /// Fetches the beginning of the file, or of what the playlists of the stream list; `isOld` becomes whether all that
     /// was read of the first file was stored before.
-    private func fetchListed(noting isOld: Mutex<Bool>) async throws -> [CacheKey: ByteRangeSet] {
+    ///
+    /// With `isValidating`, the origin is asked whether a stored playlist is current, however fresh it is.
+    private func fetchListed(
+        noting isOld: Mutex<Bool>, isValidating: Bool = false
+    ) async throws -> [CacheKey: ByteRangeSet] {
         let former = try await stream.storedPlaylist(stream.first)
-        guard let read = try await openFirst() else { return [:] }
+        guard let read = try await openFirst(isValidating: isValidating) else { return [:] }
         defer { read.cancel() }
         if let planner = engine.configuration.streamPlanner, let limit = stream.textLimit(read.information) {
             let found = try await playlist(from: read, upTo: limit, planner: planner, noting: isOld)
@@ -63,10 +66,10 @@ struct PreloadRun: Sendable {
     }
 
     /// The first read; `nil` for an empty file, of which there is nothing to store.
-    private func openFirst() async throws -> MediaRead? {
+    private func openFirst(isValidating: Bool) async throws -> MediaRead? {
         var information: ContentInformation?
         do {
-            let read = try await stream.first.open(firstCount.map { .bounded(0..<$0) })
+            let read = try await stream.first.validating(isValidating).open(firstCount.map { .bounded(0..<$0) })
             guard read.isOfEmptyFile else { return read }
             read.cancel()
             information = read.information

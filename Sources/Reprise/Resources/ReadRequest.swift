@@ -7,6 +7,8 @@ struct ReadRequest: Sendable {
     var origin: OriginRequest
     /// The directives of the client's request (RFC 9111 §5.2.1).
     var directives = CacheControl()
+    /// Whether a stored response is validated first, however fresh it is.
+    var isValidating = false
     /// The play that it belongs to; `nil` for one that lasts as ``ReusePolicy/playWindow`` says.
     var play: Play?
     /// Whether nothing may be stored, or evicted for it, if the representation cannot be stored as a whole.

@@ -121,7 +121,7 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
             return mayAsk ? lead(.discover(replacing: generation), for: wanted) : .unavailable
         }
         guard mayAsk else { return canServe(generation, wanted: wanted) ? .use(generation) : .unavailable }
-        switch generation.reuse(for: wanted.directives, in: wanted.play) {
+        switch wanted.isValidating ? .validate(.request) : generation.reuse(for: wanted.directives, in: wanted.play) {
         case .serve, .serveStale: return .use(generation)
         case .serveAndRevalidate:
             // One validation in the background is enough (RFC 5861 §3).
