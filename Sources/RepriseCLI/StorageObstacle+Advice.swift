@@ -15,7 +15,7 @@ extension StorageObstacle {
     /// where it is too large by itself.
     func endsWithRoom(for resource: MediaResource, stored: Int64) async -> Bool {
         switch self {
-        case .forbidden, .offline, .largerThanLimit, .largerThanEntryLimit, .outgrownEntryLimit: false
+        case .forbidden, .offline, .largerThanLimit, .largerThanEntryLimit, .largerThanDisk, .outgrownEntryLimit: false
         case .keptEntries: await resource.isKeptBesideOthers()
         // With what there is it nearly fills the cache alone, and others have little to leave to it.
         case .outgrown(_, let limit): stored > limit / 10 * 9 ? false : await resource.isKeptBesideOthers()
@@ -34,6 +34,10 @@ extension StorageObstacle {
             "it has \(ByteCount(length)), and the limit of the cache is \(ByteCount(limit)). Raise it with --limit."
         case .largerThanEntryLimit(let length, let limit):
             "it has \(ByteCount(length)), and --entry-limit is \(ByteCount(limit))."
+        case .largerThanDisk(let length, let capacity, let floor):
+            (length.map { "it has \(ByteCount($0)), and the" } ?? "the")
+                + " disk is too small: it has \(ByteCount(capacity)), and \(ByteCount(floor)) are to stay free "
+                + "(--minimum-free, and what the index needs). Choose a directory on another one with --cache-dir."
         case .outgrown(let kept, let limit) where kept > limit / 2:
             "pinned entries and downloads occupy \(ByteCount(kept)) of the limit of \(ByteCount(limit)). Raise the limit with "
                 + "--limit, or release some with: reprise unpin"

@@ -188,6 +188,27 @@ import Testing
         }
     }
 
+    @Test("a disk that is too small for it is no reason to wait, as a limit is none")
+    func smallDisk() async throws {
+        let disk = FaultyDisk()
+        disk.setCapacity(201_000_000)
+        disk.setFreeBytes { 200_900_000 }
+        try await Bench.run(configure: { $0.fileSystem = disk }) { bench async throws in
+            bench.publish("/film", length: 3_000_000)
+            let operation = DownloadOperation(
+                url: bench.origin.url("/film"), quality: nil, codec: nil, audio: nil, subtitles: nil, pause: true,
+                names: Names())
+            let outcome = try await operation.run(in: bench.cache) { _ in }
+            #expect(outcome.isWaiting != true)
+            #expect(
+                outcome.failure?.message
+                    == "film cannot be stored as a whole: it has 3.00 MB, and the disk is too small: it has 201 MB, and "
+                    + "200 MB are to stay free (--minimum-free, and what the index needs). Choose a directory on another "
+                    + "one with --cache-dir.")
+            #expect(await bench.cache.downloads.list().isEmpty, "it is no download, as before")
+        }
+    }
+
     /// The first download, once it waits for room.
     private static func waiting(_ cache: MediaCache) async -> Download? {
         for await downloads in cache.downloads.updates(every: .zero) {

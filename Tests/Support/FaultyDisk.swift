@@ -40,6 +40,7 @@ package final class FaultyDisk: FileSystem {
         var keepsJournal = false
         var reporter: [Write] = []
         var freeBytes: (@Sendable () -> Int64)?
+        var capacity: Int64?
         var canPunch = true
         var openFileStatus: FileStatus?
     }
@@ -78,6 +79,9 @@ package final class FaultyDisk: FileSystem {
 
     /// Sets the reported free space; `nil` for the real one.
     package func setFreeBytes(_ bytes: (@Sendable () -> Int64)?) { state.withLock { $0.freeBytes = bytes } }
+
+    /// Sets the reported size of the disk; `nil` for the real one.
+    package func setCapacity(_ bytes: Int64?) { state.withLock { $0.capacity = bytes } }
 
     /// Sets the reported status of every open file; `nil` for the real one.
     package func setOpenFileStatus(_ status: FileStatus?) { state.withLock { $0.openFileStatus = status } }
@@ -156,6 +160,10 @@ package final class FaultyDisk: FileSystem {
     package func freeBytes(at path: String) throws(SystemError) -> Int64 {
         if let bytes = state.withLock({ $0.freeBytes }) { return bytes() }
         return try real.freeBytes(at: path)
+    }
+    package func capacity(at path: String) throws(SystemError) -> Int64? {
+        if let bytes = state.withLock({ $0.capacity }) { return bytes }
+        return try real.capacity(at: path)
     }
 }
 

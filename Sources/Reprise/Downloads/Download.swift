@@ -13,8 +13,9 @@ public struct Download: Sendable, Identifiable {
         case paused
         /// All its bytes are stored.
         case done
-        /// It ended with an error that waiting does not help. It is tried again after ``Downloads/resume(_:)``, and
-        /// when the cache is next opened.
+        /// It ended with an error that waiting does not help, such as a file that is larger than the limit or the disk.
+        /// It is tried again after ``Downloads/resume(_:)``, and when the cache is next opened; for lack of room also
+        /// when the limit changes or entries are removed.
         case failed(RepriseError)
     }
 
@@ -133,7 +134,9 @@ extension Download.Obstacle {
         switch error.code {
         case .networkUnavailable, .originUnreachable, .originNotFound, .originTimedOut, .originBodyTruncated:
             self = .network
-        case .storageFull: self = .space
+        case .storageFull:
+            if error.obstacle?.isOfItsSize == true { return nil }
+            self = .space
         case .originRefused:
             guard let refusal = error.refusal else { return nil }
             if refusal.isTransient {

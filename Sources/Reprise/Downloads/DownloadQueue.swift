@@ -223,7 +223,13 @@ struct DownloadQueue: Sendable {
     /// What some downloads wait for is there.
     mutating func retryAll(waitingFor obstacle: Download.Obstacle) -> [Effect] {
         for index in items.indices {
-            if case .waiting(obstacle, _) = items[index].phase { items[index].phase = .queued }
+            switch items[index].phase {
+            case .waiting(obstacle, _): items[index].phase = .queued
+            // It was larger than the limit, which may be another one now.
+            case .failed(let error) where obstacle == .space && error.code == .storageFull:
+                items[index].phase = .queued
+            case .queued, .running, .waiting, .paused, .done, .failed: continue
+            }
         }
         return launch()
     }

@@ -6,6 +6,7 @@ import Primitives
 final class Quota: Sendable {
     private let floor: Int64
     private let freeBytes: @Sendable () -> Int64?
+    private let capacity: @Sendable () -> Int64?
 
     private struct State {
         var limit: Int64
@@ -29,9 +30,14 @@ final class Quota: Sendable {
 
     /// Creates a quota that leaves `floor` bytes of the disk free, and at least ``indexRoom``, as reported by
     /// `freeBytes`; where that is unknown, all may be used.
-    init(limit: Int64, used: Usage, floor: Int64 = 0, freeBytes: @escaping @Sendable () -> Int64? = { nil }) {
+    ///
+    /// `capacity` reports the size of the disk.
+    init(
+        limit: Int64, used: Usage, floor: Int64 = 0, capacity: @escaping @Sendable () -> Int64? = { nil },
+        freeBytes: @escaping @Sendable () -> Int64? = { nil }
+    ) {
         self.floor = max(floor, Self.indexRoom)
-        self.freeBytes = freeBytes
+        (self.freeBytes, self.capacity) = (freeBytes, capacity)
         state = Mutex(State(limit: limit, usage: used))
     }
 
@@ -73,6 +79,12 @@ final class Quota: Sendable {
     func diskShortage(_ bytes: Int64) -> (missing: Int64, free: Int64, floor: Int64)? {
         guard let free = freeBytes(), free - floor < bytes else { return nil }
         return (bytes - (free - floor), free, floor)
+    }
+
+    /// The size of the disk if it is too small for `bytes`, even with nothing else on it.
+    func smallDisk(for bytes: Int64) -> (capacity: Int64, floor: Int64)? {
+        guard let capacity = capacity(), capacity - floor < bytes else { return nil }
+        return (capacity, floor)
     }
 
     /// Releases room that was reserved in vain, or whose media are counted separately.

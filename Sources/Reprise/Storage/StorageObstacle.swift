@@ -8,6 +8,9 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
     case largerThanLimit(length: Int64, limit: Int64)
     /// The representation is larger than one entry may be.
     case largerThanEntryLimit(length: Int64, limit: Int64)
+    /// The disk, of which `floor` bytes stay free, is too small for it, even with nothing else on it; the length is
+    /// `nil` where it is not known.
+    case largerThanDisk(length: Int64?, capacity: Int64, floor: Int64)
     /// It has more bytes than the cache has room for, which turned out on the way; pinned entries and downloads occupy
     /// `kept`.
     case outgrown(kept: Int64, limit: Int64)
@@ -32,6 +35,10 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
         case .largerThanLimit(let length, let limit): "It has \(length) bytes, and the cache's limit is \(limit)."
         case .largerThanEntryLimit(let length, let limit):
             "It has \(length) bytes, and one entry may occupy \(limit)."
+        case .largerThanDisk(let length, let capacity, let floor):
+            (length.map { "It has \($0) bytes, and the" } ?? "The")
+                + " disk is too small for it: it has \(capacity) bytes, \(floor) of which must stay free (minimumFree, and "
+                + "what the index needs)."
         case .outgrown(let kept, let limit):
             "It turned out larger than the cache has room for: its limit is \(limit), of which pinned entries and downloads "
                 + "occupy \(kept)."
@@ -51,10 +58,20 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
+    /// Whether the representation is too large by itself, so that room which others leave to it does not help.
+    package var isOfItsSize: Bool {
+        switch self {
+        case .largerThanLimit, .largerThanEntryLimit, .largerThanDisk, .outgrownEntryLimit: true
+        case .forbidden, .offline, .outgrown, .keptEntries, .disk, .fullDisk, .tag, .store: false
+        }
+    }
+
     /// The obstacle where one file finds no room, and more or less than this file is wanted.
     var withoutLength: StorageObstacle {
         switch self {
         case .disk(_, let free, let floor): .fullDisk(free: free, floor: floor)
+        case .largerThanDisk(_, let capacity, let floor):
+            .largerThanDisk(length: nil, capacity: capacity, floor: floor)
         case .keptEntries(_, let kept, let limit): .outgrown(kept: kept, limit: limit)
         default: self
         }
@@ -71,6 +88,9 @@ extension Store {
         if length > entryLimit { return .largerThanEntryLimit(length: length, limit: entryLimit) }
         let limit = quota.limit
         if length > limit { return .largerThanLimit(length: length, limit: limit) }
+        if length > stored, let (capacity, floor) = quota.smallDisk(for: length) {
+            return .largerThanDisk(length: length, capacity: capacity, floor: floor)
+        }
         let kept = (try? index.retainedUsage())?.allocated ?? 0
         let others = max(0, kept - (isKept ? stored : 0))
         if length > limit - others { return .keptEntries(length: length, kept: others, limit: limit) }

@@ -76,10 +76,8 @@ final class Store: Sendable {
         let recorded = configuration.usesRecordedLimit ? opening.limit : nil
         quota = Quota(
             limit: Self.limit(recorded ?? configuration.limit), used: try index.usage(),
-            floor: configuration.minimumFree
-        ) {
-            try? fileSystem.freeBytes(at: directory)
-        }
+            floor: configuration.minimumFree, capacity: { (try? fileSystem.capacity(at: directory)) ?? nil },
+            freeBytes: { try? fileSystem.freeBytes(at: directory) })
         breaker = Breaker(clock: configuration.clock, problem: opening.problem?.message)
         openFiles = OpenFiles(limit: configuration.openFiles ?? OpenFiles.defaultLimit)
         recorder = Recorder(
@@ -196,8 +194,16 @@ final class Store: Sendable {
     /// Why there is no room for `bytes`: the directory, the disk, the pins or the limit.
     func noRoomReason(for bytes: Int64) -> String {
         if let reason = lossReason { return reason }
-        guard let (_, free, floor) = quota.diskShortage(bytes) else { return noRoomReason }
-        return StorageObstacle.fullDisk(free: free, floor: floor).description
+        return diskObstacle(to: bytes)?.description ?? noRoomReason
+    }
+
+    /// Why the disk has no room for `bytes` more, of what is not known how large it is.
+    private func diskObstacle(to bytes: Int64) -> StorageObstacle? {
+        guard let (_, free, floor) = quota.diskShortage(bytes) else { return nil }
+        if let (capacity, floor) = quota.smallDisk(for: bytes) {
+            return .largerThanDisk(length: nil, capacity: capacity, floor: floor)
+        }
+        return .fullDisk(free: free, floor: floor)
     }
 
     /// Says that the limit leaves no room, and names the pins if they are the cause, or that the directory is gone.
@@ -218,9 +224,7 @@ final class Store: Sendable {
     /// `allocated` is what it occupies itself of what is protected from eviction. At least `bytes` more are needed.
     func obstacleToMore(besides allocated: Int64, needing bytes: Int64 = 0) -> StorageObstacle {
         if let reason = breaker.reason ?? lossReason { return .store(reason: reason) }
-        if let (_, free, floor) = quota.diskShortage(max(bytes, Self.mostReserved)) {
-            return .fullDisk(free: free, floor: floor)
-        }
+        if let obstacle = diskObstacle(to: max(bytes, Self.mostReserved)) { return obstacle }
         if entryLimit < quota.limit { return .outgrownEntryLimit(limit: entryLimit) }
         let kept = (try? index.retainedUsage())?.allocated ?? 0
         return .outgrown(kept: max(0, kept - allocated), limit: quota.limit)

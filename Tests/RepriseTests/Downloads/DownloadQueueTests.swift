@@ -269,6 +269,20 @@ import Testing
         #expect(started.selection == StreamSelection() && Self.letters(queue) == "r")
     }
 
+    @Test func oneThatIsTooLargeFailsAndIsTriedWhenThereIsMoreRoom() throws {
+        var queue = try Self.queue(2)
+        var error = RepriseError(.storageFull, "Too large.")
+        error.obstacle = .largerThanLimit(length: 2, limit: 1)
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(error))
+        let gone = RepriseError(.notDownloadable, "No.")
+        _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), with: .failed(gone))
+        #expect(Self.letters(queue) == "ff")
+        _ = queue.retryAll(waitingFor: .network)
+        #expect(Self.letters(queue) == "ff")
+        _ = queue.retryAll(waitingFor: .space)
+        #expect(Self.letters(queue) == "rf")
+    }
+
     @Test func oneThatWasRemovedStaysRemoved() throws {
         let (prepared, item) = try Self.former { _ = $0.pause(Self.key(0)) }
         var queue = prepared

@@ -183,18 +183,67 @@ import Testing
         }
     }
 
-    @Test("a limit that is too small is waited for")
-    func waitingForSpace() async throws {
+    @Test("what is larger than the limit fails, says so, and goes on under another limit")
+    func largerThanTheLimit() async throws {
         try await Bench.run(configure: { $0.limit = 200_000 }) { bench async throws in
             bench.publish("/a", length: Self.length)
             try await bench.cache.downloads.add(try bench.cache.resource(for: bench.origin.url("/a")))
-            await Self.reach(["a": "waiting"], bench.cache)
+            await Self.reach(["a": "failed"], bench.cache)
             #expect(bench.origin.snapshot.bytesSentMoreThanOnce == 0)
-            guard case .waiting(.space, let error)? = await bench.cache.downloads.list().first?.state else {
+            let error = try #require(await bench.cache.downloads.list().first?.state.error)
+            #expect(error.code == .storageFull)
+            #expect(error.obstacle == .largerThanLimit(length: Self.length, limit: 200_000))
+            try await bench.cache.setLimit(10_000_000)
+            await Self.reach(["a": "done"], bench.cache)
+        }
+    }
+
+    @Test(
+        "on a disk that is full a download waits; on one that is too small it fails, and says so",
+        arguments: [(300_000_000, true), (200_100_000, false), (100_000_000, false)] as [(Int64, Bool)])
+    func disk(capacity: Int64, isLargeEnough: Bool) async throws {
+        let disk = FaultyDisk()
+        let floor: Int64 = 200_000_000
+        disk.setCapacity(capacity)
+        disk.setFreeBytes { min(capacity, floor + 50_000) }
+        try await Bench.run(configure: {
+            $0.fileSystem = disk
+            $0.minimumFree = floor
+        }) { bench async throws in
+            bench.publish("/a", length: Self.length)
+            let file = try bench.cache.resource(for: bench.origin.url("/a"))
+            try await bench.cache.downloads.add(file)
+            await Self.reach(["a": isLargeEnough ? "waiting" : "failed"], bench.cache)
+            let state = try #require(await bench.cache.downloads.list().first?.state)
+            let obstacle = try #require(state.error?.obstacle)
+            switch (state, obstacle) {
+            case (.waiting(.space, _), .disk(Self.length, floor + 50_000, floor)): #expect(isLargeEnough)
+            case (.failed, .largerThanDisk(let length, capacity, floor)):
+                // Where there is room for no byte, the origin is not asked how many there are.
+                #expect(length == (capacity > floor ? Self.length : nil) && !isLargeEnough)
+            default: Issue.record("\(state)")
+            }
+            disk.setCapacity(nil)
+            disk.setFreeBytes(nil)
+            try await bench.cache.downloads.resume(file.key)
+            await Self.reach(["a": "done"], bench.cache)
+        }
+    }
+
+    @Test("a limit that others fill is waited for")
+    func waitingForSpace() async throws {
+        try await Bench.run(configure: { $0.limit = 500_000 }) { bench async throws in
+            for name in ["/a", "/b"] { bench.publish(name, length: Self.length) }
+            let other = try bench.cache.resource(for: bench.origin.url("/b"))
+            try await bench.cache.downloads.add(other)
+            await Self.reach(["b": "done"], bench.cache)
+            try await bench.cache.downloads.add(try bench.cache.resource(for: bench.origin.url("/a")))
+            await Self.reach(["a": "waiting"], bench.cache)
+            guard case .waiting(.space, let error)? = await bench.cache.downloads.list().last?.state else {
                 throw Missing()
             }
             #expect(error.code == .storageFull)
-            try await bench.cache.setLimit(10_000_000)
+            try await bench.cache.downloads.remove(other.key)
             await Self.reach(["a": "done"], bench.cache)
         }
     }

@@ -105,7 +105,7 @@ import Testing
     func roomForTheIndex(floor: Int64) {
         let left = max(floor, Quota.indexRoom)
         let disk = Mutex<Int64>(10_000_000)
-        let quota = Quota(limit: 1 << 40, used: Usage(), floor: floor) { disk.withLock { $0 } }
+        let quota = Quota(limit: 1 << 40, used: Usage(), floor: floor, freeBytes: { disk.withLock { $0 } })
         var written: Int64 = 0
         while quota.reserve(4096) {
             disk.withLock { $0 -= 4096 }
@@ -114,6 +114,6 @@ import Testing
         #expect(written == (10_000_000 - left) / 4096 * 4096)
         #expect(quota.diskShortage(4096)?.floor == left)
         // A disk that does not tell what is free is no obstacle.
-        #expect(Quota(limit: 1 << 40, used: Usage(), floor: floor) { nil }.reserve(1 << 30))
+        #expect(Quota(limit: 1 << 40, used: Usage(), floor: floor).reserve(1 << 30))
     }
 }

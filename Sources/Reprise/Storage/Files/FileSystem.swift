@@ -18,4 +18,7 @@ package protocol FileSystem: Sendable {
     func status(of path: String) throws(SystemError) -> FileStatus
     /// Bytes that an ordinary user may still write to the disk that contains `path`.
     func freeBytes(at path: String) throws(SystemError) -> Int64
+    /// Bytes that the disk which contains `path` has for ordinary users, the used ones included; `nil` where that is
+    /// unknown.
+    func capacity(at path: String) throws(SystemError) -> Int64?
 }

@@ -15,4 +15,5 @@ package struct ReadOnlyFileSystem: FileSystem {
     package func names(in directory: String) throws(SystemError) -> [String] { try base.names(in: directory) }
     package func status(of path: String) throws(SystemError) -> FileStatus { try base.status(of: path) }
     package func freeBytes(at path: String) throws(SystemError) -> Int64 { try base.freeBytes(at: path) }
+    package func capacity(at path: String) throws(SystemError) -> Int64? { try base.capacity(at: path) }
 }

@@ -98,18 +98,43 @@ package struct SystemFileSystem: FileSystem {
 
     /// On Apple's systems, does not count space that the system could purge.
     package func freeBytes(at path: String) throws(SystemError) -> Int64 {
-        #if canImport(Darwin)
-            // Darwin's statvfs counts blocks in 32 bits, which is too few above 16 TiB.
-            var status = statfs()
-            guard statfs(path, &status) == 0 else { throw SystemError(errno) }
-            let blockSize = UInt64(status.f_bsize)
-        #else
-            var status = statvfs()
-            guard statvfs(path, &status) == 0 else { throw SystemError(errno) }
-            let blockSize = UInt64(status.f_frsize)
-        #endif
-        let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: blockSize)
-        return overflow ? .max : Int64(clamping: bytes)
+        let disk = try Disk(containing: path)
+        return disk.bytes(disk.available)
+    }
+
+    /// Disks that grow as they are used, and some in the network, say that they have no blocks.
+    package func capacity(at path: String) throws(SystemError) -> Int64? {
+        let disk = try Disk(containing: path)
+        let reserved = disk.free - min(disk.free, disk.available)
+        return disk.blocks > reserved ? disk.bytes(disk.blocks - reserved) : nil
+    }
+
+    /// What the system says of a disk, in blocks.
+    private struct Disk {
+        let blocks: UInt64
+        let free: UInt64
+        /// Those of the free ones that ordinary users may use.
+        let available: UInt64
+        private let blockSize: UInt64
+
+        init(containing path: String) throws(SystemError) {
+            #if canImport(Darwin)
+                // Darwin's statvfs counts blocks in 32 bits, which is too few above 16 TiB.
+                var status = statfs()
+                guard statfs(path, &status) == 0 else { throw SystemError(errno) }
+                blockSize = UInt64(status.f_bsize)
+            #else
+                var status = statvfs()
+                guard statvfs(path, &status) == 0 else { throw SystemError(errno) }
+                blockSize = UInt64(status.f_frsize)
+            #endif
+            (blocks, free, available) = (UInt64(status.f_blocks), UInt64(status.f_bfree), UInt64(status.f_bavail))
+        }
+
+        func bytes(_ blocks: UInt64) -> Int64 {
+            let (bytes, overflow) = blocks.multipliedReportingOverflow(by: blockSize)
+            return overflow ? .max : Int64(clamping: bytes)
+        }
     }
 }
 
