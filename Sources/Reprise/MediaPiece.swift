@@ -23,3 +23,25 @@ public enum MediaPiece: Sendable {
         }
     }
 }
+
+extension MediaPiece {
+    /// The first `count` bytes, and the others; copies nothing.
+    ///
+    /// Each part protects all bytes from eviction.
+    package func split(at count: Int) -> (MediaPiece, MediaPiece) {
+        precondition(count > 0 && count < self.count)
+        switch self {
+        case .stored(let region):
+            let (first, second) = region.split(at: count)
+            return (.stored(first), .stored(second))
+        case .memory(let chunk):
+            // A slice of a slice would be looked through once more for each part.
+            let slice = chunk as? ChunkSlice ?? ChunkSlice(base: chunk, range: 0..<chunk.count)
+            let (start, end) = (slice.range.lowerBound, slice.range.upperBound)
+            return (
+                .memory(ChunkSlice(base: slice.base, range: start..<start + count)),
+                .memory(ChunkSlice(base: slice.base, range: start + count..<end))
+            )
+        }
+    }
+}

@@ -126,9 +126,18 @@ public struct StoredRegion: Sendable {
     /// The region in pieces of at most `count` bytes, in order; each protects the whole region from eviction.
     package func pieces(atMost count: Int64) -> [StoredRegion] {
         stride(from: range.lowerBound, to: range.upperBound, by: Int(count)).map { start in
-            StoredRegion(
-                range: start..<min(start + count, range.upperBound), of: generation, openFile: openFile, lease: lease)
+            part(start..<min(start + count, range.upperBound))
         }
+    }
+
+    /// The first `count` bytes, and the others; each protects the whole region from eviction.
+    package func split(at count: Int) -> (StoredRegion, StoredRegion) {
+        let middle = range.lowerBound + Int64(count)
+        return (part(range.lowerBound..<middle), part(middle..<range.upperBound))
+    }
+
+    private func part(_ range: Range<Int64>) -> StoredRegion {
+        StoredRegion(range: range, of: generation, openFile: openFile, lease: lease)
     }
 
     /// Reports that the bytes could not be read through ``fileDescriptor``; they become a hole, and the next read

@@ -7,7 +7,11 @@ import Reprise
 final class TokenPace: Sendable {
     private let state = Mutex<TransferPace?>(nil)
 
-    /// The next piece of an answer, taken by `next` when `rate`, in bytes per second, allows it.
+    /// Most bytes of a piece at `rate`, in bytes per second: those of a tenth of a second, so that a slow client never
+    /// waits long for some; few enough pieces at high rates, and no smaller ones than is worth a call of the system.
+    static func largestPiece(at rate: Int64) -> Int { Int(min(max(rate / 10, 4 << 10), 1 << 20)) }
+
+    /// The next piece of an answer, at most ``largestPiece(at:)``, taken by `next` when `rate` allows it.
     ///
     /// Throws `CancellationError` if the task is canceled while it waits.
     func piece(
@@ -31,7 +35,7 @@ final class TokenPace: Sendable {
             var pace = state ?? TransferPace(rate: rate, at: now)
             pace.change(to: rate, at: now)
             defer { state = pace }
-            return pace.claim(atMost: nil, at: now)
+            return pace.claim(atMost: Int64(Self.largestPiece(at: rate)), at: now)
         }
     }
 

@@ -34,7 +34,8 @@ struct ResponseWriter: Sendable {
     func stream(head: ByteBuffer, isChunked: Bool = false, next: () async throws -> MediaPiece?) async throws {
         interim.close()
         var (pending, unsent) = (head, ByteBuffer?.some(head))
-        while let piece = try await paced(next) {
+        var cutter = PieceCutter(atMost: rate.map(TokenPace.largestPiece(at:)))
+        while let piece = try await paced({ try await cutter.next(next) }) {
             // Of several ranges, a part has a head that belongs to the body.
             let count = unsent.take().map(meter.begin) ?? 0
             if isChunked { pending.writeString("\(String(piece.count, radix: 16))\r\n") }
@@ -53,9 +54,12 @@ struct ResponseWriter: Sendable {
         meter.passed(count)
     }
 
+    /// Bytes per second that the token allows; `nil` for as fast as it goes.
+    private var rate: Int64? { holder?.token.rate }
+
     /// The next piece, once the rate of the token allows it.
     private func paced(_ next: () async throws -> MediaPiece?) async throws -> MediaPiece? {
-        guard let holder, let rate = holder.token.rate else { return try await next() }
+        guard let holder, let rate else { return try await next() }
         return try await holder.pace.piece(at: rate, by: service.configuration.clock, next)
     }
 

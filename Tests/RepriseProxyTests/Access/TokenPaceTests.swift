@@ -54,6 +54,38 @@ import Testing
         #expect(last == nil)
     }
 
+    @Test(
+        "A piece is what a tenth of a second brings, at least 4 KiB and at most 1 MiB",
+        arguments: [(1000, 4096), (125_000, 12_500), (1 << 20, 104_857), (200 << 20, 1 << 20)] as [(Int64, Int)])
+    func pieces(rate: Int64, count: Int) { #expect(TokenPace.largestPiece(at: rate) == count) }
+
+    @Test("At 1 Mbit some bytes come ten times a second") func noSilence() async throws {
+        let manual = ManualClock()
+        let (rate, length) = (Int64(125_000), Int64(300_000))
+        try await ProxyBench.run(configureProxy: {
+            $0.clock = Self.clock(manual)
+            $0.tokens = [AccessToken("annas-token", name: "anna", mayControl: false, rate: rate)]
+        }) { proxy async throws in
+            proxy.bench.publish("/a", length: length)
+            _ = try await proxy.bench.bytes("/a")
+            let others = manual.sleeperCount
+            let client = try RawClient(port: proxy.server.port)
+            try await client.get("/annas-token" + proxy.target("/a"))
+            let status = try await client.head().status
+            #expect(status == 200)
+            var body: [UInt8] = []
+            while body.count < Int(length) {
+                // The bytes of the next tenth of a second wait for it, and no others.
+                let count = min(12_500, Int(length) - body.count)
+                body += try await client.body(count)
+                guard body.count < Int(length) else { break }
+                await manual.waitForSleepers(others + 1)
+                manual.advance(by: .milliseconds(100))
+            }
+            #expect(body == TestPattern.bytes(in: 0..<length, seed: 1))
+        }
+    }
+
     @Test("A stored file is sent at the rate of the token, and at once with another") func stored() async throws {
         let manual = ManualClock()
         try await ProxyBench.run(configureProxy: {
