@@ -17,18 +17,40 @@ final class TokenHolder: Sendable {
 
     var name: String? { token.name }
 
-    /// Takes a place for one more answer; false if all are taken.
-    func takePlace() -> Bool {
-        guard let most = token.mostAnswers else { return true }
-        return answers.withLock { count in
+    /// What taking a place comes to.
+    enum Admission {
+        /// The token allows any number of answers.
+        case free
+        case taken(AnswerPlace)
+        /// All places are taken.
+        case refused
+    }
+
+    /// Takes a place for one more answer.
+    func takePlace() -> Admission {
+        guard let most = token.mostAnswers else { return .free }
+        let isTaken = answers.withLock { count in
             guard count < most else { return false }
             count += 1
             return true
         }
+        return isTaken ? .taken(AnswerPlace(of: self)) : .refused
     }
 
-    /// Gives a place back.
-    func givePlaceBack() {
-        if token.mostAnswers != nil { answers.withLock { $0 -= 1 } }
-    }
+    fileprivate func givePlaceBack() { answers.withLock { $0 -= 1 } }
+}
+
+/// A place among the files that are sent to the holders of a token.
+///
+/// It is given back before the client can see the end of the answer: its next request may come at once, on another
+/// connection.
+final class AnswerPlace: Sendable {
+    private let holder: Mutex<TokenHolder?>
+
+    fileprivate init(of holder: TokenHolder) { self.holder = Mutex(holder) }
+
+    deinit { giveBack() }
+
+    /// Gives it back, unless that was done before.
+    func giveBack() { holder.withLock { $0.take() }?.givePlaceBack() }
 }

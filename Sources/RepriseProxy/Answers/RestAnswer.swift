@@ -20,7 +20,7 @@ struct RestAnswer {
             else {
                 throw RepriseError(.validatorChanged, "The file changed before the end of the response.")
             }
-            try await context.writer.stream(head: ByteBuffer()) { try await read.next() }
+            try await context.writer.stream(head: ByteBuffer(), count: range.byteCount) { try await read.next() }
             return context.head.keepsAlive
         } catch {
             context.noteBrokenOff(error)

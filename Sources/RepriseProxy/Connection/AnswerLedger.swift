@@ -51,11 +51,16 @@ struct AnswerLedger {
 
     /// Takes a place among the files that are sent to the holders of the request's token; false if they have too many.
     mutating func takePlace() -> Bool {
-        guard let holder = current?.holder else { return true }
-        guard holder.takePlace() else { return false }
-        current?.hasPlace = true
+        switch current?.holder?.takePlace() {
+        case .refused: return false
+        case .taken(let place): current?.place = place
+        case .free, nil: break
+        }
         return true
     }
+
+    /// The place that the answer has taken, if any.
+    var place: AnswerPlace? { current?.place }
 
     /// The request is one that is not counted, because it concerns the server only.
     mutating func leaveOut() { current = nil }
@@ -132,6 +137,8 @@ struct AnswerLedger {
 
     private mutating func awaitSystem() {
         guard let record = current.take() else { return }
+        // It is written, and not flushed yet.
+        record.place?.giveBack()
         if waiting.first == nil {
             waiting.first = record
         } else {
@@ -178,7 +185,7 @@ struct AnswerLedger {
 
     private func finish(_ record: AnswerRecord, at now: Duration? = nil) {
         counts.tally.note(record)
-        if record.hasPlace { record.holder?.givePlaceBack() }
+        record.place?.giveBack()
         guard let log, let request = record.request else { return }
         log.add(
             AccessLogEntry(

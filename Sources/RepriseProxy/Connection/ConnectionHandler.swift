@@ -302,6 +302,17 @@ final class ConnectionHandler: ChannelInboundHandler {
         events &+= 1
     }
 
+    /// What of `region` is passed to the kernel next: all but the last byte of an answer that has a place, which the
+    /// last byte leaves.
+    func next(of region: StoredRegion, in hit: HitAnswer) -> StoredRegion {
+        guard let place = ledger.place, region.range.upperBound == hit.range.upperBound else { return region }
+        guard region.count > 1 else {
+            place.giveBack()
+            return region
+        }
+        return region.split(at: region.count - 1).0
+    }
+
     /// Goes on after the last region of a hit.
     func finished(_ hit: HitAnswer, context: ChannelHandlerContext) {
         work = .none
@@ -348,7 +359,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             regionOnItsWay: regionOnItsWay,
             meter: AnswerMeter(
                 clock: service.configuration.clock, isInBody: isRest, keepsCacheStatus: service.accessLog != nil),
-            holder: holder)
+            holder: holder, place: ledger.place)
     }
 
     private func startTask(

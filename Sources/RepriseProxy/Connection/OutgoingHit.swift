@@ -18,6 +18,7 @@ final class OutgoingHit {
     /// Passes a region to the kernel, from memory; bytes that have to come from the disk are first read on another
     /// thread.
     func send(_ region: StoredRegion) {
+        let region = handler.next(of: region, in: hit)
         guard handler.service.configuration.usesSendfile else { return read(region) }
         guard !region.isResident else { return write(region) }
         let loop = context.eventLoop

@@ -19,8 +19,8 @@ final class AnswerRecord {
     var bodyBytes: Int64 = 0
     /// Those whose token the request has.
     var holder: TokenHolder?
-    /// Whether it has a place among the files that are sent to them.
-    var hasPlace = false
+    /// Its place among the files that are sent to them, if those are limited.
+    var place: AnswerPlace?
     /// What an access log says of the request, if there is one.
     var request: LoggedRequest?
     /// What the client was told of the cache, for the access log.

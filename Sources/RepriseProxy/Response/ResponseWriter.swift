@@ -13,6 +13,8 @@ struct ResponseWriter: Sendable {
     let meter: AnswerMeter
     /// Whose rate holds; `nil` without a token.
     let holder: TokenHolder?
+    /// The place that is left before the end of the answer is written; `nil` where places are not limited.
+    let place: AnswerPlace?
 
     /// `read`, whose bytes count as served with this response.
     func measured(_ read: MediaRead) -> MediaRead {
@@ -23,6 +25,7 @@ struct ResponseWriter: Sendable {
     /// Writes a response that is complete in `buffer`.
     func write(_ buffer: ByteBuffer) async throws {
         interim.close()
+        place?.giveBack()
         let count = meter.begin(buffer)
         try await channel.writeAndFlush(IOData.byteBuffer(buffer)).get()
         meter.passed(count)
@@ -30,12 +33,17 @@ struct ResponseWriter: Sendable {
 
     /// Writes `head`, then the pieces returned by `next` until it returns `nil`.
     ///
-    /// `head` waits for the first piece, so that both are sent in one write.
-    func stream(head: ByteBuffer, isChunked: Bool = false, next: () async throws -> MediaPiece?) async throws {
+    /// `head` waits for the first piece, so that both are sent in one write. `count` is the number of bytes, where
+    /// `head` does not tell it.
+    func stream(
+        head: ByteBuffer, isChunked: Bool = false, count: Int64? = nil, next: () async throws -> MediaPiece?
+    ) async throws {
         interim.close()
         var (pending, unsent) = (head, ByteBuffer?.some(head))
-        var cutter = PieceCutter(atMost: rate.map(TokenPace.largestPiece(at:)))
+        let total = place == nil || isChunked ? nil : count ?? SentHead.contentLength(head)
+        var cutter = PieceCutter(atMost: rate.map(TokenPace.largestPiece(at:)), upToEndOf: total)
         while let piece = try await paced({ try await cutter.next(next) }) {
+            if cutter.isAtEnd { place?.giveBack() }
             // Of several ranges, a part has a head that belongs to the body.
             let count = unsent.take().map(meter.begin) ?? 0
             if isChunked { pending.writeString("\(String(piece.count, radix: 16))\r\n") }
@@ -50,6 +58,8 @@ struct ResponseWriter: Sendable {
         }
         let count = unsent.take().map(meter.begin) ?? 0
         if isChunked { pending.writeStaticString("0\r\n\r\n") }
+        // Nothing else of an answer comes: a head without a body, or the last chunk.
+        if pending.readableBytes > 0 { place?.giveBack() }
         if pending.readableBytes > 0 { try await channel.writeAndFlush(IOData.byteBuffer(pending)).get() }
         meter.passed(count)
     }

@@ -27,17 +27,26 @@ enum SentHead {
     ///
     /// Several lines are joined with a comma (RFC 9110 §5.3).
     static func cacheStatus(_ buffer: ByteBuffer) -> String? {
+        let values = values(of: "cache-status", in: buffer)
+        return values.isEmpty ? nil : values.joined(separator: ", ")
+    }
+
+    /// The value of Content-Length; `nil` if there is none.
+    static func contentLength(_ buffer: ByteBuffer) -> Int64? {
+        values(of: "content-length", in: buffer).first.flatMap { Int64($0) }
+    }
+
+    /// The values of the lines with this name, which is in lower case.
+    private static func values(of name: String, in buffer: ByteBuffer) -> [String] {
         buffer.withUnsafeReadableBytes { bytes in
-            let head = bytes.prefix(length(bytes))
-            let values = head.split(separator: 0x0A).compactMap { line -> String? in
-                let name = line.prefix { $0 != 0x3A }
-                guard name.count == 12, String(decoding: name, as: UTF8.self).lowercased() == "cache-status" else {
+            bytes.prefix(length(bytes)).split(separator: 0x0A).compactMap { line in
+                let found = line.prefix { $0 != 0x3A }
+                guard found.count == name.utf8.count, String(decoding: found, as: UTF8.self).lowercased() == name else {
                     return nil
                 }
-                let value = line.dropFirst(13).drop { $0 == 0x20 }.prefix { $0 != 0x0D }
+                let value = line.dropFirst(found.count + 1).drop { $0 == 0x20 }.prefix { $0 != 0x0D }
                 return String(decoding: value, as: UTF8.self)
             }
-            return values.isEmpty ? nil : values.joined(separator: ", ")
         }
     }
 }

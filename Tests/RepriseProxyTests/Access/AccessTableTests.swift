@@ -80,15 +80,29 @@ import Testing
         }
         let first = table(2)
         let holders = [try holder(first), try holder(first)]
-        let taken = holders.map { $0.takePlace() }
+        var places: [AnswerPlace] = []
+        func take(_ holder: TokenHolder) -> Bool {
+            switch holder.takePlace() {
+            case .taken(let place):
+                places.append(place)
+                return true
+            case .free: return true
+            case .refused: return false
+            }
+        }
+        let taken = holders.map(take)
         #expect(taken == [true, true])
-        let more = try [holder(first).takePlace(), holder(table(2, after: first)).takePlace()]
+        let more = try [take(holder(first)), take(holder(table(2, after: first)))]
         #expect(more == [false, false])
-        holders[0].givePlaceBack()
+        // Only the first time counts.
+        for _ in 0..<2 { places[0].giveBack() }
         let narrow = table(1, after: first)
-        let afterwards = try [holder(narrow).takePlace(), holder(first).takePlace(), holder(first).takePlace()]
+        let afterwards = try [take(holder(narrow)), take(holder(first)), take(holder(first))]
         #expect(afterwards == [false, true, false])
-        let unlimited = try holder(table(nil, after: first)).takePlace()
+        let unlimited = try take(holder(table(nil, after: first)))
         #expect(unlimited)
+        places.removeAll()
+        let again = try [take(holder(narrow)), take(holder(narrow))]
+        #expect(again == [true, false], "places that are no longer held are free")
     }
 }
