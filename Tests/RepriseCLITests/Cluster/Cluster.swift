@@ -10,7 +10,7 @@ import Testing
 
 /// Three servers and an origin, with a real HAProxy before them.
 ///
-/// One task uses it at a time.
+/// One task changes it at a time.
 final class Cluster {
     static let haproxy = ChildProcess.path(of: "haproxy") ?? (["/usr/sbin/haproxy"].first(where: isExecutable))
 
@@ -22,39 +22,63 @@ final class Cluster {
     private(set) var ports: [String: Int] = [:]
     private let folder: TemporaryDirectory
     private let options: [String]
+    /// HAProxy's socket, which each of its processes gets.
+    private let socket: Int32
     private var nodes: [String: ChildProcess] = [:]
-    private var balancer: ChildProcess?
+    private(set) var balancer: ChildProcess?
+    private var retired: [ChildProcess] = []
     /// For seeds and names that were not used before.
     private var count = 1000
 
     private init(options: (_ port: Int) -> [String]) async throws {
         origin = try await TestOrigin.start()
         folder = try TemporaryDirectory()
-        let socket = try PassedSocketTests.bound()
-        defer { close(socket) }
+        socket = try PassedSocketTests.bound()
         try #require(listen(socket, 64) == 0)
         port = try PassedSocket(listening: socket).port
         self.options = options(port)
         for name in ["n1", "n2", "n3"] { try await start(name) }
-        let file = folder.path + "/haproxy.cfg"
-        try Self.configuration(ports).write(toFile: file, atomically: true, encoding: .utf8)
-        balancer = try ChildProcess(try #require(Self.haproxy), ["-f", file, "-db"], passing: socket)
-        await eventually { (try? await RawClient.exchange(port: self.port, "/").head.status) == 404 }
+        try await startBalancer()
     }
 
-    /// That of the deployment, for these ports and for the socket that HAProxy gets.
-    private static func configuration(_ ports: [String: Int]) throws -> String {
+    /// Starts HAProxy with all nodes; one that runs ends when its answers have ended, as on a reload.
+    ///
+    /// `serverTimeout` stands in place of the deployment's.
+    func startBalancer(serverTimeout: String? = nil) async throws {
+        let file = folder.path + "/haproxy.cfg"
+        try configuration(serverTimeout).write(toFile: file, atomically: true, encoding: .utf8)
+        var arguments = ["-f", file, "-db"]
+        if let balancer {
+            arguments += ["-sf", "\(balancer.identifier)"]
+            retired.append(balancer)
+        }
+        let child = try ChildProcess(try #require(Self.haproxy), arguments, passing: socket)
+        balancer = child
+        await eventually { (try? await self.statistics("show info").contains("Pid: \(child.identifier)")) == true }
+    }
+
+    /// That of the deployment, for these nodes and for the socket that HAProxy gets.
+    private func configuration(_ serverTimeout: String?) throws -> String {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let text = try String(contentsOf: root.appendingPathComponent("Deploy/cluster/haproxy.cfg"), encoding: .utf8)
         let files = try #require(text.range(of: "\n# How the nodes are"))
-        return text[..<files.lowerBound].split(separator: "\n", omittingEmptySubsequences: false).map { line in
+        var lines = ["global", "  stats socket \(folder.path)/haproxy.sock mode 600"]
+        for line in text[..<files.lowerBound].split(separator: "\n", omittingEmptySubsequences: false) {
             let words = line.split(separator: " ")
-            if words.first == "bind" { return "  bind fd@3" }
-            if words.first == "log" { return "" }
-            guard words.first == "server", let port = ports[String(words[1])] else { return String(line) }
-            return "  server \(words[1]) 127.0.0.1:\(port) \(words[3...].joined(separator: " "))"
-        }.joined(separator: "\n") + "\n"
+            switch words.first {
+            case "bind": lines.append("  bind fd@3")
+            case "log", "server": continue
+            case "timeout" where words[1] == "server" && serverTimeout != nil:
+                lines.append("  timeout server \(serverTimeout ?? "")")
+            default: lines.append(String(line))
+            }
+        }
+        // The section of the nodes is the last one.
+        lines += ports.sorted { $0.key < $1.key }.map { name, port in
+            "  server \(name) 127.0.0.1:\(port) id \(name.dropFirst())"
+        }
+        return lines.joined(separator: "\n") + "\n"
     }
 
     static func run(
@@ -68,10 +92,11 @@ final class Cluster {
     }
 
     private func stop() async {
-        for child in [balancer] + nodes.values.map(Optional.some) {
-            child?.send(SIGKILL)
-            _ = await child?.outcome()
+        for child in retired + [balancer].compactMap(\.self) + nodes.values {
+            child.send(SIGKILL)
+            _ = await child.outcome()
         }
+        close(socket)
         await origin.stop()
         folder.remove()
     }
@@ -90,6 +115,26 @@ final class Cluster {
         let found: Int = try #require(place.flatMap { Int($0.1) }, "\(text) \(child.errors.text)")
         ports[name] = found
     }
+
+    /// What HAProxy says on its socket.
+    private func statistics(_ command: String) async throws -> String {
+        let client = try RawClient(path: folder.path + "/haproxy.sock")
+        try await client.send(command + "\n")
+        return String(decoding: try await client.upTo(1 << 20), as: UTF8.self)
+    }
+
+    /// Waits until HAProxy counts a node as there, or as away.
+    func wait(until isUp: Bool, _ name: String) async {
+        await eventually {
+            let lines = (try? await statistics("show stat").split(separator: "\n")) ?? []
+            let columns = lines.map { $0.split(separator: ",", omittingEmptySubsequences: false) }
+            let state = columns.first { $0.count > 17 && $0[0] == "nodes" && $0[1] == name }?[17]
+            return isUp ? state == "UP" : state == "DOWN"
+        }
+    }
+
+    /// Removes all that a node that has ended had stored.
+    func empty(_ name: String) throws { try FileManager.default.removeItem(atPath: folder.path + "/" + name) }
 
     /// How many files are recorded as complete in the cache of a node.
     func completeFiles(of name: String) throws -> Int {
@@ -116,17 +161,27 @@ final class Cluster {
         return head.fields["cache-status"]?.prefix { $0 != ";" }.description ?? "\(head.status)"
     }
 
-    /// A new file of `owner`, with the seed of its bytes, which the origin stops sending after `count` bytes.
+    /// A new file of `owner`, with the seed of its bytes, which the origin stops sending after `held` bytes.
     func held(by owner: String, length: Int64, at held: Int64) async throws -> (path: String, seed: UInt64) {
         while true {
             count += 1
             let path = "/held\(count).mp4"
-            origin.set(
-                TestOrigin.Resource(.pattern(seed: UInt64(count), length: length), mediaType: "video/mp4"), at: path)
-            // Whose it is does not depend on the query, but the key does.
-            guard try await self.owner(of: path + "?probe") == owner else { continue }
+            publish(path, seed: UInt64(count), length: length)
+            guard try await isOwned(path, by: owner) else { continue }
             origin.hold(path, at: held)
             return (path, UInt64(count))
         }
+    }
+
+    /// Puts the bytes of a pattern at `path` of the origin.
+    func publish(_ path: String, seed: UInt64, length: Int64, etag: String = "\"v1\"") {
+        let type = StreamMedia.type(of: path)
+        origin.set(TestOrigin.Resource(.pattern(seed: seed, length: length), mediaType: type, etag: etag), at: path)
+    }
+
+    /// Whether a file of the origin is a node's, which gets no byte of it by that.
+    func isOwned(_ path: String, by name: String) async throws -> Bool {
+        // Whose it is does not depend on the query, but the key does.
+        try await owner(of: path + "?probe") == name
     }
 }
