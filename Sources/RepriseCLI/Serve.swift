@@ -89,6 +89,11 @@ struct Serve: AsyncParsableCommand {
             "Give browsers that open the address of the server its page, not a short text as other clients."))
     var page: Bool?
 
+    @Option(
+        help: Setting.peers.help(
+            "Server of Reprise whose health and sums the page shows, and the sums of all.", valueName: "address"))
+    var peers: [String] = []
+
     @Flag(
         inversion: .prefixedNo,
         help: Setting.shared.help(
@@ -152,6 +157,7 @@ struct Serve: AsyncParsableCommand {
         try Setting.allowHost.check(option: allowHost)
         try Setting.allowPrivate.check(option: allowPrivate)
         try Setting.parent.check(option: parent)
+        try Setting.peers.check(option: peers)
         try Setting.allowPage.check(option: allowPage)
         try Setting.forceCache.check(option: forceCache)
         try Setting.readAhead.check(option: readAhead)
@@ -235,12 +241,14 @@ struct Serve: AsyncParsableCommand {
             if !configuration.allowedHosts.isEmpty { client.allowsHost = { configuration.allows($0) } }
         }
         let origin = ParentOrigin(values.parents(of: configuration), direct: client)
+        let peers = PeerClient(origins: client)
         // A cache that cannot be written must not stop playback.
         let cache = try await self.cache.open(settings, origin: origin, mayDoWithout: true)
         var configuration = configuration
         configuration.controlPlaces = ControlPlace.all(
             for: try self.cache.directory, environment: CacheOptions.environment)
         configuration.controlOperations = ControlOperations.all
+        configuration.peers = values.peers.map(peers.peer)
         let server: ProxyServer
         do {
             server = try await ProxyServer.start(cache, configuration: configuration)
@@ -248,6 +256,7 @@ struct Serve: AsyncParsableCommand {
             try await cache.restoreLimit()
             await cache.close()
             await origin.shutdown()
+            await peers.shutdown()
             throw error
         }
         announce(server, with: values, directory: try self.cache.directory, of: cache)
@@ -275,6 +284,7 @@ struct Serve: AsyncParsableCommand {
         await configuration.accessLog?.close()
         await cache.close()
         await origin.shutdown()
+        await peers.shutdown()
         await events.value
     }
 

@@ -117,6 +117,9 @@ public struct ProxyConfiguration: Sendable {
     /// What a client may have done to the cache (`/-/api/NAME`); nothing by default.
     package var controlOperations: [any ControlOperation.Type] = []
 
+    /// Other servers whose health and sums are shown; none by default.
+    package var peers: [Peer] = []
+
     /// Which bodies are replaced by a text made from them; playlists if this is `nil`, as by default.
     package var bodyFilter: (any BodyFilter)?
     /// What the app's options say about each request, in the proxy of an app's items.

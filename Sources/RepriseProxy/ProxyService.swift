@@ -87,7 +87,7 @@ final class ProxyService: Sendable {
         let files = FileFinder(cache: cache, items: configuration.items)
         self.files = files
         keys = HeldKeys(isShared: cache.isShared, clock: configuration.clock)
-        control = Control(clock: configuration.clock)
+        control = Control(peers: configuration.peers, clock: configuration.clock)
         let logs = LogQueue(configuration.logger)
         self.logs = logs
         let liveEdge = LiveEdge(clock: configuration.clock)

@@ -19,6 +19,8 @@ struct ServerSettings: Sendable {
     let privateOrigins: PrivateOrigins
     let parents: [Parent]
     let parentFallback: ParentOrigin.Fallback
+    /// Servers that the page shows besides this one.
+    let peers: [Parent]
     let isShared, isOffline: Bool
     let readAhead: ReadAhead
     /// Whether browsers get a page.
@@ -50,6 +52,7 @@ struct ServerSettings: Sendable {
         // Their texts were judged before.
         parents = try settings.value(.parent, given: server.parent).compactMap { try? Parent($0) }
         parentFallback = try settings.value(.parentFallback, given: server.parentFallback)
+        peers = try settings.value(.peers, given: server.peers).compactMap { try? Parent($0) }
         allowedPages = try settings.value(.allowPage, given: server.allowPage)
         forcedHosts = try settings.value(.forceCache, given: server.forceCache).map { $0.lowercased() }
         isShared = try settings.value(.shared, given: server.shared)

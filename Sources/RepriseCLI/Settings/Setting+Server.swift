@@ -94,6 +94,13 @@ extension Setting where Given == [String], Value == [String] {
             advice: { (try? Parent($0)) == nil ? "give http://host:port, and /TOKEN where it wants one." : nil })
     }
 
+    static var peers: Self {
+        Self(
+            list: "peers", rule: "takes the address of a server of Reprise, such as http://10.0.0.5:8090/TOKEN.",
+            otherwise: "the page shows this server alone", traits: SettingTraits(shown: Parent.withoutToken),
+            advice: { (try? Parent($0)) == nil ? "give http://host:port, and /TOKEN where it wants one." : nil })
+    }
+
     static var forceCache: Self {
         Self(
             list: "force-cache", rule: "takes a host name or an IP address.", otherwise: "all origins are obeyed",

@@ -19,7 +19,7 @@ enum SettingTable {
         Setting<[String], [String]>.allowPage, Setting<Bool, Bool>.shared, Setting<Bool, Bool>.offline,
         Setting<[String], [String]>.parent, Setting<ParentOrigin.Fallback, ParentOrigin.Fallback>.parentFallback,
         Setting<[String], [String]>.forceCache, Setting<ReadAheadAmount, ReadAheadAmount>.readAhead,
-        Setting<Bool, Bool>.page, Setting<String, String?>.accessLog,
+        Setting<Bool, Bool>.page, Setting<[String], [String]>.peers, Setting<String, String?>.accessLog,
         Setting<AccessLogFormat, AccessLogFormat>.accessLogFormat, Setting<Bool, Bool>.metricsHosts,
         Setting<Int, Int?>.maxConnections,
         Setting<TimeSpan, TimeSpan>.stallTimeout, Setting<Int, Int>.connectionsPerHost,

@@ -41,6 +41,14 @@ package struct Parent: Hashable, Sendable {
     /// What stands before the scheme of an origin.
     private var prefix: String { base.description.hasSuffix("/") ? base.description : base.description + "/" }
 
+    /// The URL of one of the server's own paths, such as `-/status.json`, behind its token.
+    package func url(of path: String) throws(RepriseError) -> ResourceURL { try ResourceURL(prefix + path) }
+
+    /// Where it says whether it is ready, which needs no token.
+    package var probe: ResourceURL {
+        get throws(RepriseError) { try ResourceURL(address + "/-/ready") }
+    }
+
     /// `request` as the edge called `name` sends it here.
     ///
     /// Throws ``RepriseError`` with code `invalidURL` if the URL would be too long.

@@ -39,7 +39,11 @@ struct ControlAnswer: Sendable {
         switch target.path {
         case "status.json":
             try expect(["GET", "HEAD"], of: target)
+            await service.control.peers?.settle()
             return try await send(200, JSONText.line(StatusReport(of: service)))
+        case "sums.json":
+            try expect(["GET", "HEAD"], of: target)
+            return try await send(200, JSONText.line(ServerSums(of: service)))
         case ControlTarget.metrics:
             try expect(["GET", "HEAD"], of: target)
             return try await sendMetrics()

@@ -6,7 +6,7 @@ import Reprise
 /// Bytes; times in seconds since 1970; URLs as ``ShownURL`` writes them.
 struct StatusReport: Encodable, Sendable {
     /// Sums, of this process or of the directory's whole life.
-    struct Counts: Encodable, Sendable {
+    struct Counts: Codable, Sendable, Equatable {
         let servedBytes, storeBytes, joinedBytes, originBytes, fetchedBytes, savedBytes: Int64
         let originRequests, reads: Int64
 
@@ -81,6 +81,8 @@ struct StatusReport: Encodable, Sendable {
     let playing: [Activity]
     let downloads: [Download]
     let preloads: Int
+    /// This server and those that it was told of; missing if it was told of none.
+    let peers: PeersReport?
     let isOffline, isShared: Bool
     /// How much is logged.
     let logLevel: String
@@ -110,9 +112,29 @@ struct StatusReport: Encodable, Sendable {
         playing = cache.activities(atMost: Self.mostListed).map { Activity($0, in: cache) }
         downloads = await cache.downloads.list().prefix(Self.mostListed).map { Download($0, in: cache) }
         preloads = cache.preloads.list.count
+        peers = PeersReport(of: service)
         (isOffline, isShared) = (cache.isOffline, cache.isShared)
         logLevel = service.configuration.logger.logLevel.rawValue
         events = service.control.events.recent
+    }
+}
+
+extension StatusReport.Counts {
+    /// What `counts` add up to.
+    init(adding counts: [Self]) {
+        func sum(_ count: KeyPath<Self, Int64>) -> Int64 { counts.reduce(0) { $0 + $1[keyPath: count] } }
+        servedBytes = sum(\.servedBytes)
+        storeBytes = sum(\.storeBytes)
+        joinedBytes = sum(\.joinedBytes)
+        originBytes = sum(\.originBytes)
+        fetchedBytes = sum(\.fetchedBytes)
+        savedBytes = sum(\.savedBytes)
+        originRequests = sum(\.originRequests)
+        reads = sum(\.reads)
+    }
+
+    var all: [Int64] {
+        [servedBytes, storeBytes, joinedBytes, originBytes, fetchedBytes, savedBytes, originRequests, reads]
     }
 }
 

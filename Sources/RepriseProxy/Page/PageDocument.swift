@@ -26,6 +26,7 @@ struct PageDocument: Sendable {
         writeTitles(to: &page)
         writeDisk(to: &page)
         writeHosts(to: &page)
+        writePeers(to: &page)
         writeDownloads(to: &page)
         writeEvents(to: &page)
         writeHealth(to: &page)

@@ -141,7 +141,8 @@ extension PageScript {
           }, () => {});
         };
         const show = status => {
-          for (const part of [showSums, drawChart, showPlaying, showDisk, showHosts, showDownloads, showEvents, showHealth])
+          for (const part of [showSums, drawChart, showPlaying, showDisk, showHosts, showPeers, showDownloads, showEvents,
+            showHealth])
             part(status);
         };
         """#

@@ -3,7 +3,7 @@
 /// What comes from outside becomes text and attributes only; the policy of the page forbids to parse it as HTML.
 enum PageScript {
     /// The script in the order in which it runs.
-    private static let pieces = [start, words, elements, numbers, activity, titles, actions, news]
+    private static let pieces = [start, words, elements, numbers, peers, activity, titles, actions, news]
 
     /// What stands between the tags of `script`.
     static var text: String { pieces.map { $0.description + "\n" }.joined() }
