@@ -248,6 +248,7 @@ struct Serve: AsyncParsableCommand {
         configuration.controlPlaces = ControlPlace.all(
             for: try self.cache.directory, environment: CacheOptions.environment)
         configuration.controlOperations = ControlOperations.all
+        configuration.parentTally = { origin.tally }
         configuration.peers = values.peers.map(peers.peer)
         let server: ProxyServer
         do {

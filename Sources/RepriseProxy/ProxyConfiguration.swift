@@ -117,6 +117,9 @@ public struct ProxyConfiguration: Sendable {
     /// What a client may have done to the cache (`/-/api/NAME`); nothing by default.
     package var controlOperations: [any ControlOperation.Type] = []
 
+    /// What parents were asked for, of an edge; `nil`, the default, for a server that counts none.
+    package var parentTally: (@Sendable () -> ParentTally)?
+
     /// Other servers whose health and sums are shown; none by default.
     package var peers: [Peer] = []
 

@@ -1,6 +1,7 @@
 import HTTPTypes
 package import NIOCore
 import NIOPosix
+import Primitives
 package import Reprise
 
 /// Asks other servers of Reprise in place of origins, one after the other until one answers.
@@ -43,6 +44,7 @@ package struct ParentOrigin: Origin {
     private let policy: NIOOrigin.Configuration
     private let client: NIOOrigin
     private let away: AwayHosts
+    private let counts: Mutex<ParentTally>
 
     /// Creates an edge whose requests to origins, where parents do not answer for them, go through `direct`.
     package init(_ configuration: Configuration, direct: NIOOrigin.Configuration, group: (any EventLoopGroup)? = nil) {
@@ -51,7 +53,14 @@ package struct ParentOrigin: Origin {
         policy = direct
         client = NIOOrigin(configuration: Self.toParents(direct), group: group)
         away = AwayHosts(clock: configuration.clock)
+        // Also of those that have not been asked yet.
+        var tally = ParentTally()
+        for parent in configuration.parents { tally.parents[parent.authority] = ParentTally.Counts() }
+        counts = Mutex(tally)
     }
+
+    /// What parents were asked for.
+    package var tally: ParentTally { counts.withLock { $0 } }
 
     /// A parent stands for all origins, so that many requests go to it; it is near, and itself waits for origins.
     private static func toParents(_ direct: NIOOrigin.Configuration) -> NIOOrigin.Configuration {
@@ -81,16 +90,20 @@ package struct ParentOrigin: Origin {
         try policy.check(request.url.host)
         // What changes something must not be sent twice (RFC 9110 §9.2.2): the first parent's word is final.
         guard request.method == .get || request.method == .head else {
-            return try translated(try await ask(order(parents, for: request.url)[0], request), of: request)
+            let parent = order(parents, for: request.url)[0]
+            let response = try await ask(parent, request)
+            return try translated(counted(response, from: parent), of: request)
         }
         var failure: RepriseError?
         for parent in order(parents, for: request.url) {
+            if failure != nil { note(.parent) }
             do {
                 let response = try await ask(parent, request)
                 guard let reason = Self.objection(to: response, of: parent) else {
-                    return try translated(response, of: request)
+                    return try translated(counted(response, from: parent), of: request)
                 }
                 response.body.cancel()
+                note(.declined, of: parent)
                 failure = reason
             } catch let error as RepriseError where Self.losses.contains(error.code) {
                 away.note(error, from: parent.authority)
@@ -99,7 +112,11 @@ package struct ParentOrigin: Origin {
             try Task.checkCancellation()
             if let failure { configuration.onFailure(parent, failure) }
         }
-        if configuration.fallback == .none, let failure { throw failure }
+        if configuration.fallback == .none, let failure {
+            note(.nowhere)
+            throw failure
+        }
+        note(.origin)
         return try await direct.send(request)
     }
 
@@ -121,9 +138,41 @@ package struct ParentOrigin: Origin {
 
     private func ask(_ parent: Parent, _ request: OriginRequest) async throws -> OriginResponse {
         let own = try parent.request(for: request, from: configuration.name, via: configuration.via)
-        let response = try await client.send(own)
-        away.noteAnswer(from: parent.authority)
-        return response
+        do {
+            let response = try await client.send(own)
+            away.noteAnswer(from: parent.authority)
+            return response
+        } catch let error as RepriseError {
+            if Self.losses.contains(error.code) { note(.failed, of: parent) }
+            throw error
+        }
+    }
+
+    // MARK: - Counts
+
+    private func note(_ outcome: ParentTally.Outcome, of parent: Parent) {
+        change(parent) { $0.requests[outcome, default: 0] += 1 }
+    }
+
+    private func note(_ resort: ParentTally.Resort) { counts.withLock { $0.resorts[resort, default: 0] += 1 } }
+
+    private func change(_ parent: Parent, _ body: (inout ParentTally.Counts) -> Void) {
+        counts.withLock { body(&$0.parents[parent.authority, default: ParentTally.Counts()]) }
+    }
+
+    /// `response`, which counts as the origin's, with a body that is counted as it is read.
+    private func counted(_ response: OriginResponse, from parent: Parent) -> OriginResponse {
+        note(.answered, of: parent)
+        var own = response
+        own.body = ParentBody(response.body) { [counts, name = parent.authority] event in
+            counts.withLock { tally in
+                switch event {
+                case .came(let bytes): tally.parents[name, default: ParentTally.Counts()].bytes += Int64(bytes)
+                case .broke: tally.parents[name, default: ParentTally.Counts()].brokenBodies += 1
+                }
+            }
+        }
+        return own
     }
 
     /// The response as the origin's: of the URL that answered the parent.

@@ -18,6 +18,7 @@ struct MetricFigures: Sendable {
     var droppedLines: Int64 = 0
     /// What was answered to the holders of each token that has a name.
     var tokens: [String: TokenTally] = [:]
+    var parents = ParentTally()
     var isReady = true
     /// What the server is called.
     var name = ""
@@ -42,6 +43,7 @@ struct MetricFigures: Sendable {
         // Also of those who have not asked for anything yet.
         let names = service.tokens?.current.names ?? []
         tokens = answers.tokens.merging(names.map { ($0, TokenTally()) }) { counted, _ in counted }
+        parents = service.configuration.parentTally?() ?? parents
         isReady = [.ready, .degraded].contains(service.readiness)
         name = service.configuration.name
         namesHosts = service.configuration.namesHostsInMetrics
@@ -50,7 +52,7 @@ struct MetricFigures: Sendable {
     init() {}
 
     /// All metrics, in the order in which they are exported.
-    var families: [MetricFamily] { served + origins + store + server + programs }
+    var families: [MetricFamily] { served + origins + edge + store + server + programs }
 
     // MARK: - Readers
 
@@ -174,6 +176,40 @@ struct MetricFigures: Sendable {
 
     private static func firstByte(_ hosts: [Host]) -> [Sample] {
         hosts.map { Sample(.histogram($0.counts.firstByte), $0.labels) }
+    }
+
+    // MARK: - Parents
+
+    private var edge: [MetricFamily] {
+        [
+            MetricFamily(
+                "reprise_parent_requests_total", .counter, "Requests to parents, by how they ended.",
+                perParent { name, counts in
+                    ParentTally.Outcome.allCases.map { outcome in
+                        Sample(
+                            .integer(counts.requests[outcome] ?? 0), ["parent": name, "outcome": outcome.rawValue])
+                    }
+                }),
+            MetricFamily(
+                "reprise_parent_bytes_total", .counter, "Body bytes received from parents.",
+                perParent { [Sample(.integer($1.bytes), ["parent": $0])] }),
+            MetricFamily(
+                "reprise_parent_bodies_broken_total", .counter,
+                "Bodies of parents that broke off, the rest of which is asked for again.",
+                perParent { [Sample(.integer($1.brokenBodies), ["parent": $0])] }),
+            MetricFamily(
+                "reprise_parent_switches_total", .counter,
+                "Requests that a parent did not answer, by where they went on.",
+                parents.parents.isEmpty
+                    ? []
+                    : ParentTally.Resort.allCases.map { resort in
+                        Sample(.integer(parents.resorts[resort] ?? 0), ["to": resort.rawValue])
+                    }),
+        ]
+    }
+
+    private func perParent(_ samples: (String, ParentTally.Counts) -> [Sample]) -> [Sample] {
+        parents.parents.sorted { $0.key < $1.key }.flatMap { samples($0.key, $0.value) }
     }
 
     // MARK: - The store

@@ -29,6 +29,16 @@ import Testing
         HTTPField.Name("Via").flatMap { request.fields[$0] } ?? ""
     }
 
+    /// What a server counts of its parents: the values by series, without `reprise_parent_`; zeros are left out.
+    private static func parentMetrics(of serving: Serving) async throws -> [String: Int] {
+        let text = String(decoding: try await serving.get("/metrics").body, as: UTF8.self)
+        var values: [String: Int] = [:]
+        for match in text.matches(of: /(?m)^reprise_parent_(\S+) (\d+)$/) where match.2 != "0" {
+            values[String(match.1)] = Int(match.2)
+        }
+        return values
+    }
+
     @Test("each byte is fetched once, stored at both, and both say what they did") func stored() async throws {
         try await Self.run { site, node, edge async throws in
             site.publish("/a.mp4", length: 300_000)
@@ -109,6 +119,19 @@ import Testing
                         // What the killed one had sent is not asked for again.
                         let requests = await site.origin.settledSnapshot()["/film.mp4"].requests
                         #expect(requests.count == 2 && requests.last?.fields[.range]?.hasPrefix("bytes=") == true)
+
+                        let dead = "parent=\"127.0.0.1:\(owner.port)\""
+                        let other = owner.port == first.port ? second : first
+                        let alive = "parent=\"127.0.0.1:\(other.port)\""
+                        let counts = try await Self.parentMetrics(of: edge)
+                        #expect(counts["requests_total{\(dead),outcome=\"answered\"}"] == 1, "\(counts)")
+                        #expect(counts["requests_total{\(dead),outcome=\"failed\"}"] == 1)
+                        #expect(counts["bodies_broken_total{\(dead)}"] == 1)
+                        #expect(counts["requests_total{\(alive),outcome=\"answered\"}"] == 1)
+                        #expect(counts["bodies_broken_total{\(alive)}"] == nil)
+                        #expect(counts["switches_total{to=\"parent\"}"] == 1)
+                        let bytes = [dead, alive].compactMap { counts["bytes_total{\($0)}"] }
+                        #expect(bytes.count == 2 && bytes.reduce(0, +) == Int(length), "nothing is fetched twice")
                     }
                 }
             }
@@ -121,7 +144,10 @@ import Testing
             try await Site.run { site async throws in
                 site.publish("/a.mp4", length: 1000)
                 // No server of Reprise, and one that is not there.
-                for parent in ["http://127.0.0.1:\(site.origin.port)", "http://127.0.0.1:9"] {
+                for (authority, outcome) in [
+                    ("127.0.0.1:\(site.origin.port)", "declined"), ("127.0.0.1:9", "failed"),
+                ] {
+                    let parent = "http://" + authority
                     let directory = try TemporaryDirectory()
                     defer { directory.remove() }
                     let options = ["--parent", parent, "--parent-fallback", fallback]
@@ -129,6 +155,15 @@ import Testing
                         let reply = try await edge.get(site.target("/a.mp4"))
                         #expect(reply.head.status == status, "\(parent) \(fallback)")
                         #expect((reply.body == TestPattern.bytes(in: 0..<1000, seed: 1)) == (status == 200))
+                        let place = fallback == "direct" ? "origin" : "nowhere"
+                        let expected = [
+                            "requests_total{parent=\"\(authority)\",outcome=\"\(outcome)\"}": 1,
+                            "switches_total{to=\"\(place)\"}": 1,
+                        ]
+                        let counts = try await Self.parentMetrics(of: edge)
+                        // A request that failed is repeated some times.
+                        let isAsExpected = fallback == "direct" ? counts == expected : counts.keys == expected.keys
+                        #expect(isAsExpected, "\(authority) \(fallback): \(counts)")
                     }
                 }
             }

@@ -21,6 +21,7 @@ import Testing
             .fetchRetried(CacheKey("http://a.example/"), after: .zero, error: RepriseError(.originTimedOut, "")),
             because: .disk)
         figures.tokens = ["anna": TokenTally()]
+        figures.parents.parents = ["10.0.0.5:8090": ParentTally.Counts()]
         return figures.families
     }
 
