@@ -94,6 +94,12 @@ struct Serve: AsyncParsableCommand {
             "Server of Reprise whose health and sums the page shows, and the sums of all.", valueName: "address"))
     var peers: [String] = []
 
+    @Option(
+        help: Setting.trustProxy.help(
+            "Address or network of proxies before this server, whose X-Forwarded-For counts in the access log.",
+            valueName: "network"))
+    var trustProxy: [String] = []
+
     @Flag(
         inversion: .prefixedNo,
         help: Setting.shared.help(
@@ -158,6 +164,7 @@ struct Serve: AsyncParsableCommand {
         try Setting.allowPrivate.check(option: allowPrivate)
         try Setting.parent.check(option: parent)
         try Setting.peers.check(option: peers)
+        try Setting.trustProxy.check(option: trustProxy)
         try Setting.allowPage.check(option: allowPage)
         try Setting.forceCache.check(option: forceCache)
         try Setting.readAhead.check(option: readAhead)

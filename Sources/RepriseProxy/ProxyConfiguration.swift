@@ -103,6 +103,10 @@ public struct ProxyConfiguration: Sendable {
     /// It belongs to the one who opened it, and must be closed after the proxy has stopped.
     package var accessLog: AccessLog?
 
+    /// Whether a proxy in front of this one, at this address, says truly for whom it asks (`X-Forwarded-For`); none by
+    /// default.
+    package var trustsProxy: (@Sendable (String) -> Bool)?
+
     /// A socket that listens already, at ``host`` and ``port``, which the proxy takes; without one it makes its own.
     package var listeningSocket: Int32?
 
@@ -197,7 +201,8 @@ public struct ProxyConfiguration: Sendable {
         return isHexadecimal || last.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 
-    private static func isAddress(_ text: Substring) -> Bool {
+    /// Whether `text` is an IPv4 or IPv6 address, without brackets.
+    static func isAddress(_ text: Substring) -> Bool {
         var address = in6_addr()
         return inet_pton(text.contains(":") ? AF_INET6 : AF_INET, String(text), &address) == 1
     }

@@ -31,6 +31,8 @@ final class ProxyService: Sendable {
     let control: Control
     /// `nil` if answers are not logged.
     let accessLog: AccessLog?
+    /// `nil` if no proxy in front of this one is believed.
+    let forwardedClient: ForwardedClient?
     var wallClock: @Sendable () -> Double { configuration.clock.now }
 
     private struct State {
@@ -84,6 +86,7 @@ final class ProxyService: Sendable {
         isLoopback = configuration.isLoopback
         tokens = AccessTokens(configuration)
         accessLog = configuration.accessLog
+        forwardedClient = configuration.trustsProxy.map(ForwardedClient.init)
         let files = FileFinder(cache: cache, items: configuration.items)
         self.files = files
         keys = HeldKeys(isShared: cache.isShared, clock: configuration.clock)

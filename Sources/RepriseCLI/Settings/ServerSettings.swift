@@ -28,6 +28,8 @@ struct ServerSettings: Sendable {
     /// The file of the access log, `-` for standard output; `nil` for none.
     let accessLog: String?
     let accessLogFormat: AccessLogFormat
+    /// Those that say for whom they ask.
+    let trustedProxies: TrustedProxies
     /// Whether metrics have the names of origins.
     let namesHostsInMetrics: Bool
     /// `nil` for as many as the system allows.
@@ -63,6 +65,7 @@ struct ServerSettings: Sendable {
             ($0 as NSString).expandingTildeInPath
         }
         accessLogFormat = try settings.value(.accessLogFormat, given: server.watching.accessLogFormat)
+        trustedProxies = TrustedProxies(try settings.value(.trustProxy, given: server.trustProxy))
         namesHostsInMetrics = try settings.value(.metricsHosts, given: server.watching.metricsHosts)
         maxConnections = try settings.value(.maxConnections, given: server.maxConnections)
         connectionsPerHost = try settings.value(.connectionsPerHost, given: server.connectionsPerHost)
@@ -97,6 +100,7 @@ struct ServerSettings: Sendable {
         configuration.allowedHosts = allowedHosts
         configuration.allowedPages = allowedPages
         configuration.servesPage = hasPage
+        if !trustedProxies.isEmpty { configuration.trustsProxy = { [trustedProxies] in trustedProxies.contain($0) } }
         configuration.namesHostsInMetrics = namesHostsInMetrics
         configuration.stallTimeout = stallTimeout.duration
     }

@@ -94,6 +94,12 @@ extension Setting where Given == [String], Value == [String] {
             advice: { (try? Parent($0)) == nil ? "give http://host:port, and /TOKEN where it wants one." : nil })
     }
 
+    static var trustProxy: Self {
+        Self(
+            list: "trust-proxy", rule: "takes an address, or a network such as 10.0.0.0/24.",
+            otherwise: "the client is who is connected", advice: { AddressRange.objection(to: $0) })
+    }
+
     static var peers: Self {
         Self(
             list: "peers", rule: "takes the address of a server of Reprise, such as http://10.0.0.5:8090/TOKEN.",

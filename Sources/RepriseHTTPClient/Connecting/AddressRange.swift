@@ -20,6 +20,12 @@ package struct AddressRange: Sendable, Hashable {
     /// Whether the range has `address`.
     func contains(_ address: AddressBytes) -> Bool { address.masked(to: prefix) == first }
 
+    /// Whether the range has the address that `text` writes, also an IPv4 one inside an IPv6 one.
+    package func contains(literal text: String) -> Bool {
+        guard let address = AddressBytes(literal: text) else { return false }
+        return contains(address) || address.embedded.map(contains) == true
+    }
+
     /// Whether all addresses of this range lie in `other`.
     func lies(in other: AddressRange) -> Bool { prefix >= other.prefix && other.contains(first) }
 

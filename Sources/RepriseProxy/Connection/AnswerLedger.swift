@@ -7,8 +7,8 @@ import Reprise
 struct AnswerLedger {
     private let service: ProxyService
     private let counts: AnswerCounts
-    /// The client's address, for the access log.
-    private var client: String?
+    /// The address of the connection's other end, for the access log.
+    private var peer: String?
     private var delivery = DeliveryCount()
     /// The host of the file of the last hit.
     private var host = ""
@@ -26,23 +26,28 @@ struct AnswerLedger {
 
     private var log: AccessLog? { service.accessLog }
 
-    /// The client of the connection has this address.
-    mutating func note(client address: SocketAddress?) { if log != nil { client = address?.ipAddress } }
+    /// The other end of the connection has this address.
+    mutating func note(peer address: SocketAddress?) { if log != nil { peer = address?.ipAddress } }
 
     /// A request is complete, and its turn has come.
     mutating func begin(_ head: borrowing ClientHead) {
         let record = AnswerRecord(start: counts.elapsed(), method: AnswerTally.Method(head.method))
         if log != nil {
             record.request = LoggedRequest(
-                head, hiding: service.tokens?.current.texts ?? [], from: client, at: service.wallClock())
+                head, hiding: service.tokens?.current.texts ?? [], from: client(of: head), at: service.wallClock())
         }
         current = record
+    }
+
+    private func client(of head: borrowing ClientHead) -> String? {
+        guard let peer, let forwarded = service.forwardedClient else { return peer }
+        return forwarded.address(behind: peer, saying: head.value("x-forwarded-for"))
     }
 
     /// A request came that cannot be parsed.
     mutating func beginMalformed() {
         let record = AnswerRecord(start: counts.elapsed(), method: .other)
-        if log != nil { record.request = LoggedRequest(malformedFrom: client, at: service.wallClock()) }
+        if log != nil { record.request = LoggedRequest(malformedFrom: peer, at: service.wallClock()) }
         current = record
     }
 

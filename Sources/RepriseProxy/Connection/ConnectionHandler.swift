@@ -71,7 +71,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         watch.add(self)
-        ledger.note(client: context.remoteAddress)
+        ledger.note(peer: context.remoteAddress)
         context.fireChannelActive()
     }
 

@@ -29,6 +29,7 @@ import Testing
         "offline": ["yes", "no", "yes"], "force-cache": ["a.example", "b.example", "192.0.2.7"],
         "read-ahead": ["2m", "32MB", "all"],
         "peers": ["http://10.0.0.5:8090", "https://n1.example", "http://[::1]:8090"],
+        "trust-proxy": ["10.0.0.0/24", "192.0.2.7", "fd00::/8"],
         "page": ["yes", "no", "yes"], "access-log": ["/a", "-", "/c"],
         "access-log-format": ["combined", "json", "combined"], "metrics-hosts": ["no", "yes", "no"],
         "max-connections": ["1", "2", "3"], "stall-timeout": ["1s", "2m", "3h"],

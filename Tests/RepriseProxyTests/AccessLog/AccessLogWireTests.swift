@@ -111,6 +111,29 @@ import Testing
         )
     }
 
+    @Test("behind a trusted proxy each request of a connection has its own client, and origins get none of them")
+    func behindAProxy() async throws {
+        for trusts in [true, false] {
+            let (lines, _, _) = try await Self.lines(configureProxy: {
+                $0.trustsProxy = { trusts && $0 == "127.0.0.1" }
+            }) { proxy async throws in
+                proxy.bench.publish("/a", length: 100)
+                let client = try RawClient(port: proxy.server.port)
+                // A lookup, a hit, and one without a word.
+                for field in [["X-Forwarded-For: 203.0.113.9, 192.0.2.7"], ["X-Forwarded-For: 192.0.2.8"], []] {
+                    try await client.get(proxy.target("/a"), field)
+                    #expect(try await client.head().status == 200)
+                    _ = try await client.body(100)
+                }
+                let requests = proxy.bench.origin.snapshot.requests
+                #expect(requests.count == 1)
+                #expect(requests.allSatisfy { $0.fields.allSatisfy { !$0.value.contains("192.0.2") } })
+            }
+            let forwarded = trusts ? ["192.0.2.7", "192.0.2.8"] : ["127.0.0.1", "127.0.0.1"]
+            #expect(lines.map(\.client) == forwarded + ["127.0.0.1"])
+        }
+    }
+
     @Test func eachKindOfAnswerHasALine() async throws {
         let (lines, metrics, prefix) = try await Self.lines { proxy async throws in
             proxy.bench.publish("/a", length: 100_000)
