@@ -31,7 +31,7 @@ struct PeerClient: Sendable {
 
     private func ask(_ address: Parent) async -> Peer.Answer {
         do {
-            // Without its token: whoever answers in its place has not seen it then.
+            // Without its token, so that another program in its place does not get it.
             let ready = try await get(address.probe, atMost: Self.longestState)
             let state = PeerState(status: ready.status, text: String(decoding: ready.body, as: UTF8.self))
             guard state != .foreign else { return Peer.Answer(.foreign) }

@@ -121,7 +121,7 @@ struct FaultySite {
             #expect(client.has(seed: seed))
         }
         let answers = long.map(\.client.heads.count)
-        #expect(answers == [2, 1], "HAProxy let go of the node, and the edge asked for the rest")
+        #expect(answers == [2, 1], "HAProxy gave the node up, and the edge asked for the rest")
 
         try cluster.node("n1").send(SIGCONT)
         await cluster.wait(until: true, "n1")
@@ -203,7 +203,7 @@ struct FaultySite {
         #expect(moved > 0 && moved < paths.count / 2, "a fourth of them, more or less")
     }
 
-    /// The way to the origin breaks: what is stored is served, a body waits for its rest, and goes on.
+    /// The way to the origin breaks: stored bytes are served, and a body goes on when the way is back.
     func cutTheLink() async throws {
         try await Link.run(to: cluster.origin.port) { link async throws in
             let file = "/data.json"

@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("servers that name each other are asked for themselves only, and nobody is asked unless someone looks")
+    @Test("servers that name each other are asked for themselves only, and not before someone looks")
     func each() async throws {
         let directories = try (0..<2).map { _ in try TemporaryDirectory() }
         defer { for directory in directories { directory.remove() } }
