@@ -95,6 +95,12 @@ import Testing
             """)
         let numbers = mpd.startNumbersOfLists.map { String(decoding: mpd.bytes[$0], as: UTF8.self) }
         #expect(numbers == ["startNumber='1'", "startNumber=\"5\""])
+        let outer = try self.mpd(
+            """
+            <MPD><Period><SegmentList endNumber="4"/><AdaptationSet><SegmentList startNumber="2"/><Representation/>\
+            <Representation><SegmentList startNumber="3"/></Representation></AdaptationSet></Period></MPD>
+            """)
+        #expect(outer.startNumbersOfLists.isEmpty)
     }
 
     @Test("Every place of a URL is found")

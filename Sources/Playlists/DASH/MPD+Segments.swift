@@ -1,14 +1,26 @@
 extension MPD {
     /// How the segments of a representation are found, with what outer levels say (ISO/IEC 23009-1 §5.3.9.1).
     ///
-    /// `nil` if no level says anything: the base URL is the only segment.
+    /// `nil` if no level says anything: the base URL is the only segment. Where levels differ in kind, which the
+    /// specification forbids, the innermost counts, except that ffmpeg and GStreamer prefer templates to lists.
     package func segmentInformation(of path: Path) -> SegmentInformation? {
         guard let (period, set, representation) = levels(path) else { return nil }
-        var result: SegmentInformation?
-        for level in [period.segments, set.segments, representation.segments] {
-            if let level { result = level.inheriting(from: result) }
+        let levels = [period.segments, set.segments, representation.segments].compactMap { $0 }
+        guard var kind = levels.last?.kind else { return nil }
+        if kind == .list, levels.contains(where: { $0.kind == .template }) { kind = .template }
+        let alike = levels.filter { $0.kind == kind }
+        return alike.dropFirst().reduce(alike.first) { outer, level in outer.map(level.inheriting(from:)) }
+    }
+
+    /// The representations, in the order of the text.
+    package var paths: [Path] {
+        periods.enumerated().flatMap { period, value in
+            value.adaptationSets.enumerated().flatMap { set, adaptation in
+                adaptation.representations.indices.map {
+                    Path(period: period, adaptationSet: set, representation: $0)
+                }
+            }
         }
-        return result
     }
 
     /// The base of a representation's links: one `BaseURL` of each level, against the URL of the MPD (§5.6).
@@ -31,13 +43,14 @@ extension MPD {
         }
         let base = baseURL(of: path, base: base)
         var (uri, extent): (URIReference?, ByteExtent) = (nil, .whole)
-        if let resource = information.initialization {
-            uri = resource.link.map { reference(of: links[$0]) } ?? URIReference("")
-            extent = resource.extent
-        } else if let index = information.initializationTemplate {
+        // As ffmpeg and GStreamer do, wherever the two stand.
+        if let index = information.initializationTemplate {
             let values = SegmentTemplate.Values(
                 representationID: representation.id, bandwidth: representation.bandwidth ?? 0, number: 0, time: 0)
             uri = URIReference(bytes: SegmentTemplate(links[index].value(in: bytes)).expanded(values))
+        } else if let resource = information.initialization {
+            uri = resource.link.map { reference(of: links[$0]) } ?? URIReference("")
+            extent = resource.extent
         }
         return uri.map {
             DASHSegment(target: LinkTarget($0, base: base), extent: extent, number: 0, start: 0, duration: nil)

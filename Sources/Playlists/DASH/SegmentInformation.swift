@@ -64,16 +64,16 @@ package struct SegmentInformation: Hashable, Sendable {
 
     init(_ kind: Kind) { self.kind = kind }
 
-    /// What holds on this level: what is missing comes from the level around it (§5.3.9.1).
-    func inheriting(from outer: SegmentInformation?) -> SegmentInformation {
-        guard let outer, outer.kind == kind else { return self }
+    /// What holds on this level: what is missing comes from the level around it, which is of the same kind (§5.3.9.1).
+    func inheriting(from outer: SegmentInformation) -> SegmentInformation {
         var result = self
         result.timescale = timescale ?? outer.timescale
-        result.duration = duration ?? (timeline == nil ? outer.duration : nil)
+        result.duration = duration ?? outer.duration
         result.startNumber = startNumber ?? outer.startNumber
+        result.startNumberAttribute = startNumber == nil ? outer.startNumberAttribute : startNumberAttribute
         result.endNumber = endNumber ?? outer.endNumber
         result.presentationTimeOffset = presentationTimeOffset ?? outer.presentationTimeOffset
-        result.timeline = timeline ?? (duration == nil ? outer.timeline : nil)
+        result.timeline = timeline ?? outer.timeline
         result.media = media ?? outer.media
         result.initializationTemplate = initializationTemplate ?? outer.initializationTemplate
         result.initialization = initialization ?? outer.initialization

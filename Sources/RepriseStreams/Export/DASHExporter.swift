@@ -200,17 +200,6 @@ struct DASHExporter {
 }
 
 extension MPD {
-    /// The representations, in the order of the text.
-    fileprivate var paths: [Path] {
-        periods.enumerated().flatMap { period, value in
-            value.adaptationSets.enumerated().flatMap { set, adaptation in
-                adaptation.representations.indices.map {
-                    Path(period: period, adaptationSet: set, representation: $0)
-                }
-            }
-        }
-    }
-
     fileprivate func representation(at path: Path) -> Representation {
         periods[path.period].adaptationSets[path.adaptationSet].representations[path.representation]
     }
