@@ -8,7 +8,7 @@ import Testing
 
 @testable import Reprise
 
-/// A log-in that expires once a stream is stored: what is stored plays as before, whatever a later request comes to.
+/// A log-in that expires once a stream is stored: the stored files play as before, whatever a later request comes to.
 @Suite(.limit(minutes: 2)) struct ExpiredLogInTests {
     /// What the origin sends without a log-in.
     enum Answer: String, CaseIterable {

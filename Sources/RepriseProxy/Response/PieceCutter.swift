@@ -8,8 +8,8 @@ struct PieceCutter {
     /// What is left of the last piece.
     private var rest: MediaPiece?
 
-    /// Cuts pieces into such of at most `most` bytes; with `count`, the number of all bytes, the last byte is a piece of
-    /// its own.
+    /// Cuts pieces into such of at most `most` bytes; with `count`, the number of all bytes, the last byte is a piece
+    /// of its own.
     init(atMost most: Int?, upToEndOf count: Int64? = nil) { (self.most, left) = (most ?? .max, count) }
 
     /// Whether the last piece was the end of the answer.
