@@ -90,7 +90,7 @@ enum Failures {
         }
         if (error as? CocoaError)?.code == .fileWriteOutOfSpace { return true }
         let error = error as NSError
-        if error.domain == NSPOSIXErrorDomain, [ENOSPC, EDQUOT].contains(Int32(error.code)) { return true }
+        if error.domain == NSPOSIXErrorDomain, [Int(ENOSPC), Int(EDQUOT)].contains(error.code) { return true }
         return (error.userInfo[NSUnderlyingErrorKey] as? any Error).map(meansNoRoom) ?? false
     }
 

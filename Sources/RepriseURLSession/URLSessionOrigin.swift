@@ -34,7 +34,7 @@ public final class URLSessionOrigin: Origin {
     ///
     /// With ``Configuration/backgroundIdentifier``, the media of downloads are transferred in the background.
     public convenience init(configuration: Configuration = .init()) {
-        let desk = configuration.backgroundIdentifier.map { BackgroundDesks.shared.desk($0) }
+        let desk = configuration.backgroundIdentifier.flatMap { BackgroundDesks.shared?.desk($0) }
         self.init(configuration: configuration, desk: desk)
     }
 

@@ -1,45 +1,69 @@
 import Foundation
 import Primitives
 
-/// The desks of this process, one for each identifier of a background session: of two sessions with one identifier the
+/// The desks of a process, one for each identifier of a background session: of two sessions with one identifier the
 /// system would tell only one what has come.
 ///
 /// They stay until the process ends, as their sessions do.
 final class BackgroundDesks: Sendable {
-    static let shared = BackgroundDesks()
+    #if canImport(Darwin)
+        /// Those with sessions of the system, whose folders lie in the caches folder.
+        static let shared: BackgroundDesks? = BackgroundDesks(in: .cachesDirectory) {
+            SystemSession(.makeBackground($0), delegate: $1)
+        }
+    #else
+        /// There are no such sessions.
+        static let shared: BackgroundDesks? = nil
+    #endif
 
+    private let root: URL
+    private let makeSession: @Sendable (String, TransferDesk) -> any BackgroundSession
     private let desks = Mutex<[String: TransferDesk]>([:])
+    private let events = SystemEvents()
+
+    /// Creates none yet; their folders will lie in `root`.
+    init(_ root: URL, makeSession: @escaping @Sendable (String, TransferDesk) -> any BackgroundSession) {
+        (self.root, self.makeSession) = (root, makeSession)
+    }
+
+    /// Their folders will lie in one of the user's, or in the temporary one where there is none.
+    convenience init(
+        in directory: FileManager.SearchPathDirectory,
+        makeSession: @escaping @Sendable (String, TransferDesk) -> any BackgroundSession
+    ) {
+        let folder = FileManager.default.urls(for: directory, in: .userDomainMask).first
+        self.init(
+            (folder ?? FileManager.default.temporaryDirectory)
+                .appendingPathComponent("Reprise transfers", isDirectory: true),
+            makeSession: makeSession)
+    }
 
     /// The desk for `identifier`, with its session.
     func desk(_ identifier: String) -> TransferDesk {
         desks.withLock { desks in
             if let desk = desks[identifier] { return desk }
-            let desk = TransferDesk(folder: Self.folder(identifier)) {
-                Task { @MainActor in SystemEvents.shared.finish(identifier) }
+            let name = identifier.replacingOccurrences(of: "/", with: "_")
+            let desk = TransferDesk(folder: root.appendingPathComponent(name, isDirectory: true)) { [events] in
+                Task { @MainActor in events.finish(identifier) }
             }
-            #if canImport(Darwin)
-                desk.attach(SystemSession(.makeBackground(identifier), delegate: desk))
-            #endif
+            desk.attach(makeSession(identifier, desk))
             desks[identifier] = desk
             return desk
         }
     }
 
-    /// In the caches folder, or in the temporary one where there is none.
-    private static func folder(_ identifier: String) -> URL {
-        let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
-        let name = identifier.replacingOccurrences(of: "/", with: "_")
-        return (caches ?? FileManager.default.temporaryDirectory)
-            .appendingPathComponent("Reprise transfers", isDirectory: true)
-            .appendingPathComponent(name, isDirectory: true)
+    /// Calls `completion` once, when all that the system tells the session with that identifier is dealt with.
+    @MainActor func handleEvents(of identifier: String, completion: @escaping () -> Void) {
+        events.add(completion, for: identifier)
+        _ = desk(identifier)
     }
 }
 
 /// What the app must call when the system's events are dealt with; each once.
-@MainActor final class SystemEvents {
-    static let shared = SystemEvents()
-
+@MainActor private final class SystemEvents {
     private var completions: [String: [() -> Void]] = [:]
+
+    nonisolated init() {}
 
     func add(_ completion: @escaping () -> Void, for identifier: String) {
         completions[identifier, default: []].append(completion)

@@ -14,7 +14,8 @@ import Reprise
 /// answers at once. What has come lies in a folder until the engine has stored it, and is dropped with its download if
 /// it is asked for no more.
 ///
-/// A lock guards the table. The session and the folder are used, and waiters are woken, outside it.
+/// A lock guards the table, and is taken before those of interests and errands, which are leaves. The session and the
+/// folder are used, and waiters are woken, outside it.
 final class TransferDesk: Sendable {
     /// Why a waiting request goes on.
     private enum Wake: Sendable {

@@ -16,11 +16,8 @@ extension URLSessionOrigin {
     @MainActor public static func handleEvents(
         ofBackgroundSession identifier: String, completion: @escaping () -> Void
     ) {
-        SystemEvents.shared.add(completion, for: identifier)
-        _ = BackgroundDesks.shared.desk(identifier)
-        #if !canImport(Darwin)
-            SystemEvents.shared.finish(identifier)
-        #endif
+        guard let desks = BackgroundDesks.shared else { return completion() }
+        desks.handleEvents(of: identifier, completion: completion)
     }
 }
 

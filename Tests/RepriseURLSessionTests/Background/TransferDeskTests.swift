@@ -13,26 +13,6 @@ import Testing
 
 @Suite("Requests that wait for transfers in the background", .limit(minutes: 1))
 struct TransferDeskTests {
-    /// A session that transfers nothing by itself.
-    private final class SilentSession: BackgroundSession {
-        private let state = Mutex<(records: [TransferRecord], canceled: [Int])>(([], []))
-
-        var records: [TransferRecord] { state.withLock { $0.records } }
-        var ranges: [Range<Int64>?] { records.map(\.range) }
-        var canceled: [Int] { state.withLock { $0.canceled } }
-
-        func start(_ request: URLRequest, description: String) -> Int {
-            state.withLock { state in
-                if let record = TransferRecord(description: description) { state.records.append(record) }
-                return state.records.count
-            }
-        }
-
-        func cancel(_ number: Int) { state.withLock { $0.canceled.append(number) } }
-
-        func transfers() async -> [(number: Int, description: String?)] { [] }
-    }
-
     private let directory: TemporaryDirectory
     private let session = SilentSession()
     private let desk: TransferDesk
