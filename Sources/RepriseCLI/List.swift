@@ -93,7 +93,8 @@ struct List: AsyncParsableCommand {
             if let tag = title.tag { text += "  #\(tag.printable)" }
             if title.isStream || stored.outline != nil {
                 let format = stored.outline.map { "\($0.formatName) " } ?? ""
-                text += "  (\(format)stream, \(stored.fileCount) \(stored.fileCount == 1 ? "file" : "files"))"
+                let keys = stored.outline?.lacksKeys == true ? ", keys not stored" : ""
+                text += "  (\(format)stream, \(stored.fileCount) \(stored.fileCount == 1 ? "file" : "files")\(keys))"
             }
             return (title.key, Line(report: EntryReport(stored), text: text, isStored: stored.fileCount > 0))
         }

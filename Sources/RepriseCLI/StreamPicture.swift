@@ -24,7 +24,9 @@ struct StreamPicture {
                 try Terminal.print("  \(label)  its playlist is not stored")
                 continue
             }
-            let counts = "\(track.storedSegments) of \(track.segmentCount), \(ByteCount(track.storedBytes))"
+            let counts =
+                "\(track.storedSegments) of \(track.segmentCount), \(ByteCount(track.storedBytes))"
+                + (track.lacksKeys ? ", keys not stored" : "")
             let space = max(10, Terminal.width - width - counts.count - 8)
             let bar = Bar.coverage(track.stored, length: track.duration, width: min(space, 60))
             try Terminal.print("  \(label)  [\(bar)]  \(counts)")

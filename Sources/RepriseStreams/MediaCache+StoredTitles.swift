@@ -4,9 +4,9 @@ extension MediaCache {
     /// The titles that play to their end without the origin, or those that do not, the most recently used first.
     ///
     /// A file plays when it is complete. A stream plays when its playlists are stored, it is not live, and all segments
-    /// of one of its variants are stored, with those of one rendition of the sound that belongs to it, where that has
-    /// playlists of its own. Reads all stored playlists, so that its time grows with them. Waits for the disk. Throws
-    /// ``RepriseError`` with code `storageUnavailable`.
+    /// of one of its variants are stored with their keys and initialization, and those of one rendition of the sound
+    /// that belongs to it, where that has playlists of its own. Reads all stored playlists, so that its time grows with
+    /// them. Waits for the disk. Throws ``RepriseError`` with code `storageUnavailable`.
     public func titles(complete: Bool) async throws -> [Title] {
         guard let inspector = await inspector() else { return [] }
         return try await withTaskExecutorPreference(DiskExecutor.shared) {

@@ -24,6 +24,9 @@ package struct StreamOutline: Sendable {
     /// track is listed.
     package private(set) var storedShare: Double?
 
+    /// Whether keys of stored segments are not stored.
+    package var lacksKeys: Bool { tracks.contains(where: \.lacksKeys) }
+
     /// Whether it plays to its end without the origin.
     package var isComplete: Bool { !isLive && storedShare ?? 0 >= 1 }
 
@@ -131,14 +134,26 @@ package struct StreamOutline: Sendable {
         _ track: inout StreamTrack, from list: HLSPlaylist, base: URIReference, in files: StoredFiles
     ) {
         track.isListed = true
-        for segment in list.media.segments where !segment.isGap {
-            let link = list.links[segment.link]
-            add(
-                list.target(of: link, base: base), extent: link.extent, seconds: segment.duration, to: &track, in: files
-            )
-        }
         let others = list.media.maps.map(\.link) + list.media.keys.compactMap(\.link) + list.media.parts.map(\.link)
-        for link in others { note(list.target(of: list.links[link], base: base), in: files) }
+        let present = Set(
+            others.filter { index in
+                let link = list.links[index]
+                return isStored(link.extent, at: list.target(of: link, base: base), in: files)
+            })
+        func segments(lacking kinds: Set<LinkKind>) -> Set<Int> {
+            Set(
+                OfflineSelection.missingSegments(of: list) { link in
+                    !kinds.contains(list.links[link].kind) || present.contains(link)
+                })
+        }
+        let (locked, unplayable) = (segments(lacking: [.key]), segments(lacking: [.key, .map]))
+        for (index, segment) in list.media.segments.enumerated() where !segment.isGap {
+            let link = list.links[segment.link]
+            let isStored = add(
+                list.target(of: link, base: base), extent: link.extent, seconds: segment.duration,
+                isPlayable: !unplayable.contains(index), to: &track, in: files)
+            if isStored, locked.contains(index) { track.lacksKeys = true }
+        }
     }
 
     // MARK: - DASH
@@ -175,31 +190,46 @@ package struct StreamOutline: Sendable {
     private mutating func fill(
         _ track: inout StreamTrack, from mpd: MPD, path: MPD.Path, base: URIReference, in files: StoredFiles
     ) {
-        if let initialization = mpd.initialization(of: path, base: base) { note(initialization.target, in: files) }
+        let initialization = mpd.initialization(of: path, base: base)
+        let isPlayable = initialization.map { isStored($0.extent, at: $0.target, in: files) } ?? true
         guard let segments = try? mpd.segments(of: path, base: base, limit: Self.mostSegments) else { return }
         track.isListed = true
         for segment in segments {
-            add(segment.target, extent: segment.extent, seconds: segment.duration ?? 0, to: &track, in: files)
+            add(
+                segment.target, extent: segment.extent, seconds: segment.duration ?? 0, isPlayable: isPlayable,
+                to: &track, in: files)
         }
     }
 
     // MARK: - Files
 
-    private mutating func add(
-        _ target: LinkTarget, extent: ByteExtent, seconds: Double, to track: inout StreamTrack, in files: StoredFiles
-    ) {
+    /// Adds a segment to `track`; true if something of it is stored.
+    ///
+    /// `isPlayable` says that its keys and its initialization are stored.
+    @discardableResult private mutating func add(
+        _ target: LinkTarget, extent: ByteExtent, seconds: Double, isPlayable: Bool, to track: inout StreamTrack,
+        in files: StoredFiles
+    ) -> Bool {
         // A segment without a stated length counts as a second; no list is longer than a century.
         let length = Int64((min(max(seconds, 0), 3e9) * 1000).rounded())
         let duration = length > 0 ? length : 1000
         let start = track.duration
         track.segmentCount += 1
         track.duration = min(start + duration, StreamTrack.longest)
-        guard let entry = note(target, in: files) else { return }
+        guard let entry = note(target, in: files) else { return false }
         let (share, byteCount) = files.stored(extent, of: entry)
         track.storedBytes += byteCount
         if share >= 1 { track.storedSegments += 1 }
         let end = min(start + Int64((Double(duration) * min(share, 1)).rounded()), track.duration)
         if start < end { track.stored.insert(start..<end) }
+        if !isPlayable { track.unplayable += max(0, end - start) }
+        return byteCount > 0
+    }
+
+    /// Whether `extent` of the file at `target` is stored, or stands in the playlist itself; the file becomes a member.
+    private mutating func isStored(_ extent: ByteExtent, at target: LinkTarget, in files: StoredFiles) -> Bool {
+        if target == .leftAlone(.scheme("data")) { return true }
+        return note(target, in: files).map { files.stored(extent, of: $0).share >= 1 } ?? false
     }
 
     /// The stored file at `target`, which becomes a member.
@@ -227,6 +257,7 @@ extension StreamTrack {
         segmentCount += next.segmentCount
         storedSegments += next.storedSegments
         storedBytes += next.storedBytes
+        unplayable += next.unplayable
         duration = min(start + next.duration, StreamTrack.longest)
         for span in next.stored {
             let (from, to) = (start + span.lowerBound, min(start + span.upperBound, duration))

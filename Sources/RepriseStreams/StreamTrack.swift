@@ -45,11 +45,16 @@ package struct StreamTrack: Sendable {
     package internal(set) var duration: Int64 = 0
     /// Which of them are stored, in milliseconds; a segment that is stored in part has as much of its time.
     package internal(set) var stored = ByteRangeSet()
+    /// How much of the stored time does not play, in milliseconds, because keys or initialization are not stored.
+    package internal(set) var unplayable: Int64 = 0
+    /// Whether stored segments are encrypted with keys that are not stored.
+    package internal(set) var lacksKeys = false
 
-    /// The stored share, from 0 to 1; `nil` if nothing is known of its length.
+    /// The share, from 0 to 1, that is stored with its keys and initialization; `nil` if nothing is known of its
+    /// length.
     package var storedShare: Double? {
         guard isListed, duration > 0 else { return nil }
-        return Double(stored.reduce(0) { $0 + $1.upperBound - $1.lowerBound }) / Double(duration)
+        return Double(stored.reduce(-unplayable) { $0 + $1.upperBound - $1.lowerBound }) / Double(duration)
     }
 
     package init(_ kind: Kind) { self.kind = kind }

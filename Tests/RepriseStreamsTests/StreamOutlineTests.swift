@@ -168,6 +168,56 @@ import Testing
         }
     }
 
+    @Test("a stream without its keys or its initialization does not play; keys in the playlist need no file")
+    func keysAndInitialization() async throws {
+        func list(_ key: String) -> String {
+            """
+            #EXTM3U
+            #EXT-X-TARGETDURATION:4
+            #EXT-X-MAP:URI="init.mp4"
+            #EXTINF:4,
+            1.m4s
+            #EXT-X-KEY:METHOD=AES-128,URI="\(key)"
+            #EXTINF:4,
+            2.m4s
+            #EXT-X-ENDLIST
+
+            """
+        }
+        let file = ["/init.mp4": "init", "/1.m4s": "one", "/2.m4s": "two", "/key": "0123456789abcdef"]
+        let outside = file.merging(["/l.m3u8": list("key")]) { $1 }
+        let inside = file.merging(["/l.m3u8": list("data:text/plain;base64,MDEyMzQ1Njc4OWFiY2RlZg==")]) { $1 }
+        let cases: [(files: [String: String], missing: String, share: Double, lacksKeys: Bool)] = [
+            (outside, "none", 1, false), (outside, "/key", 0.5, true), (outside, "/init.mp4", 0, false),
+            (outside, "/2.m4s", 0.5, false), (inside, "/key", 1, false),
+        ]
+        for (all, missing, share, lacksKeys) in cases {
+            try await look(all, stored: all.keys.filter { $0 != missing }) { files, url throws in
+                let stream = try #require(try outline(url("/l.m3u8"), files))
+                #expect(stream.storedShare == share, "without \(missing)")
+                #expect(stream.isComplete == (share == 1) && stream.lacksKeys == lacksKeys, "without \(missing)")
+                #expect(stream.tracks[0].storedSegments == (missing == "/2.m4s" ? 1 : 2))
+            }
+        }
+    }
+
+    @Test func aRepresentationWithoutItsInitializationDoesNotPlay() async throws {
+        let files = [
+            "/m.mpd": """
+            <MPD type="static" mediaPresentationDuration="PT4S"><Period><AdaptationSet contentType="video">
+            <SegmentTemplate media="$Number$.m4s" initialization="init.mp4" duration="4"/>
+            <Representation id="hd" bandwidth="900000"/></AdaptationSet></Period></MPD>
+            """, "/init.mp4": "init", "/1.m4s": "segment",
+        ]
+        for stored in [["/m.mpd", "/1.m4s"], Array(files.keys)] {
+            try await look(files, stored: stored) { files, url throws in
+                let stream = try #require(try outline(url("/m.mpd"), files))
+                #expect(stream.storedShare == (stored.count == 3 ? 1 : 0) && stream.isComplete == (stored.count == 3))
+                #expect(stream.tracks[0].storedSegments == 1)
+            }
+        }
+    }
+
     @Test func listsThatNameEachOtherEnd() async throws {
         let text = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n"
         let files = ["/a.m3u8": text + "b.m3u8\n", "/b.m3u8": text + "a.m3u8\n", "/c.m3u8": text + "c.m3u8\n"]

@@ -119,7 +119,9 @@ struct StoredTracks {
         return stored
     }
 
+    /// Whether `extent` of the file at `target` is stored, or stands in the playlist itself.
     private func isStored(_ extent: ByteExtent, of target: LinkTarget) async throws -> Bool {
+        if target == .leftAlone(.scheme("data")) { return true }
         guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.withoutFragment.text),
             let content = await (try files.resource(at: url)).stored()
         else { return false }
