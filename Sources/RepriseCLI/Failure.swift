@@ -14,8 +14,13 @@ enum Failure {
 
         /// Not all of something is in the cache that was to be.
         static func notStored(_ message: String) -> Reason {
-            Reason(code: ExitCode(74), name: "notStored", message: message)
+            Reason(code: ExitCode(74), name: notStoredName, message: message)
         }
+
+        private static let notStoredName = "notStored"
+
+        /// Whether it is ``notStored(_:)``.
+        var saysNotStored: Bool { name == Self.notStoredName }
     }
 
     /// What is known of `error`; `nil` for one that is not this command's, such as a wrong option.

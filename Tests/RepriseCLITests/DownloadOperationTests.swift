@@ -209,6 +209,39 @@ import Testing
         }
     }
 
+    @Test("what came of a quality for which there is no room goes again, and what was downloaded before stays")
+    func noRoomForAnotherQuality() async throws {
+        try await Bench.run(configure: {
+            $0.downloadsStreams = true
+            $0.limit = 2_400_000
+        }) { bench async throws in
+            let variants = "#EXT-X-STREAM-INF:BANDWIDTH=1\nlow.m3u8\n#EXT-X-STREAM-INF:BANDWIDTH=2\nhigh.m3u8\n"
+            Self.publish("#EXTM3U\n" + variants, "/main.m3u8", bench)
+            for (name, count) in [("low", 2), ("high", 8)] {
+                let lines = (0..<count).map { "#EXTINF:4,\n\(name)\($0).ts\n" }.joined()
+                Self.publish("#EXTM3U\n#EXT-X-TARGETDURATION:4\n\(lines)#EXT-X-ENDLIST\n", "/\(name).m3u8", bench)
+                for number in 0..<count { bench.publish("/\(name)\(number).ts", length: 400_000, type: "video/mp2t") }
+            }
+            func download(_ quality: String) async throws -> DownloadOperation.Outcome {
+                let operation = DownloadOperation(
+                    url: bench.origin.url("/main.m3u8"), quality: quality, codec: nil, audio: nil, subtitles: nil,
+                    pause: true, names: Names())
+                return try await operation.run(in: bench.cache) { _ in }
+            }
+            let first = try await download("smallest")
+            #expect(first.failure == nil, "\(first)")
+            let second = try await download("best")
+            #expect(second.failure?.code == "notStored" && second.isWaiting == nil, "\(second)")
+            #expect(await bench.origin.settledSnapshot().requests.contains { $0.path == "/high0.ts" })
+            let names = Set(try await bench.cache.entries().map(\.url.lastPathComponent))
+            #expect(names == ["main.m3u8", "low.m3u8", "low0.ts", "low1.ts"])
+            let kept = try #require(await bench.cache.downloads.list().first)
+            #expect(kept.selection == StreamSelection(quality: .smallest) && kept.fraction == 1)
+            let third = try await download("smallest")
+            #expect(third.failure == nil, "\(third)")
+        }
+    }
+
     /// The first download, once it waits for room.
     private static func waiting(_ cache: MediaCache) async -> Download? {
         for await downloads in cache.downloads.updates(every: .zero) {

@@ -143,6 +143,21 @@ extension MediaCache {
         }
     }
 
+    /// Removes the files of the title of `key` that are not among `former`, except those in use, those that another
+    /// title needs and those that are kept by themselves.
+    ///
+    /// Throws ``RepriseError`` as ``remove(_:)-(CacheKey)`` does.
+    package func removeFiles(ofTitle key: CacheKey, besides former: Set<CacheKey>) async throws {
+        guard let store = engine.store else { return }
+        try await engine.learnFiles(aroundTitles: [key])
+        let files = try await withTaskExecutorPreference(DiskExecutor.shared) {
+            try store.index.ownFiles(of: key).filter { file in
+                try !former.contains(file) && !engine.isInUse(file) && store.index.retention(of: file) == .cached
+            }
+        }
+        try await remove(files)
+    }
+
     /// The files that belong to no other title, that no playlist of one names, and that nothing retains.
     private func ownFiles(of title: Title, in store: Store) async throws -> [CacheKey] {
         let named = try await engine.namedFiles(aroundTitles: [title.key]).filter { $0.key.key != title.key }

@@ -51,6 +51,7 @@ struct DownloadOperation: ControlOperation {
     ) async throws -> Outcome {
         let before = try await cache.retention(of: resource)
         let former = await cache.downloads.commands.former(resource.key)
+        let formerFiles = try await cache.inspector()?.entries(ofTitle: resource.key).map(\.key) ?? []
         do {
             try await add(resource, to: cache, selection: selection)
             async let _ = Self.follow(resource.key, in: cache, progress: progress)
@@ -61,12 +62,17 @@ struct DownloadOperation: ControlOperation {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
+            let reason = error as? Failure.Reason
             if let former {
                 try await cache.downloads.commands.putBack(former)
+                // What came of a choice that does not fit would be kept with the stream, and never be whole.
+                if former.isDone, former.selection != selection, reason?.saysNotStored == true {
+                    try await cache.removeFiles(ofTitle: resource.key, besides: Set(formerFiles))
+                }
             } else {
                 try await cache.retain(resource, as: before)
             }
-            guard let reason = error as? Failure.Reason else { throw error }
+            guard let reason else { throw error }
             return Outcome(failure: FailedTransfer(reason))
         }
         return Outcome(storedBytes: try await cache.storedBytes(ofTitle: resource))
