@@ -37,7 +37,7 @@ struct DownloadRun: Sendable {
         if let files = try await storedStream() {
             // They may have been stored one by one, and belong to nothing that is kept.
             stream.note(files)
-            try await giveUpUnnamed()
+            try await stream.giveUpUnnamed()
             return
         }
         try await engine.authorizer?.prepare(stream.request)
@@ -99,13 +99,7 @@ struct DownloadRun: Sendable {
         try await fetch(members, playlists: loadedPlaylists)
         // Once more: what another title fetched in the meantime was not stored yet, and belongs to both.
         stream.note(Array(loadedPlaylists.keys) + members.map(\.key))
-        try await giveUpUnnamed()
-    }
-
-    /// Gives up the files that no stored playlist of the stream names any more, now that all is stored that they name.
-    private func giveUpUnnamed() async throws {
-        guard let named = try await stream.named() else { return }
-        engine.store?.recorder.noteNamed(named, by: stream.title)
+        try await stream.giveUpUnnamed()
     }
 
     /// Runs `work`, once more if the origin has another file by now: its bytes do not continue those that were stored.

@@ -123,8 +123,8 @@ struct StreamFiles: Sendable {
     /// Records that the stored ones of `keys` are files of the title.
     func note(_ keys: [CacheKey]) { engine.store?.recorder.note(keys, in: title, asOf: asOf) }
 
-    /// The keys of the files that the stored playlists name; `nil` if not all of them are known.
-    func named() async throws -> Set<CacheKey>? { try await engine.namedFiles(of: title, keyPolicy: keyPolicy) }
+    /// Gives up the files that no stored playlist of the stream names any more.
+    func giveUpUnnamed() async throws { try await engine.giveUpUnnamed(of: title, keyPolicy: keyPolicy) }
 
     /// Says of the outermost playlist whether it names playlists or segments.
     ///

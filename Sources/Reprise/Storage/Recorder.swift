@@ -26,7 +26,6 @@ actor Recorder {
         var variants: [CacheKey: Index.Variant] = [:]
         var invalidated: Set<CacheKey> = []
         var members: [TitleReference: Set<CacheKey>] = [:]
-        var named: [TitleReference: Set<CacheKey>] = [:]
         var splicing: [String: Int64] = [:]
         var bytes: Int64 = 0
         var isScheduled = false
@@ -159,11 +158,16 @@ actor Recorder {
         }
     }
 
-    /// Notes that the playlists of `title` name `keys` and no others: its other files are given up.
-    nonisolated func noteNamed(_ keys: Set<CacheKey>, by title: TitleReference) {
-        schedule { pending in
-            pending.named[title] = keys
-            return false
+    /// Gives up all files of the title of `key` but those that `named` finds in the index; `nil` for all.
+    ///
+    /// In one turn, because files that are recorded between the look and the change would be given up, too.
+    func giveUp(
+        filesOf key: CacheKey, except named: @escaping @Sendable () throws(RepriseError) -> Set<CacheKey>?
+    ) async throws(RepriseError) {
+        guard problem == nil else { return }
+        try await perform { [self] index async throws(RepriseError) in
+            guard await writeBatch(), let keys = try named() else { return }
+            try await index.giveUp(filesOf: key, except: keys)
         }
     }
 
@@ -307,7 +311,6 @@ actor Recorder {
         batch.variants = taken.variants
         batch.invalidated = taken.invalidated
         batch.members = taken.members
-        batch.named = taken.named
         batch.splicing = taken.splicing
         for generation in taken.generations.values {
             guard var part = generation.takeUnrecorded() else { continue }
@@ -352,7 +355,6 @@ actor Recorder {
             pending.variants.merge(taken.variants) { mine, _ in mine }
             pending.invalidated.formUnion(taken.invalidated)
             pending.members.merge(taken.members) { $0.union($1) }
-            pending.named.merge(taken.named) { mine, _ in mine }
             pending.splicing.merge(taken.splicing) { mine, _ in mine }
             defer { pending.isScheduled = true }
             return !pending.isScheduled

@@ -41,11 +41,24 @@ struct NamedFiles: Sendable {
 extension Engine {
     /// The keys of the files that the stored playlists of `first` name; `nil` if not all of them are known.
     func namedFiles(of first: TitleReference, keyPolicy: CacheKeyPolicy) async throws -> Set<CacheKey>? {
-        guard let store, let planner = configuration.streamPlanner else { return nil }
+        guard let store, let files = reader(of: first, keyPolicy: keyPolicy) else { return nil }
         await store.recorder.flush()
-        let inspector = CacheInspector(store.index, directory: store.directory)
-        return try await withTaskExecutorPreference(DiskExecutor.shared) {
-            try NamedFiles(first: first, keyPolicy: keyPolicy, planner: planner, inspector: inspector).keys()
+        return try await withTaskExecutorPreference(DiskExecutor.shared) { try files.keys() }
+    }
+
+    /// Gives up the files of `first` that its stored playlists do not name; none if not all of these are known.
+    func giveUpUnnamed(of first: TitleReference, keyPolicy: CacheKeyPolicy) async throws {
+        guard let store, let files = reader(of: first, keyPolicy: keyPolicy) else { return }
+        try await store.recorder.giveUp(filesOf: first.key) { () throws(RepriseError) in
+            do { return try files.keys() } catch {
+                throw error as? RepriseError ?? RepriseError(.storageUnavailable, "\(error)")
+            }
         }
+    }
+
+    private func reader(of first: TitleReference, keyPolicy: CacheKeyPolicy) -> NamedFiles? {
+        guard let store, let planner = configuration.streamPlanner else { return nil }
+        let inspector = CacheInspector(store.index, directory: store.directory)
+        return NamedFiles(first: first, keyPolicy: keyPolicy, planner: planner, inspector: inspector)
     }
 }

@@ -267,7 +267,7 @@ import Testing
             let list = try bench.cache.resource(for: bench.origin.url("/list"))
             try await bench.cache.retain(list, as: .pinned)
             let named = try Set(["/list", "/1"].map { try Self.key($0, bench) })
-            bench.cache.engine.store?.recorder.noteNamed(named, by: try Self.reference("/list", bench))
+            try await bench.cache.engine.store?.recorder.giveUp(filesOf: list.key) { named }
             func kept() async throws -> Set<String> {
                 Set(try await bench.cache.entries().filter { $0.retention == .pinned }.map(\.url.lastPathComponent))
             }
@@ -278,6 +278,24 @@ import Testing
             #expect(try await Self.title("/list", bench)?.fileCount == 3)
             bench.cache.note([second.key], in: try Self.reference("/list", bench))
             #expect(try await kept() == ["list", "1", "2"])
+        }
+    }
+
+    @Test("a file that comes while it is looked up what the playlists name is not given up")
+    func comesMeanwhile() async throws {
+        try await Bench.run { bench async throws in
+            for name in ["/list", "/1", "/2"] { bench.publish(name, length: 1000) }
+            try await Self.play(["/list", "/1"], of: "/list", bench)
+            _ = try await bench.bytes("/2")
+            let list = try bench.cache.resource(for: bench.origin.url("/list"))
+            try await bench.cache.retain(list, as: .pinned)
+            let (title, second) = (try Self.reference("/list", bench), try Self.key("/2", bench))
+            try await bench.cache.engine.store?.recorder.giveUp(filesOf: list.key) { [cache = bench.cache] in
+                cache.note([second], in: title)
+                return [list.key]
+            }
+            let kept = try await bench.cache.entries().filter { $0.retention == .pinned }.map(\.url.lastPathComponent)
+            #expect(Set(kept) == ["list", "2"])
         }
     }
 

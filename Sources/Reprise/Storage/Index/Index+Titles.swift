@@ -105,7 +105,11 @@ extension Index {
     /// Those that another title has are no files of this one any more. Others stay in the title, in case they are
     /// listed again, and go with it, but its retention no longer keeps them; one of their own does. Files that were
     /// recorded while the stream was live stay as they are: the window of its list has passed over them.
-    func giveUp(filesOf key: CacheKey, except named: Set<CacheKey>, in database: Database) throws {
+    func giveUp(filesOf key: CacheKey, except named: Set<CacheKey>) async throws(RepriseError) {
+        try await write { database in try giveUp(filesOf: key, except: named, in: database) }
+    }
+
+    private func giveUp(filesOf key: CacheKey, except named: Set<CacheKey>, in database: Database) throws {
         let title = try Int64.fetchOne(
             database, sql: "SELECT id FROM title WHERE keyHash = ?", arguments: [name(of: key)])
         guard let title else { return }

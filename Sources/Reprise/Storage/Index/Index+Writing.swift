@@ -19,14 +19,12 @@ extension Index {
         var invalidated: Set<CacheKey> = []
         /// Keys of files that belong to a title.
         var members: [TitleReference: Set<CacheKey>] = [:]
-        /// All that the playlists of a title name.
-        var named: [TitleReference: Set<CacheKey>] = [:]
         /// When hosts were seen to splice, by name.
         var splicing: [String: Int64] = [:]
 
         var isEmpty: Bool {
             generations.isEmpty && lastUsed.isEmpty && totals.isEmpty && variants.isEmpty && invalidated.isEmpty
-                && members.isEmpty && named.isEmpty && splicing.isEmpty
+                && members.isEmpty && splicing.isEmpty
         }
     }
 
@@ -51,7 +49,6 @@ extension Index {
                 // How much of them was stored before is not looked up.
                 for key in keys { grown[key] = Usage.most }
             }
-            for (title, keys) in batch.named { try giveUp(filesOf: title.key, except: keys, in: database) }
             for (key, time) in batch.lastUsed {
                 try database.execute(
                     sql: """
