@@ -73,7 +73,21 @@ extension Index {
         var fields = known ?? RecordCodec.TitleFields(title, isStream: true)
         // It may have been named before it was known to be a stream.
         fields.isStream = true
-        return [try TitleRow(fields, name: name, tag: own?.tag, codec: codec).save(in: database)]
+        let id = try TitleRow(fields, name: name, tag: own?.tag, codec: codec).save(in: database)
+        // It may have been recorded before it was known to be the playlist of a stream.
+        try addFirstFiles(name, in: database)
+        return [id]
+    }
+
+    /// Records that the first file of the title `name`, or its variants, belong to it, if they are stored.
+    private func addFirstFiles(_ name: String, in database: Database) throws {
+        for entry in try String.fetchAll(
+            database,
+            sql: """
+                SELECT keyHash FROM entry WHERE keyHash = ?1
+                OR keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
+                """, arguments: [name])
+        { _ = try addToNamedTitle(entry, in: database) }
     }
 
     /// Moves the files of the title that begins with `name` into title `id`: its playlist was met before the one that
@@ -159,13 +173,7 @@ extension Index {
             (fields.name, fields.tag) = (name, tag)
             let tagName = tag.map(self.name(ofTag:))
             _ = try TitleRow(fields, name: hash, tag: tagName, codec: codec).save(in: database)
-            for entry in try String.fetchAll(
-                database,
-                sql: """
-                    SELECT keyHash FROM entry WHERE keyHash = ?1
-                    OR keyHash IN (SELECT keyHash FROM selection WHERE signpost = ?1)
-                    """, arguments: [hash])
-            { _ = try addToNamedTitle(entry, in: database) }
+            try addFirstFiles(hash, in: database)
             if let tagName { try checkKept(tagName, in: database) }
             guard name == nil, tag == nil else { return }
             try database.execute(
