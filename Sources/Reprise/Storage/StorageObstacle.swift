@@ -22,8 +22,8 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
     case disk(length: Int64, free: Int64, floor: Int64)
     /// The disk has `free` bytes left, `floor` of which stay free: no room for more of anything.
     case fullDisk(free: Int64, floor: Int64)
-    /// Pinned titles and downloads with a tag occupy `kept` bytes, and with `missing` more they would exceed the limit
-    /// of the tag.
+    /// Pinned titles, downloads and kept beginnings with a tag occupy `kept` bytes, and with `missing` more they would
+    /// exceed the limit of the tag.
     case tag(String, kept: Int64, missing: Int64, limit: Int64)
     /// Nothing, or nothing more, can be stored at present.
     case store(reason: String)
@@ -52,8 +52,9 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
             "The disk is almost full: \(free) bytes are free, and \(floor) must stay free (minimumFree, and what the "
                 + "index needs). Eviction would not help enough."
         case .tag(let tag, let kept, let missing, let limit):
-            "Pinned titles and downloads tagged \"\(tag)\" occupy \(kept) of the limit of \(limit) bytes for this tag"
-                + (missing > 0 ? ", and \(missing) more are needed" : "") + ": release some, or raise that limit."
+            "Pinned titles, downloads and kept beginnings tagged \"\(tag)\" occupy \(kept) of the limit of \(limit) bytes "
+                + "for this tag" + (missing > 0 ? ", and \(missing) more are needed" : "")
+                + ": release some, or raise that limit."
         case .store(let reason): reason
         }
     }

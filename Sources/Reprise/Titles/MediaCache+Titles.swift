@@ -88,8 +88,8 @@ extension MediaCache {
     /// Removes the files of titles tagged `tag`, the least recently used title first.
     ///
     /// Goes on until those titles occupy at most `size` bytes and none is left that was not used for `age`, or the task
-    /// is canceled. Pinned titles and downloads stay, files that are pinned by themselves, names and tags. Returns the
-    /// bytes freed on disk, and the error that reports files which could not be removed.
+    /// is canceled. Pinned titles, downloads and kept beginnings stay, files that are pinned by themselves, names and
+    /// tags. Returns the bytes freed on disk, and the error that reports files which could not be removed.
     package func prunedTitles(
         tagged tag: String, toSize size: Int64?, olderThan age: Duration?
     ) async throws -> (freed: Int64, problem: RepriseError?) {
@@ -98,8 +98,11 @@ extension MediaCache {
         var problem: RepriseError?
         try await eachPrunable(tagged: tag, toSize: size, olderThan: age) { title in
             try await engine.learnFiles(aroundTitles: [title.key])
-            problem = try await removed(try await ownFiles(of: title, in: store)).problem
-            return problem == nil
+            let occupied = store.quota.usage.allocated
+            let prunable = try await prunableFiles(of: title, in: store)
+            problem = try await removed(prunable.whole).problem
+            if problem == nil { _ = await engine.hands(store, because: .prune).remove(prunable.tails) }
+            return problem == nil ? occupied - store.quota.usage.allocated : nil
         }
         return (max(0, before - store.quota.usage.allocated), problem)
     }
@@ -114,22 +117,24 @@ extension MediaCache {
         guard engine.store != nil else { return forecast }
         let store = try writableStore()
         try await eachPrunable(tagged: tag, toSize: size, olderThan: age) { title in
-            let files = try await ownFiles(of: title, in: store)
-            guard !files.isEmpty else { return true }
+            let (files, tails) = try await prunableFiles(of: title, in: store)
+            guard !files.isEmpty || !tails.isEmpty else { return 0 }
             forecast.urls.append(title.url)
+            if !tails.isEmpty { forecast.trimmed.insert(title.url) }
             forecast.entries += files.count
-            forecast.freedBytes += try await withTaskExecutorPreference(DiskExecutor.shared) {
-                try store.index.allocatedBytes(of: files)
+            let freed = try await withTaskExecutorPreference(DiskExecutor.shared) {
+                try store.index.allocatedBytes(of: files) + tails.reduce(0) { $0 + $1.allocated }
             }
-            return true
+            forecast.freedBytes += freed
+            return freed
         }
         return forecast
     }
 
-    /// Calls `prune` for each title that pruning is about, the least recently used one first, until it returns false or
-    /// the task is canceled.
+    /// Calls `prune` for each title that pruning is about, the least recently used one first, until the task is
+    /// canceled or it returns `nil` instead of the bytes that it freed.
     private func eachPrunable(
-        tagged tag: String, toSize size: Int64?, olderThan age: Duration?, prune: (Title) async throws -> Bool
+        tagged tag: String, toSize size: Int64?, olderThan age: Duration?, prune: (Title) async throws -> Int64?
     ) async throws {
         let oldest = age.map { clock.wallClock().addingTimeInterval(-($0 / .seconds(1))) }
         var titles = try await titles().filter { $0.tag == tag && $0.fileCount > 0 }
@@ -137,9 +142,12 @@ extension MediaCache {
         while let title = titles.popLast(), !Task.isCancelled {
             let isOld = oldest.map { title.lastUsed ?? .distantPast < $0 } ?? false
             guard isOld || occupied > size ?? .max else { break }
-            guard title.retention == .cached else { continue }
-            guard try await prune(title) else { break }
-            occupied -= title.ownBytes
+            switch title.retention {
+            case .cached, .first: break
+            case .pinned, .download: continue
+            }
+            guard let freed = try await prune(title) else { break }
+            occupied -= freed
         }
     }
 
@@ -158,14 +166,20 @@ extension MediaCache {
         try await remove(files)
     }
 
-    /// The files that belong to no other title, that no playlist of one names, and that nothing retains.
-    private func ownFiles(of title: Title, in store: Store) async throws -> [CacheKey] {
+    /// The files that belong to no other title, that no playlist of one names, and that nothing retains; and those of
+    /// them of which only parts are kept.
+    private func prunableFiles(
+        of title: Title, in store: Store
+    ) async throws -> (whole: [CacheKey], tails: [Index.Candidate]) {
         let named = try await engine.namedFiles(aroundTitles: [title.key]).filter { $0.key.key != title.key }
         let others = named.values.reduce(into: Set()) { $0.formUnion($1) }
         return try await withTaskExecutorPreference(DiskExecutor.shared) {
             let files = try store.index.ownFiles(of: title.key).filter { !others.contains($0) }
             let held = try store.index.held(files.map { store.index.name(of: $0) })
-            return files.filter { !held.contains(store.index.name(of: $0)) }
+            let tails = try store.index.candidates(ofTitle: title.key).filter { candidate in
+                candidate.kept != nil && candidate.key.map { !others.contains($0) } ?? false
+            }
+            return (files.filter { !held.contains(store.index.name(of: $0)) }, tails)
         }
     }
 

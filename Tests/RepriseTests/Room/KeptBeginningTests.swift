@@ -52,6 +52,31 @@ import Testing
         }
     }
 
+    @Test("pruning a tag leaves beginnings and frees the rest, by size and by age", arguments: [true, false])
+    func pruningATag(bySize: Bool) async throws {
+        let clock = ShiftableClock()
+        try await Bench.run(configure: { $0.clock = clock.cacheClock }) { bench async throws in
+            for number in 1...2 {
+                let film = try Self.film(number, bench)
+                try await bench.cache.nameTitle(of: film, name: nil, tag: "t")
+                if number == 1 { try await bench.cache.retain(film, as: .first(.bytes(Self.beginning))) }
+                _ = try await film.read().drain()
+                await bench.cache.becomeIdle()
+            }
+            clock.shift(by: .seconds(60))
+            let (size, age) = bySize ? (Int64(0), nil) : (nil, Duration.seconds(1))
+            let forecast = try await bench.cache.forecast(ofPruningTitlesTagged: "t", toSize: size, olderThan: age)
+            let names = forecast.urls.map(\.lastPathComponent).sorted()
+            #expect(names == ["1", "2"] && forecast.trimmed.map(\.lastPathComponent) == ["1"])
+            let (freed, problem) = try await bench.cache.prunedTitles(tagged: "t", toSize: size, olderThan: age)
+            // A beginning is kept in steps of 2 MiB.
+            #expect(freed == forecast.freedBytes && freed >= 2 * Self.length - (2 << 20) && problem == nil, "\(freed)")
+            try await Self.expectBeginning(1, bench, in: bench.cache)
+            let again = try await bench.cache.prunedTitles(tagged: "t", toSize: size, olderThan: age)
+            #expect(again.freed == 0)
+        }
+    }
+
     @Test("a trimmed entry that is played again gives its tail back a second time")
     func playedAgain() async throws {
         try await Bench.run(configure: { $0.limit = 12 << 20 }) { bench async throws in

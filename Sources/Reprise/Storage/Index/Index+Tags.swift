@@ -174,6 +174,16 @@ extension Index {
         }
     }
 
+    /// The evictable files of the title of `key` that belong to no other one, the least recently used first.
+    func candidates(ofTitle key: CacheKey) throws(RepriseError) -> [Candidate] {
+        let name = name(of: key)
+        let id = try read { database in
+            try Int64.fetchOne(database, sql: "SELECT id FROM title WHERE keyHash = ?", arguments: [name])
+        }
+        guard let id else { return [] }
+        return try candidates(ofTitle: id, besides: [])
+    }
+
     /// The evictable files of a title that belong to no other one besides `gone`, the least recently used first.
     func candidates(ofTitle id: Int64, besides gone: some Collection<Int64>) throws(RepriseError) -> [Candidate] {
         let others = ([id] + gone).map { "\($0)" }.joined(separator: ", ")
