@@ -75,6 +75,16 @@ extension MediaResource {
         }
     }
 
+    /// Bytes on disk that are kept of titles with `tag` besides the title that begins with it; `nil` if that is not
+    /// known.
+    package func keptBytesOfOthers(taggedAs tag: String) async -> Int64? {
+        guard let store = engine.store else { return nil }
+        await store.recorder.flush()
+        return await withTaskExecutorPreference(DiskExecutor.shared) {
+            try? store.index.retainedBytes(besidesTitleOf: key, taggedAs: tag)
+        }
+    }
+
     /// Why a representation of `length` bytes cannot be stored as a whole.
     package func obstacle(toStoring length: Int64?) async -> StorageObstacle? {
         guard let store = engine.store else {

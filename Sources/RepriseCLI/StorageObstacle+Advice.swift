@@ -1,9 +1,19 @@
 import Reprise
 
 extension StorageObstacle {
-    /// ``advice`` for `resource`: where nothing else is kept, a pin that is released does not help.
+    /// ``advice`` for `resource`: where nothing else is kept, a pin that is released does not help, and its own bytes
+    /// are not those of others.
     func advice(for resource: MediaResource) async -> String {
         switch self {
+        case .tag(let tag, let kept, let missing, let limit):
+            let others = min(await resource.keptBytesOfOthers(taggedAs: tag) ?? kept, kept)
+            let needed = kept - others + missing
+            guard needed > limit else {
+                return StorageObstacle.tag(tag, kept: others, missing: needed, limit: limit).advice
+            }
+            return
+                "it does not fit the limit of titles tagged \(tag.printable), which is \(ByteCount(limit)). Raise it with: "
+                + "reprise limit \(tag.printable) SIZE"
         case .keptEntries(_, _, let limit), .outgrown(_, let limit):
             guard await resource.isKeptBesideOthers() else { return Self.advice(limit: limit) }
             return advice
@@ -19,7 +29,8 @@ extension StorageObstacle {
         case .keptEntries: await resource.isKeptBesideOthers()
         // With what there is it nearly fills the cache alone, and others have little to leave to it.
         case .outgrown(_, let limit): stored > limit / 10 * 9 ? false : await resource.isKeptBesideOthers()
-        case .tag(_, _, let missing, let limit): stored + missing <= limit
+        case .tag(let tag, let kept, let missing, let limit):
+            kept - min(await resource.keptBytesOfOthers(taggedAs: tag) ?? kept, kept) + missing <= limit
         case .disk, .fullDisk, .store: true
         }
     }
@@ -51,7 +62,7 @@ extension StorageObstacle {
             "it has \(ByteCount(length)); " + Self.advice(free: free, floor: floor)
         case .fullDisk(let free, let floor): Self.advice(free: free, floor: floor)
         case .tag(let tag, let kept, let missing, let limit):
-            "titles tagged \(tag.printable) may occupy \(ByteCount(limit)); pinned ones and downloads occupy "
+            "titles tagged \(tag.printable) may occupy \(ByteCount(limit)); pinned ones, downloads and kept beginnings occupy "
                 + "\(ByteCount(kept))" + (missing > 0 ? ", and \(ByteCount(missing)) more are needed" : "")
                 + ". Raise the limit with: reprise limit \(tag.printable) SIZE"
         case .store(let reason): reason.prefix(1).lowercased() + reason.dropFirst()

@@ -202,9 +202,11 @@ extension Index {
     /// Disk usage of all retained entries and parts.
     func retainedUsage() throws(RepriseError) -> Usage { try read { try Self.retainedUsage(in: $0) } }
 
-    /// Bytes on disk of retained entries and parts that are not of the title of `key`.
-    func retainedBytes(besidesTitleOf key: CacheKey) throws(RepriseError) -> Int64 {
+    /// Bytes on disk of retained entries and parts that are not of the title of `key`; with a tag, only of files of
+    /// titles with that tag.
+    func retainedBytes(besidesTitleOf key: CacheKey, taggedAs tag: String? = nil) throws(RepriseError) -> Int64 {
         let name = name(of: key)
+        let tagName = tag.map(name(ofTag:))
         return try read { database in
             let own = try Int64.fetchOne(
                 database,
@@ -215,7 +217,7 @@ extension Index {
                         UNION SELECT member.keyHash FROM member JOIN title ON title.id = member.title
                             WHERE title.keyHash = ?1)
                     """, arguments: [name])
-            return max(0, try Self.retainedUsage(in: database).allocated - (own ?? 0))
+            return max(0, try Self.retainedUsage(taggedAs: tagName, in: database).allocated - (own ?? 0))
         }
     }
 
