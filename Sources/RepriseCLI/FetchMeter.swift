@@ -154,7 +154,7 @@ final class FetchMeter: Sendable {
             state.isShown = true
             let picture = ProgressPicture(
                 name: name, url: url, progress: state.progress, time: time, wait: state.wait,
-                program: AskedPrograms.path)
+                program: AskedPrograms.path, yields: state.report?.yields == true)
             if isJSON {
                 var report = picture.report
                 (report.number, report.count) = (turn?.number, turn?.count)
@@ -195,6 +195,8 @@ struct ProgressPicture {
     var wait: RepriseError?
     /// The program that is asked for an authorization, if one is.
     var program: String?
+    /// Whether it gives way to a player.
+    var yields = false
 
     private var phase: TransferProgress.Phase { progress.phase(at: time) }
 
@@ -206,14 +208,18 @@ struct ProgressPicture {
         let store = "\(ByteCount(progress.fromStore)) from the store"
         switch phase {
         case .connecting(let wait):
-            return "\(name)  \(asking(wait) ?? "connecting to \(authority), \(Self.text(wait))")"
+            return "\(name)  \(asking(wait) ?? yielding ?? "connecting to \(authority), \(Self.text(wait))")"
         case .moving(let rate, _): return "\(amount)  \(ByteCount(Int64(rate)))/s  \(store)"
-        case .stalled(let wait): return "\(amount)  \(asking(wait) ?? "stalled for \(Self.text(wait))")  \(store)"
+        case .stalled(let wait):
+            return "\(amount)  \(asking(wait) ?? yielding ?? "stalled for \(Self.text(wait))")  \(store)"
         }
     }
 
     /// That a program is waited for, if one is.
     private func asking(_ time: Duration) -> String? { program.map { "waiting for \($0), \(Self.text(time))" } }
+
+    /// That a player goes first, if one does.
+    private var yielding: String? { yields ? "waiting while a player plays" : nil }
 
     private static func text(_ time: Duration) -> String { "\(time.components.seconds) s" }
 
@@ -234,7 +240,7 @@ struct ProgressPicture {
     private var speed: String? {
         switch phase {
         case .connecting: nil
-        case .stalled(let wait): asking(wait) ?? "stalled for \(Self.text(wait))"
+        case .stalled(let wait): asking(wait) ?? yielding ?? "stalled for \(Self.text(wait))"
         case .moving(let rate, let remaining):
             "\(ByteCount(Int64(rate)))/s" + (remaining.map { "  ETA \(Self.clock($0))" } ?? "")
         }

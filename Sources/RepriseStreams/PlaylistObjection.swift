@@ -3,13 +3,17 @@ import Playlists
 package import Reprise
 
 extension PlaylistPlanner {
+    package func isDeclaredStream(_ information: ContentInformation?, at url: ResourceURL) -> Bool {
+        PlaylistFormat.isStreamDeclared(by: MediaType(information?.mediaType)?.essence, name: url.lastPathComponent)
+    }
+
     package func objection(
         to information: ContentInformation?, beginning bytes: [UInt8]?, at url: ResourceURL
     ) -> RepriseError? {
         let type = MediaType(information?.mediaType)
-        guard PlaylistFormat.isStreamDeclared(by: type?.essence, name: url.lastPathComponent),
-            bytes.map({ PlaylistFormat(of: $0) == nil }) ?? true
-        else { return nil }
+        guard isDeclaredStream(information, at: url), bytes.map({ PlaylistFormat(of: $0) == nil }) ?? true else {
+            return nil
+        }
         let place = "in place of the playlist \(url.redacted)"
         if type?.isHTML == true || Self.beginsPage(bytes ?? []) {
             return .logIn(.notDownloadable, "The origin sent a page \(place)")

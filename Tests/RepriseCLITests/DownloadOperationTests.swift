@@ -242,6 +242,37 @@ import Testing
         }
     }
 
+    @Test("a download that gives way to a player says so, and does not tell the length of its playlist as its own")
+    func givesWay() async throws {
+        try await Bench.run(configure: { $0.downloadsStreams = true }) { bench async throws in
+            let path = Self.publishStream(segments: 2, bench).path
+            _ = try await bench.bytes(path)
+            bench.publish("/film.mp4", length: 300_000)
+            bench.origin.hold("/film.mp4", at: 0)
+            let player = Task { try await bench.bytes("/film.mp4") }
+            await eventually { bench.origin.snapshot.requests.contains { $0.path == "/film.mp4" } }
+            let operation = DownloadOperation(
+                url: bench.origin.url(path), quality: nil, codec: nil, audio: nil, subtitles: nil, pause: true,
+                names: Names())
+            let (reports, teller) = AsyncStream.makeStream(of: TransferReport.self)
+            let task = Task { try await operation.run(in: bench.cache) { teller.yield($0) } }
+            for await report in reports where report.yields == true {
+                #expect(report.total == nil)
+                break
+            }
+            let listing = DownloadsOperation(pause: [], resume: [], first: nil, names: Names())
+            let item = try #require(try await listing.run(in: bench.cache) { _ in }.downloads.first)
+            #expect(item.state == "waiting" && item.trouble?.waitsFor == "playback" && item.completeLength == nil)
+            bench.origin.release("/film.mp4")
+            let played = try await player.value
+            #expect(played.count == 300_000)
+            let outcome = try await task.value
+            #expect(outcome.failure == nil, "\(outcome)")
+            let done = try #require(await bench.cache.downloads.list().first)
+            #expect(!done.yieldsToPlayback && done.fraction == 1)
+        }
+    }
+
     /// The first download, once it waits for room.
     private static func waiting(_ cache: MediaCache) async -> Download? {
         for await downloads in cache.downloads.updates(every: .zero) {

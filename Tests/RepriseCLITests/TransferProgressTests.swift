@@ -102,6 +102,17 @@ import Testing
         #expect(later.line.contains("waiting for /bin/ask, 5 s") && !later.line.contains("stalled"))
     }
 
+    @Test func linesSayThatAPlayerGoesFirst() {
+        var waiting = picture(TransferProgress(at: .zero), at: .seconds(4))
+        waiting.yields = true
+        #expect(waiting.line == "film.mp4  waiting while a player plays")
+        var later = picture(moving(for: 2), at: .seconds(7))
+        later.yields = true
+        #expect(
+            later.line == "film.mp4  2.00 MB of 10.0 MB  waiting while a player plays  0 B from the store")
+        #expect(later.bar(width: 80).contains("  waiting while a player plays  "))
+    }
+
     @Test func aBarFillsTheTerminal() {
         let progress = moving(for: 2)
         let bar = picture(progress, at: .seconds(2)).bar(width: 80)

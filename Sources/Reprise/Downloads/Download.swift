@@ -54,6 +54,8 @@ public struct Download: Sendable, Identifiable {
     package let storedBefore: Int64?
     /// Bytes per second that arrived in the last five seconds; `nil` unless it is running.
     public let bytesPerSecond: Double?
+    /// Whether it runs, and gives way to a player that waits for bytes of the same origin.
+    package internal(set) var yieldsToPlayback = false
     /// Which networks it may use.
     public let networkPolicy: NetworkPolicy
     /// Of a stream, how many of its files are stored; `nil` for a single file, and while the playlists are not known.

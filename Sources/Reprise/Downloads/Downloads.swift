@@ -43,6 +43,7 @@ public final class Downloads: Sendable {
         state = Mutex(
             State(queue: DownloadQueue(width: engine.background == nil ? width : max(width, Self.backgroundWidth))))
         window = engine.configuration.downloadWindow
+        engine.precedence.whenYieldingChanges { [board] in board.changed(Self.signal) }
     }
 
     // MARK: - What people want
@@ -178,9 +179,14 @@ public final class Downloads: Sendable {
             }
             switch item.phase {
             case .running:
-                return Download(
+                // The length of its playlist is not that of a stream.
+                if stream == nil, isDeclaredStream(item) { item.completeLength = nil }
+                var download = Download(
                     item, stream: stream, bytesPerSecond: figures.bytesPerSecond(of: item.key, at: now),
                     storedBefore: figures.storedBefore(item.key))
+                let origin = item.request.url.authority
+                download.yieldsToPlayback = engine?.precedence.isYielding(at: origin) ?? false
+                return download
             case .done, .failed:
                 return Download(item, stream: stream, storedBefore: figures.storedBefore(item.key))
             case .queued, .waiting, .paused: return Download(item, stream: stream)
@@ -195,6 +201,12 @@ public final class Downloads: Sendable {
         Updates(
             every: interval, clock: clock, changes: { [board] in board.changes(of: Self.signal) },
             value: { [self] _ in await list() })
+    }
+
+    private func isDeclaredStream(_ item: DownloadQueue.Item) -> Bool {
+        let generation = engine?.liveResource(item.key)?.liveGeneration(for: item.request)
+        let planner = engine?.configuration.streamPlanner
+        return planner?.isDeclaredStream(generation?.information, at: item.request.url) ?? false
     }
 
     private func storedBytes(of item: DownloadQueue.Item) -> (Int64, Int64?)? {

@@ -6,6 +6,9 @@ package protocol StreamPlanner: Sendable {
     /// Whether a file with this metadata may be a playlist.
     func mayBePlaylist(_ information: ContentInformation, at url: ResourceURL) -> Bool
 
+    /// Whether its name or its media type says that a file is the playlist of a stream.
+    func isDeclaredStream(_ information: ContentInformation?, at url: ResourceURL) -> Bool
+
     /// Whether a file that begins with `bytes` is a playlist.
     func beginsPlaylist(_ bytes: [UInt8]) -> Bool
 

@@ -27,6 +27,8 @@ final class Precedence: Sendable {
         /// Requests without a head, by origin.
         var unanswered: [String: [UInt64: RequestInterest]] = [:]
         var lastNumber: UInt64 = 0
+        /// Called when something begins or ceases to give way.
+        var listener: (@Sendable () -> Void)?
 
         mutating func makeNumber() -> UInt64 {
             lastNumber += 1
@@ -68,8 +70,8 @@ final class Precedence: Sendable {
         guard let demand = interest.demand, demand < .playing,
             state.withLock({ $0.table.isOutranked(demand, at: authority) })
         else { return }
-        state.withLock { $0.table.beginYielding(at: authority) }
-        defer { state.withLock { $0.table.endYielding(at: authority) } }
+        changeYielding { $0.beginYielding(at: authority) }
+        defer { changeYielding { $0.endYielding(at: authority) } }
         var waits = state.withLock { $0.table.waitsBegun }
         while !Task.isCancelled, let demand = interest.demand, isOutranked(demand, at: authority, since: waits) {
             await yield(interest, for: demand, at: authority)
@@ -98,6 +100,20 @@ final class Precedence: Sendable {
     func unwantedRequests(at authority: String) -> Int {
         state.withLock { $0.unanswered[authority]?.values.count { $0.demand == nil } ?? 0 }
     }
+
+    /// From now on `tell` is called when something begins or ceases to give way.
+    func whenYieldingChanges(_ tell: @escaping @Sendable () -> Void) { state.withLock { $0.listener = tell } }
+
+    private func changeYielding(_ change: (inout PrecedenceTable) -> Void) {
+        let listener = state.withLock { state in
+            change(&state.table)
+            return state.listener
+        }
+        listener?()
+    }
+
+    /// Whether something gives way there.
+    func isYielding(at authority: String) -> Bool { state.withLock { $0.table.isYielding(at: authority) } }
 
     /// Requests and fetches that give way now.
     var yielding: Int { state.withLock { $0.yielders.count } }

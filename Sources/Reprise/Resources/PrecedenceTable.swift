@@ -47,6 +47,9 @@ struct PrecedenceTable: Sendable {
         sites[authority]?.lastWait.contains { $0.key > demand && $0.value > waits } ?? false
     }
 
+    /// Whether a request or a fetch gives way there.
+    func isYielding(at authority: String) -> Bool { sites[authority]?.yielding ?? 0 > 0 }
+
     mutating func beginYielding(at authority: String) { sites[authority, default: Site()].yielding += 1 }
 
     mutating func endYielding(at authority: String) {

@@ -163,7 +163,7 @@ extension StatusReport.Activity {
 extension StatusReport.Download {
     init(_ download: Reprise.Download, in cache: MediaCache) {
         (url, id) = (ShownURL.text(download.url.redacted), cache.id(of: download.key))
-        state = download.state.word
+        state = download.yieldsToPlayback ? "waitingForPlayback" : download.state.word
         (storedBytes, completeLength) = (download.storedBytes, download.completeLength)
         (bytesPerSecond, fraction) = (download.bytesPerSecond, download.fraction)
         error = download.state.error?.explanation

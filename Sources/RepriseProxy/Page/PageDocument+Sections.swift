@@ -83,6 +83,7 @@ extension PageDocument {
         case "waitingForAuthorization": "Waits for authorization"
         case "waitingForSpace": "Waits for space"
         case "waitingForHours": "Waits for its hours"
+        case "waitingForPlayback": "Waits for a player"
         default: state.prefix(1).uppercased() + state.dropFirst()
         }
     }

@@ -110,7 +110,8 @@ extension PageScript {
         };
         const states = { queued: "Queued", running: "Running", waitingForNetwork: "Waits for the network",
           waitingForAuthorization: "Waits for authorization", waitingForSpace: "Waits for space",
-          waitingForHours: "Waits for its hours", paused: "Paused", done: "Done", failed: "Failed" };
+          waitingForHours: "Waits for its hours", waitingForPlayback: "Waits for a player", paused: "Paused",
+          done: "Done", failed: "Failed" };
         const showDownloads = ({ downloads }) => {
           byId("no-downloads").hidden = !!downloads.length;
           fill(byId("downloads"), downloads, item => item.id, item => itemOf(item, true), (node, item) => {

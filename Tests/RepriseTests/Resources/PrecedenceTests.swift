@@ -1,4 +1,5 @@
 import Foundation
+import Primitives
 import RepriseTesting
 import TestLimits
 import Testing
@@ -47,6 +48,23 @@ import Testing
         #expect(!table.isOutranked(.preload, at: "a", since: table.waitsBegun))
         table.endYielding(at: "a")
         #expect(table.isEmpty)
+    }
+
+    @Test func itIsToldWhenSomethingGivesWayAndWhenItGoesOn() async {
+        let told = Mutex<[Bool]>([])
+        precedence.whenYieldingChanges { [precedence] in
+            let isYielding = precedence.isYielding(at: "a")
+            told.withLock { $0.append(isYielding) }
+        }
+        precedence.readerWaits(.playing, at: "a")
+        let interest = RequestInterest(.download)
+        let download = giveWay(interest)
+        await yielding(1)
+        #expect(precedence.isYielding(at: "a") && !precedence.isYielding(at: "b"))
+        download.cancel()
+        await download.value
+        let states = told.withLock { $0 }
+        #expect(states == [true, false])
     }
 
     @Test func aLowerClassGoesOnWhenNoHigherOneHasWaitedForAMoment() async {

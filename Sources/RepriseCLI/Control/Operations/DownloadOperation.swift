@@ -105,6 +105,7 @@ struct DownloadOperation: ControlOperation {
             } else {
                 teller.wait(because: nil)
             }
+            teller.noteYielding(download.yieldsToPlayback)
             // Where the file has changed, what an earlier run had stored of it is gone.
             let stored = min(download.storedBefore ?? download.storedBytes, download.storedBytes)
             let isOther = teller.report.total.map { $0 != download.completeLength } ?? false

@@ -2,7 +2,7 @@ import Reprise
 
 /// Why a download waits or has failed and what helps, in the words of the command.
 struct DownloadTrouble: Codable, Equatable, Sendable {
-    /// What it waits for: `network`, `authorization`, `space` or `hours`; `nil` if it has failed.
+    /// What it waits for: `network`, `authorization`, `space`, `hours` or `playback`; `nil` if it has failed.
     let waitsFor: String?
     /// The name of the error.
     let code: String
@@ -13,9 +13,22 @@ struct DownloadTrouble: Codable, Equatable, Sendable {
 
     /// `nil` if `download`, the one of `resource`, neither waits nor has failed.
     init?(_ download: Download, at resource: MediaResource) async {
+        if download.yieldsToPlayback {
+            self = .playback
+            return
+        }
         guard let error = download.state.error ?? download.lastError else { return nil }
         let told = Failure.reason(await Pin.reason(error, of: resource, isDownload: true))
         self.init(download.state, lastError: download.lastError, reason: told?.message ?? error.explanation)
+    }
+
+    /// It gives way to a player.
+    static let playback = DownloadTrouble(
+        waitsFor: "playback", code: "yields", reason: "A player waits for bytes of the same host, and goes first.",
+        help: "It goes on by itself.")
+
+    private init(waitsFor: String, code: String, reason: String, help: String) {
+        (self.waitsFor, self.code, self.reason, self.help) = (waitsFor, code, reason, help)
     }
 
     /// `nil` if `download`, as an index has it, neither waited nor failed last.

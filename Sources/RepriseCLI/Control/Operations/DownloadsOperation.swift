@@ -74,7 +74,7 @@ extension DownloadsOperation.Outcome.Item {
     fileprivate init(_ download: Download, isFetching: Bool) {
         url = URLText.withoutCredentials("\(download.url)")
         shown = download.url.redacted
-        state = Self.word(download.state, isFetching: isFetching)
+        state = download.yieldsToPlayback ? "waiting" : Self.word(download.state, isFetching: isFetching)
         (storedBytes, completeLength) = (download.storedBytes, download.completeLength)
         (storedFiles, files) = (download.files?.stored, download.files?.all)
     }

@@ -19,6 +19,8 @@ struct TransferReport: Codable, Sendable {
     var fromStore: Int64 = 0
     /// What it waits for, if it does.
     var wait: Problem?
+    /// Whether it gives way to a player.
+    var yields: Bool?
 
     init(key: CacheKey) { self.key = key.text }
 }
@@ -52,6 +54,11 @@ final class TransferTeller: Sendable {
     func wait(because reason: RepriseError?) {
         guard reason != nil || report.wait != nil else { return }
         change { $0.wait = reason.map(Problem.init) }
+    }
+
+    /// Whether it gives way to a player.
+    func noteYielding(_ yields: Bool) {
+        if yields != (report.yields ?? false) { change { $0.yields = yields ? true : nil } }
     }
 
     private func change(_ change: (inout TransferReport) -> Void) {
