@@ -11,16 +11,7 @@ struct TrackQuality {
     ///
     /// Throws ``RepriseError`` with code `notDownloadable` if none has the codec.
     static func choice(of all: [TrackQuality], by selection: StreamSelection) throws(RepriseError) -> Int {
-        var rest = all
-        if let codec = selection.codec {
-            rest = all.filter { $0.has(codec) }
-            let names = Set(all.compactMap(\.codecs)).sorted().joined(separator: "; ")
-            guard !rest.isEmpty || all.isEmpty else {
-                throw RepriseError(
-                    .notDownloadable,
-                    "The stream has no picture in \(codec)\(names.isEmpty ? "" : "; it has \(names)").")
-            }
-        }
+        var rest = try having(selection.codec, among: all)
         // Variants of sound alone stand beside those with a picture.
         let isAnyMeant = selection.quality == .smallest || selection.quality == .first
         if rest.contains(where: { $0.height != nil }), !isAnyMeant {
@@ -40,6 +31,20 @@ struct TrackQuality {
         }
         guard let chosen else { throw RepriseError(.notDownloadable, "The playlist names no variant.") }
         return chosen.index
+    }
+
+    /// Those of `all` that have the codec; all if it is `nil`.
+    ///
+    /// Throws ``RepriseError`` with code `notDownloadable` if none has it.
+    static func having(_ codec: String?, among all: [TrackQuality]) throws(RepriseError) -> [TrackQuality] {
+        guard let codec, !all.isEmpty else { return all }
+        let rest = all.filter { $0.has(codec) }
+        let names = Set(all.compactMap(\.codecs)).sorted().joined(separator: "; ")
+        guard !rest.isEmpty else {
+            throw RepriseError(
+                .notDownloadable, "The stream has no picture in \(codec)\(names.isEmpty ? "" : "; it has \(names)").")
+        }
+        return rest
     }
 
     private var rank: (Int64, Int64) { (height ?? 0, bandwidth ?? 0) }

@@ -89,6 +89,61 @@ import Testing
         #expect(try HLSSelection(list, by: StreamSelection(audio: .all)).links.count == 2)
     }
 
+    /// The playlists that a selection takes of variants of two pictures, with sound in groups of different languages.
+    private static func links(_ selection: StreamSelection) throws -> [String] {
+        let list = try HLSPlaylist(
+            Array(
+                """
+                #EXTM3U
+                #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a1",NAME="English",LANGUAGE="en",DEFAULT=YES,URI="en.m3u8"
+                #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a1",NAME="Deutsch",LANGUAGE="de-DE",URI="de.m3u8"
+                #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a2",NAME="English",LANGUAGE="en-GB",DEFAULT=YES,URI="gb.m3u8"
+                #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a2",NAME="Italiano",LANGUAGE="it",URI="it.m3u8"
+                #EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="s",NAME="Italiano",LANGUAGE="it",URI="text.m3u8"
+                #EXT-X-STREAM-INF:BANDWIDTH=500000,RESOLUTION=320x180,CODECS="avc1.42c00d",AUDIO="a1",SUBTITLES="s"
+                low.m3u8
+                #EXT-X-STREAM-INF:BANDWIDTH=1300000,RESOLUTION=640x360,CODECS="avc1.42c01e",AUDIO="a2"
+                best.m3u8
+                #EXT-X-STREAM-INF:BANDWIDTH=1200000,RESOLUTION=640x360,CODECS="hvc1.2.4.L63",AUDIO="a1"
+                second.m3u8
+
+                """.utf8))
+        return try HLSSelection(list, by: selection).links.map { list.text(list.links[$0].place) }
+    }
+
+    @Test("the quality is chosen among those that have the languages")
+    func qualityWithALanguage() throws {
+        let cases: [(StreamSelection, [String])] = [
+            (StreamSelection(), ["best.m3u8", "gb.m3u8"]),
+            (StreamSelection(audio: .only(["de"])), ["second.m3u8", "de.m3u8"]),
+            (StreamSelection(audio: .only(["en"])), ["best.m3u8", "gb.m3u8"]),
+            (StreamSelection(audio: .only(["it"])), ["best.m3u8", "it.m3u8"]),
+            (StreamSelection(audio: .only([]), subtitles: .only([])), ["best.m3u8"]),
+            (StreamSelection(codec: "avc", audio: .only(["de"])), ["low.m3u8", "de.m3u8"]),
+            (StreamSelection(subtitles: .only(["it"])), ["low.m3u8", "en.m3u8", "text.m3u8"]),
+        ]
+        for (selection, wanted) in cases { #expect(try Self.links(selection) == wanted, "\(selection)") }
+    }
+
+    @Test(
+        "languages that no quality has together, or the stream not at all, are refused with what is true",
+        arguments: [
+            (StreamSelection(audio: .only(["fr"])), "The stream has no sound in fr; it has de-DE, en, en-GB, it."),
+            (StreamSelection(subtitles: .only(["de"])), "The stream has no subtitles in de; it has it."),
+            (
+                StreamSelection(audio: .only(["de", "it"])),
+                "The stream has these languages, but no quality has all of them."
+            ),
+            (
+                StreamSelection(codec: "hevc", audio: .only(["it"])),
+                "The stream has these languages, but no quality in hevc has all of them."
+            ),
+        ])
+    func languagesOfNoQuality(_ selection: StreamSelection, _ words: String) {
+        let error = #expect(throws: RepriseError.self) { _ = try Self.links(selection) }
+        #expect(error?.code == .notDownloadable && error?.message == words)
+    }
+
     /// The languages that a selection takes of two periods, the second of which has English alone.
     private static func languages(_ selection: StreamSelection, second: [String] = ["en"]) throws -> [[String]] {
         func sets(_ kind: String, _ languages: [String]) -> String {
