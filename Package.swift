@@ -120,7 +120,8 @@ let package = Package(
             ] + nio,
             swiftSettings: strict),
         .target(
-            name: "RepriseStreams", dependencies: ["ByteRanges", "HTTPSemantics", "Playlists", "Reprise"],
+            name: "RepriseStreams",
+            dependencies: ["ByteRanges", "HTTPSemantics", "MediaTiming", "Playlists", "Reprise"],
             swiftSettings: strict),
         .executableTarget(
             name: "RepriseCLI",

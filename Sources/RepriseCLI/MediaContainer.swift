@@ -37,26 +37,40 @@ struct MediaContainer: Sendable {
         self = known
     }
 
+    /// Whether ffmpeg marks subtitles in it as the default, although none are.
+    var enablesSubtitles: Bool { subtitles == "mov_text" }
+
     /// ffmpeg's arguments that copy the stream whose playlist is at `playlist` into the file at `path`.
     ///
     /// `texts` are the subtitles of HLS: inputs of their own, because ffmpeg reads none that a multivariant playlist
     /// names. Those of DASH are taken only `withSubtitles`.
     func arguments(from playlist: String, texts: [Text], to path: String, withSubtitles: Bool) -> [String] {
         let pictures = isSound ? [] : ["-map", "0:v?"]
-        var maps: [String] = []
-        for (number, text) in texts.enumerated() {
-            maps += ["-map", "\(number + 1):s?"]
-            guard let language = text.language else { continue }
-            maps += ["-metadata:s:s:\(number)", "language=\(languages.name(of: language))"]
-        }
-        if texts.isEmpty, withSubtitles { maps = ["-map", "0:s?"] }
-        if let subtitles, !maps.isEmpty { maps += ["-c:s", subtitles] } else { maps = [] }
+        var maps = self.maps(of: texts)
+        if texts.isEmpty, withSubtitles, let subtitles { maps = ["-map", "0:s?", "-c:s", subtitles] }
         return Self.input(playlist, Self.anyExtension) + texts.flatMap { Self.input($0.path) } + pictures
             + ["-map", "0:a?", "-c", "copy"] + maps + target(format, path)
     }
 
-    /// ffmpeg's arguments that copy one of several periods, whose MPD is at `playlist`, into the file at `path`, with
-    /// its streams in `order`.
+    /// The arguments for `texts`, which are the inputs from the second one on.
+    private func maps(of texts: [Text]) -> [String] {
+        guard let subtitles, !texts.isEmpty else { return [] }
+        var maps: [String] = []
+        for (number, text) in texts.enumerated() {
+            maps += ["-map", "\(number + 1):s?"]
+            if let language = text.track.language {
+                maps += ["-metadata:s:s:\(number)", "language=\(languages.name(of: language))"]
+            }
+            let marks = [text.track.isDefault ? "default" : nil, text.track.isForced ? "forced" : nil]
+                .compactMap { $0 }
+            // Without marks ffmpeg calls the first one the default.
+            maps += ["-disposition:s:\(number)", marks.isEmpty ? "0" : marks.joined(separator: "+")]
+        }
+        return maps + ["-c:s", subtitles]
+    }
+
+    /// ffmpeg's arguments that copy one of several periods, whose playlist is at `playlist`, into the file at `path`,
+    /// with its streams in `order`.
     func arguments(fromPeriod playlist: String, order: ExportedPeriod.Order, to path: String) -> [String] {
         let pictures = isSound ? [] : ["-map", "0:v?"]
         let sound = order.sound.isEmpty ? ["-map", "0:a?"] : order.sound.flatMap { ["-map", "0:a:\($0)"] }
@@ -66,9 +80,11 @@ struct MediaContainer: Sendable {
             + target(partFormat, path)
     }
 
-    /// ffmpeg's arguments that join the files of periods, which are in the list at `list`, into the file at `path`.
-    func arguments(joining list: String, to path: String) -> [String] {
-        Self.input(list, ["-f", "concat"]) + ["-map", "0", "-c", "copy"] + target(format, path)
+    /// ffmpeg's arguments that join the files of periods, which are in the list at `list`, with `texts` into the file
+    /// at `path`.
+    func arguments(joining list: String, texts: [Text], to path: String) -> [String] {
+        Self.input(list, ["-f", "concat"]) + texts.flatMap { Self.input($0.path) } + ["-map", "0", "-c", "copy"]
+            + maps(of: texts) + target(format, path)
     }
 
     /// The format of the files of periods: Matroska takes everything, and MP4 keeps the times of MP4 exactly.
@@ -81,7 +97,7 @@ struct MediaContainer: Sendable {
     /// A WebVTT file.
     struct Text {
         let path: String
-        let language: String?
+        let track: StreamExport.Subtitles
     }
 
     /// Files and the keys beside them, and nothing of the network.

@@ -39,7 +39,11 @@ struct StreamWriter: Sendable {
                 try await writeWhole(
                     as: container, to: temporary, in: folder, withSubtitles: withSubtitles, with: program)
             } else {
-                try await write(periods, as: container, to: temporary, in: folder, with: program)
+                try await writeJoined(periods, as: container, to: temporary, in: folder, with: program)
+            }
+            let texts = export.subtitles.filter(\.isText)
+            if container.enablesSubtitles, !texts.isEmpty, !texts.contains(where: \.isDefault) {
+                try await onThread { try failingAsOutput { try SubtitleTracks.disable(in: temporary) } }
             }
             try await check(temporary, writtenBy: program)
             let size = FFmpeg.size(of: temporary)
@@ -57,12 +61,8 @@ struct StreamWriter: Sendable {
         with program: FFmpeg
     ) async throws {
         let playlist = "\(folder.temporaryPath)/\(export.playlistName)"
-        let texts = try await onThread {
-            try failingAsOutput {
-                try renameLanguages(in: playlist, for: container)
-                return container.subtitles == nil ? [] : try joinedTexts(in: folder.temporaryPath)
-            }
-        }
+        try await onThread { try failingAsOutput { try renameLanguages(in: playlist, for: container) } }
+        let texts = try await texts(for: container, in: folder)
         try await program.write(
             path, container.arguments(from: playlist, texts: texts, to: path, withSubtitles: withSubtitles))
     }
@@ -70,7 +70,14 @@ struct StreamWriter: Sendable {
     /// A period, and the order of its streams in the file.
     private typealias OrderedPeriod = (period: ExportedPeriod, order: ExportedPeriod.Order)
 
-    /// The periods of DASH that have to be joined; none if there is only one.
+    /// The subtitles of HLS that the file takes.
+    private func texts(for container: MediaContainer, in folder: OutputFolder) async throws -> [MediaContainer.Text] {
+        try await onThread {
+            try failingAsOutput { container.subtitles == nil ? [] : try joinedTexts(in: folder.temporaryPath) }
+        }
+    }
+
+    /// The periods of DASH, or parts of HLS, that have to be joined; none if there is only one.
     ///
     /// ffmpeg reads one period of an MPD and leaves out the rest.
     private func periods(in container: MediaContainer) throws -> [OrderedPeriod] {
@@ -81,31 +88,35 @@ struct StreamWriter: Sendable {
         } catch {
             throw Failure.Reason(
                 code: ExitCode(1), name: "periodsDiffer",
-                message: "The periods of the stream do not fit into one file: \(error.reason). Choose what all of them "
-                    + "have with --quality, --codec, --audio and --subtitles; or name a folder, which takes all: "
+                message: "The stream does not fit into one file: \(error.reason). Choose what all of it "
+                    + "has with --quality, --codec, --audio and --subtitles; or name a folder, which takes all: "
                     + "--output \(output.nameWithoutExtension)")
         }
     }
 
     /// Writes a file of each period, and joins them at `path`.
-    private func write(
+    private func writeJoined(
         _ periods: [OrderedPeriod], as container: MediaContainer, to path: String, in folder: OutputFolder,
         with program: FFmpeg
     ) async throws {
         var list = "ffconcat version 1.0\n"
         for (index, (period, order)) in periods.enumerated() {
             let name = "period-\(index + 1)"
-            let playlist = container.languages.renamed(in: String(decoding: period.playlist, as: UTF8.self))
-            try folder.write("\(name).mpd", text: Array(playlist.utf8))
+            for playlist in period.playlists {
+                let text = container.languages.renamed(in: String(decoding: playlist.bytes, as: UTF8.self))
+                try folder.write(playlist.path, text: Array(text.utf8))
+            }
             let part = "\(folder.temporaryPath)/\(name).part"
             try await program.write(
                 part,
-                container.arguments(fromPeriod: "\(folder.temporaryPath)/\(name).mpd", order: order, to: part))
+                container.arguments(
+                    fromPeriod: "\(folder.temporaryPath)/\(period.playlistName)", order: order, to: part))
             list += "file \(name).part\n"
         }
         try folder.write("periods.txt", text: Array(list.utf8))
+        let texts = try await texts(for: container, in: folder)
         try await program.write(
-            path, container.arguments(joining: "\(folder.temporaryPath)/periods.txt", to: path))
+            path, container.arguments(joining: "\(folder.temporaryPath)/periods.txt", texts: texts, to: path))
     }
 
     /// Throws if the file at `path` lacks more than a segment of the stream.
@@ -154,7 +165,7 @@ struct StreamWriter: Sendable {
             }
             let path = "\(folder)/subtitles-\(number + 1).vtt"
             try Data(text.text.utf8).write(to: URL(fileURLWithPath: path))
-            return MediaContainer.Text(path: path, language: subtitles.language)
+            return MediaContainer.Text(path: path, track: subtitles)
         }
     }
 

@@ -10,6 +10,8 @@ package struct StoredFiles {
     private let byKey: [String: CacheEntry]
     /// Whether the other files are looked up one by one.
     private let looksUp: Bool
+    /// Of a map that claims to be longer, this many bytes are read.
+    private static let longestMap: Int64 = 1 << 20
 
     /// The files that `inspector` sees, named by `policy`.
     ///
@@ -77,6 +79,24 @@ package struct StoredFiles {
     /// Passes the stored parts of `entry` to `consume`; see ``CacheInspector/readStored(_:_:)``.
     func read(_ entry: CacheEntry, _ consume: (Int64, [UInt8]) throws -> Void) throws -> ByteRangeSet {
         try inspector.readStored(entry, consume)
+    }
+
+    /// The stored bytes of `extent` of `entry`, which is as short as a map.
+    func bytes(_ extent: ByteExtent, of entry: CacheEntry) throws -> [UInt8] {
+        struct End: Error {}
+        var range = 0..<Self.longestMap
+        if case .range(let bytes) = extent {
+            range = bytes.lowerBound..<min(bytes.upperBound, bytes.lowerBound + Self.longestMap)
+        }
+        var result: [UInt8] = []
+        do {
+            _ = try read(entry) { position, bytes in
+                guard position < range.upperBound else { throw End() }
+                let start = max(0, range.lowerBound - position)
+                result += bytes.dropFirst(Int(start)).prefix(Int(range.upperBound - max(position, range.lowerBound)))
+            }
+        } catch is End {}
+        return result
     }
 
     /// The share of `extent` that is stored of `entry`, and its bytes.

@@ -248,4 +248,94 @@ struct ExportedMediaTests {
             }
         }
     }
+
+    /// Two segments of a stream with a map of its own, whose names begin with `name`.
+    private static func fragments(_ name: String, _ options: String...) async throws -> [String: [UInt8]] {
+        let directory = try TemporaryDirectory(prefix: "reprise-part")
+        defer { directory.remove() }
+        let outcome = try await ChildProcess.run(
+            try #require(StreamMedia.ffmpeg),
+            [
+                "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=size=160x90:rate=10:duration=2", "-f",
+                "lavfi",
+                "-i", "sine=duration=2", "-c:v", "libx264", "-g", "10", "-pix_fmt", "yuv420p", "-c:a", "aac",
+            ] + options + [
+                "-f", "hls", "-hls_time", "1", "-hls_playlist_type", "vod", "-hls_segment_type", "fmp4",
+                "-hls_fmp4_init_filename", "\(name)-init.mp4", "-hls_segment_filename",
+                directory.path(of: "\(name)%d.m4s"), directory.path(of: "\(name).m3u8"),
+            ])
+        #expect(outcome.exit == .status(0), "\(outcome)")
+        var files: [String: [UInt8]] = [:]
+        for file in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
+            files[file] = [UInt8](try Data(contentsOf: URL(fileURLWithPath: directory.path(of: file))))
+        }
+        return files
+    }
+
+    @Test("parts of HLS with other maps follow each other in one file; with another picture they are refused")
+    func parts() async throws {
+        var files = try await Self.fragments("film", "-profile:v", "baseline")
+        for (name, options) in [("advert", ["160x90"]), ("large", ["320x180"])] {
+            // With frames that need later ones, which a decoder must know from its map.
+            let more = try await Self.fragments(name, "-profile:v", "high", "-bf", "2", "-s", options[0])
+            files.merge(more) { one, _ in one }
+        }
+        let lists = ["film", "advert", "large"].map { String(decoding: files["\($0).m3u8"] ?? [], as: UTF8.self) }
+        for (name, second) in [("joined", lists[1]), ("unlike", lists[2])] {
+            let start = try #require(second.range(of: "#EXT-X-MAP")).lowerBound
+            let list = lists[0].replacing("#EXT-X-ENDLIST", with: "#EXT-X-DISCONTINUITY\n" + second[start...])
+            files["\(name).m3u8"] = Array(list.utf8)
+        }
+        try await Site.run { [files] site async throws in
+            for (name, bytes) in files {
+                site.origin.set(
+                    TestOrigin.Resource(.bytes(bytes), mediaType: StreamMedia.type(of: name), etag: "\"\(name)\""),
+                    at: "/show/\(name)")
+            }
+            let cache = site.directory.path(of: "cache")
+            let urls = ["joined", "unlike"].map { site.origin.url("/show/\($0).m3u8") }
+            let pin = try await Command.run(["pin", "--download", "--cache-dir", cache] + urls)
+            #expect(pin.exit == .status(0), "\(pin)")
+            for name in ["film.mkv", "film.mp4"] {
+                let path = site.directory.path(of: name)
+                let export = try await Command.run(["export", "--cache-dir", cache, urls[0], "-o", path])
+                #expect(export.exit == .status(0), "\(export)")
+                let pictures = try await frames(path).count { $0.hasPrefix("0,") }
+                // Where the parts meet, two pictures may have one time, of which ffmpeg decodes one to its output.
+                #expect(pictures >= 39, "\(name): four seconds of ten pictures")
+            }
+            let refused = try await Command.run(
+                ["export", "--cache-dir", cache, urls[1], "-o", site.directory.path(of: "no.mkv")])
+            #expect(refused.exit == .status(1), "\(refused)")
+            #expect(
+                refused.errors.contains("the picture is 160x90 in part 1 and 320x180 in part 2"), "\(refused)")
+        }
+    }
+
+    @Test(
+        "the subtitles that a player shows by itself are those of the playlist",
+        arguments: [("", "0"), (",DEFAULT=YES", "1")])
+    func defaultSubtitles(attributes: String, mark: String) async throws {
+        var files = try await StreamMedia.variants.make()
+        let master = String(decoding: try #require(files[StreamMedia.variants.index]), as: UTF8.self)
+            .replacing(/(TYPE=SUBTITLES[^\n]*?),DEFAULT=\w+/) { String($0.output.1) }
+            .replacing("TYPE=SUBTITLES,", with: "TYPE=SUBTITLES\(attributes),")
+        files[StreamMedia.variants.index] = Array(master.utf8)
+        try await Site.run { [files] site async throws in
+            let (url, cache) = try await Self.downloaded(files, from: site)
+            for name in ["film.mkv", "film.mp4"] {
+                let path = site.directory.path(of: name)
+                let export = try await Command.run(["export", "--cache-dir", cache, url, "-o", path])
+                #expect(export.exit == .status(0), "\(export)")
+                let ffprobe = try #require(StreamMedia.ffmpeg).replacing("ffmpeg", with: "ffprobe")
+                let marks = try await ChildProcess.run(
+                    ffprobe,
+                    [
+                        "-v", "error", "-select_streams", "s", "-show_entries", "stream_disposition=default", "-of",
+                        "csv=p=0", path,
+                    ])
+                #expect(marks.output == "\(mark)\n", "\(name)")
+            }
+        }
+    }
 }

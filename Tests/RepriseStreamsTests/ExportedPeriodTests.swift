@@ -19,7 +19,7 @@ import Testing
     /// The periods of an MPD with these contents, the second of which has an identifier.
     private static func periods(_ first: String, _ second: String) throws -> [ExportedPeriod] {
         let mpd = try MPD(Array("<MPD><Period>\(first)</Period><Period id='b'>\(second)</Period></MPD>".utf8))
-        return try mpd.periods.indices.map { try ExportedPeriod($0, of: mpd) }
+        return try mpd.periods.indices.map { try ExportedPeriod($0, of: mpd, at: "film.mpd") }
     }
 
     @Test("streams are put in the order of the first period")

@@ -20,9 +20,6 @@ struct DASHExporter {
     private let base: URIReference
     private let url: ResourceURL
 
-    /// Where the edited MPD is taken to be, so that its links can be resolved.
-    private static let place = "http://export.invalid/"
-
     /// Plans the export of `mpd`, which is stored as `entry`, under `name`.
     ///
     /// Throws as ``HLSExporter/init(_:of:named:selection:in:)``.
@@ -182,7 +179,7 @@ struct DASHExporter {
 
     /// Adds the files of a representation where the links of `edited` lead to.
     private mutating func add(_ path: MPD.Path, of mpd: MPD, asIn edited: MPD) throws {
-        let place = URIReference(Self.place)
+        let place = URIReference(ExportNames.place)
         let sources =
             try mpd.segments(of: path, base: base) + (mpd.initialization(of: path, base: base).map { [$0] } ?? [])
         let targets =
@@ -191,9 +188,11 @@ struct DASHExporter {
         let isWhole = unlisted.contains(path)
         guard sources.count == targets.count || isWhole && targets.count == 1 else { throw ExportPlan.collision }
         for (source, target) in zip(sources, targets) where source.target != .leftAlone(.scheme("data")) {
-            guard case .fetchable(let uri) = target.target, uri.text.hasPrefix(Self.place), uri.query == nil,
+            guard case .fetchable(let uri) = target.target, uri.text.hasPrefix(ExportNames.place), uri.query == nil,
                 let entry = try extents.entry(holding: source.extent, at: source.target),
-                plan.add(isWhole ? .whole : source.extent, of: entry, at: String(uri.text.dropFirst(Self.place.count)))
+                plan.add(
+                    isWhole ? .whole : source.extent, of: entry, at: String(uri.text.dropFirst(ExportNames.place.count))
+                )
             else { throw ExportPlan.collision }
         }
     }

@@ -30,6 +30,21 @@ struct ExportNames {
         return path.hasPrefix(folder + "/") ? String(path.dropFirst(folder.count + 1)) : "../" + path
     }
 
+    /// Where a folder is taken to be, so that links in it can be resolved.
+    static let place = "http://export.invalid/"
+
+    /// The path of the file to which `link` leads in the playlist at `path`; `nil` if it leads out of the folder.
+    static func path(of link: URIReference, in path: String) -> String? {
+        let target = link.resolved(against: URIReference(place + path)).text
+        return target.hasPrefix(place) ? String(target.dropFirst(place.count)) : nil
+    }
+
+    /// The path of a playlist of one part in time of what the playlist at `path` names: `film-part-2.m3u8`.
+    static func part(_ number: Int, of path: String) -> String {
+        let dot = path.lastIndex(of: ".") ?? path.endIndex
+        return "\(path[..<dot])-part-\(number)\(path[dot...])"
+    }
+
     // MARK: - The outermost playlist
 
     /// Longest name without its extension, in bytes: file systems take 255.

@@ -1,18 +1,40 @@
+import MediaTiming
 import Playlists
 
-/// A part in time of a DASH stream that has several.
+/// A part in time of a stream whose decoders may be set up again between two: a period of DASH, or of HLS what has one
+/// map.
 package struct ExportedPeriod: Sendable {
+    /// A playlist of this part alone, whose links are those of the export.
+    package struct Playlist: Sendable {
+        /// Its path in the folder.
+        package let path: String
+        /// Its text.
+        package let bytes: [UInt8]
+    }
+
     /// What it is called in messages: `period 2 (advertisement)`.
     package let name: String
-    /// An MPD of this period alone, whose links are those of the export.
-    package let playlist: [UInt8]
+    /// The path of the outermost playlist.
+    package let playlistName: String
+    /// All its playlists.
+    package let playlists: [Playlist]
     private(set) var tracks: [Track]
 
-    /// A representation.
+    init(name: String, playlistName: String, playlists: [Playlist], tracks: [Track]) {
+        (self.name, self.playlistName, self.playlists, self.tracks) = (name, playlistName, playlists, tracks)
+    }
+
+    /// A representation, or a track of a map; `nil` for what is not known of it.
     struct Track: Sendable {
         let kind: TrackKind
-        let language: String?
-        let attributes: RepresentationAttributes
+        var language: String?
+        var codecs: String?
+        var pictureSize: String?
+        var samplingRate: String?
+        var channels: String?
+
+        /// What nothing is known of.
+        static let unknown = Track(kind: .other)
     }
 
     /// Which streams of one period play on in which of another one: their numbers among those of their kind, in the
@@ -76,21 +98,41 @@ package struct ExportedPeriod: Sendable {
 }
 
 extension ExportedPeriod {
-    /// The period at `index` of `mpd`, whose links are those of an export.
-    init(_ index: Int, of mpd: MPD) throws(PlaylistError) {
+    /// The period at `index` of `mpd`, which is exported as `path`.
+    init(_ index: Int, of mpd: MPD, at path: String) throws(PlaylistError) {
         let period = mpd.periods[index]
         let id = String((period.id ?? "").filter { $0.isASCII && $0 >= " " }.prefix(24))
         name = "period \(index + 1)" + (id.isEmpty ? "" : " (\(id))")
-        playlist = try mpd.presentation(ofPeriod: index)
+        playlistName = ExportNames.part(index + 1, of: path)
+        playlists = [Playlist(path: playlistName, bytes: try mpd.presentation(ofPeriod: index))]
         tracks = period.adaptationSets.flatMap { set in
-            set.representations.map {
-                Track(kind: TrackKind(of: set), language: set.language, attributes: $0.attributes)
+            set.representations.map { Track(kind: TrackKind(of: set), language: set.language, $0.attributes) }
+        }
+    }
+
+    /// The sound and the pictures of a movie, as its map describes them.
+    static func tracks(of movie: [TrackDescription], language: String?) -> [Track] {
+        movie.compactMap { track in
+            switch track.kind {
+            case .video:
+                Track(kind: .video, codecs: track.codec, pictureSize: "\(track.width)x\(track.height)")
+            case .audio:
+                Track(
+                    kind: .audio, language: language, codecs: track.codec, samplingRate: "\(track.samplingRate) Hz",
+                    channels: track.channels == 1 ? "1 channel" : "\(track.channels) channels")
+            case .other: nil
             }
         }
     }
 }
 
 extension ExportedPeriod.Track {
+    fileprivate init(kind: TrackKind, language: String?, _ attributes: RepresentationAttributes) {
+        self.init(kind: kind, language: language, codecs: attributes.codecs)
+        if let width = attributes.width, let height = attributes.height { pictureSize = "\(width)x\(height)" }
+        samplingRate = attributes.audioSamplingRate.map { "\($0) Hz" }
+    }
+
     /// What it is called in messages.
     fileprivate var words: String {
         let language = language.map { " in \($0.filter { $0.isASCII && $0 >= " " }.prefix(24))" } ?? ""
@@ -106,11 +148,11 @@ extension ExportedPeriod.Track {
         return kind == .video || kind == .other || language?.lowercased() == other.language?.lowercased()
     }
 
-    /// In what it differs from `other`, and how that is; `nil` if one decoder plays both, as far as the MPD says.
+    /// In what it differs from `other`, and how that is; `nil` if one decoder plays both, as far as is known.
     fileprivate func difference(from other: Self) -> (own: String, others: String)? {
         let pairs = [
-            (attributes.codecs, other.attributes.codecs), (attributes.pictureSize, other.attributes.pictureSize),
-            (attributes.audioSamplingRate.map { "\($0) Hz" }, other.attributes.audioSamplingRate.map { "\($0) Hz" }),
+            (codecs, other.codecs), (pictureSize, other.pictureSize), (samplingRate, other.samplingRate),
+            (channels, other.channels),
         ]
         for case (let own?, let others?) in pairs where Self.decoder(own) != Self.decoder(others) {
             let printable = { (text: String) in String(text.filter { $0.isASCII && $0 >= " " }.prefix(40)) }
@@ -127,12 +169,5 @@ extension ExportedPeriod.Track {
                 let codec = codec.filter { $0 != " " }
                 return inBand[String(codec.prefix(4))] ?? codec
             })
-    }
-}
-
-extension RepresentationAttributes {
-    fileprivate var pictureSize: String? {
-        guard let width, let height else { return nil }
-        return "\(width)x\(height)"
     }
 }

@@ -7,6 +7,8 @@ struct HLSExporter {
     private(set) var plan = ExportPlan()
     /// The renditions with subtitles that are exported.
     private(set) var subtitles: [StreamExport.Subtitles] = []
+    /// The playlists with sound or pictures, in the order of the outermost one.
+    private(set) var timedLists: [HLSParts.Source] = []
     /// How long it plays; `nil` if that is not known.
     var playingTime: PlayingTime? { PlayingTime(tracks: times) }
     /// The times of the tracks with sound or a picture.
@@ -36,6 +38,7 @@ struct HLSExporter {
             }
             try add(track, at: name, filesIn: names.folder("media"))
             times = PlayingTime(of: list).map { [$0] } ?? []
+            timedLists = [HLSParts.Source(path: name, language: nil)]
         } else {
             let whole = try selected(try stored(list, base: base, of: entry.url), base: base, by: selection)
             try add(whole, base: base, at: name)
@@ -108,6 +111,10 @@ struct HLSExporter {
                 let kind = kind(of: link, in: list) ?? word
                 let place = try addList(at: target, kind: kind)
                 if kind == Self.subtitlesKind { note(link, in: list, leadingTo: target, at: place) }
+                if Self.timedKinds.contains(kind), !timedLists.contains(where: { $0.path == place }) {
+                    let language = list.rendition(at: link)?.language
+                    timedLists.append(HLSParts.Source(path: place, language: language))
+                }
                 try editor.replace(link, with: place)
             } else if let entry = try extents.entry(holding: .whole, at: target) {
                 let ending = link.kind == .sessionKey ? Self.keyEnding : "json"
@@ -125,18 +132,18 @@ struct HLSExporter {
     /// Notes a playlist of subtitles at `path`, once.
     private mutating func note(_ link: Link, in list: HLSPlaylist, leadingTo target: LinkTarget, at path: String) {
         guard case .fetchable(let uri) = target, !subtitles.contains(where: { $0.path == path }) else { return }
-        let rendition = list.multivariant.renditions.first { $0.link.map { list.links[$0] } == link }
+        let rendition = list.rendition(at: link)
         let media = tracks[uri.withoutFragment.text]?.list.media
         subtitles.append(
             StreamExport.Subtitles(
                 path: path, name: rendition?.name, language: rendition?.language,
+                isDefault: rendition?.isDefault ?? false, isForced: rendition?.isForced ?? false,
                 isText: media.map { $0.maps.isEmpty && $0.keys.isEmpty } ?? false))
     }
 
     /// What a rendition is called in names of folders.
     private func kind(of link: Link, in list: HLSPlaylist) -> String? {
-        let rendition = list.multivariant.renditions.first { $0.link.map { list.links[$0] } == link }
-        switch rendition?.kind {
+        switch list.rendition(at: link)?.kind {
         case .audio: return "audio"
         case .video: return "video"
         case .subtitles: return Self.subtitlesKind
@@ -235,6 +242,11 @@ struct HLSExporter {
 }
 
 extension HLSPlaylist {
+    /// The rendition whose playlist is at `link`.
+    fileprivate func rendition(at link: Link) -> Rendition? {
+        multivariant.renditions.first { $0.link.map { links[$0] } == link }
+    }
+
     /// The playlist with only what `selection` keeps, without these lines.
     fileprivate func keeping(
         _ selection: OfflineSelection, base: URIReference, without lines: [Range<Int>] = []

@@ -28,6 +28,8 @@ public struct StreamExport: Sendable {
         package let path: String
         /// `NAME` and `LANGUAGE` of the rendition.
         package let name, language: String?
+        /// `DEFAULT=YES` and `FORCED=YES` of the rendition.
+        package let isDefault, isForced: Bool
         /// Whether its segments are texts (WebVTT), and neither parts of an MP4 file nor encrypted.
         package let isText: Bool
     }
@@ -39,6 +41,8 @@ public struct StreamExport: Sendable {
     package let playingTime: PlayingTime?
     /// The MPD as it will be; `nil` for HLS.
     private let mpd: MPD?
+    /// The playlists of HLS with sound or pictures.
+    private var timedLists: [HLSParts.Source] = []
     private let plan: ExportPlan
     private let files: StoredFiles
 
@@ -75,7 +79,7 @@ public struct StreamExport: Sendable {
                 let exporter = try HLSExporter(
                     list, of: entry, named: playlistName, selection: selection, in: files)
                 (plan, mpd, playingTime) = (exporter.plan, nil, exporter.playingTime)
-                subtitles = exporter.subtitles
+                (subtitles, timedLists) = (exporter.subtitles, exporter.timedLists)
             case .dash(let mpd):
                 playlistName = ExportNames.playlist(at: entry.url, format: .dash)
                 let exporter = try DASHExporter(
@@ -90,12 +94,22 @@ public struct StreamExport: Sendable {
         }
     }
 
-    /// The periods of a stream of DASH that has several, in order; none otherwise.
+    /// The parts in time of a stream that has several, in order; none otherwise.
     ///
-    /// Throws ``RepriseError`` with code `notDownloadable` if the MPD cannot be divided.
+    /// Throws ``RepriseError``: `notDownloadable` if the playlists cannot be divided; `storageUnavailable`.
     package func periods() throws(RepriseError) -> [ExportedPeriod] {
-        guard let mpd, mpd.periods.count > 1 else { return [] }
-        do { return try mpd.periods.indices.map { try ExportedPeriod($0, of: mpd) } } catch {
+        do {
+            if let mpd {
+                guard mpd.periods.count > 1 else { return [] }
+                return try mpd.periods.indices.map { try ExportedPeriod($0, of: mpd, at: playlistName) }
+            }
+            guard let outermost = plan.texts.last else { return [] }
+            return try HLSParts(outermost, timedLists, among: plan.texts) { path, extent in
+                try plan.media.first { $0.path == path }.map { try files.bytes(extent, of: $0.entry) }
+            }.periods()
+        } catch let error as RepriseError {
+            throw error
+        } catch {
             throw RepriseError(.notDownloadable, "The periods of the stream cannot be told apart.", cause: error)
         }
     }
