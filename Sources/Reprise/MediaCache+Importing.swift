@@ -85,7 +85,7 @@ extension StorageObstacle {
     fileprivate func error(importing file: URL) -> RepriseError {
         let code: RepriseError.Code =
             switch self {
-            case .forbidden: .invalidArgument
+            case .forbidden, .coded: .invalidArgument
             case .store: .storageUnavailable
             default: .storageFull
             }

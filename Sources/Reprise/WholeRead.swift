@@ -33,7 +33,7 @@ extension MediaResource {
     /// Why not all of `read` is stored; `nil` while nothing prevents it.
     package func obstacle(of read: MediaRead) async -> StorageObstacle? {
         guard read.isPastStore, let store = engine.store else { return nil }
-        if read.passedThrough != nil { return .forbidden }
+        if read.passedThrough != nil { return read.information.obstacle(at: url) }
         let length = read.information.completeLength
         if let obstacle = await obstacle(toStoring: length) { return obstacle }
         // It would fit: something else prevents it, such as a folder that cannot be written.
@@ -104,6 +104,13 @@ extension Engine {
         try MediaCache(
             Engine(origin: origin, configuration: configuration, store: nil, reporter: Reporter(), pace: pace)
         ).resource(for: resource.url, fields: resource.fields)
+    }
+}
+
+extension ContentInformation {
+    /// Why a response from `url` with these fields, which bypasses the store, must not be stored.
+    func obstacle(at url: ResourceURL) -> StorageObstacle {
+        contentCoding.map { .coded(file: url.lastPathComponent, coding: $0) } ?? .forbidden
     }
 }
 

@@ -25,7 +25,8 @@ extension StorageObstacle {
     /// where it is too large by itself.
     func endsWithRoom(for resource: MediaResource, stored: Int64) async -> Bool {
         switch self {
-        case .forbidden, .offline, .largerThanLimit, .largerThanEntryLimit, .largerThanDisk, .outgrownEntryLimit: false
+        case .forbidden, .coded, .offline, .largerThanLimit, .largerThanEntryLimit, .largerThanDisk, .outgrownEntryLimit:
+            false
         case .keptEntries: await resource.isKeptBesideOthers()
         // With what there is it nearly fills the cache alone, and others have little to leave to it.
         case .outgrown(_, let limit): stored > limit / 10 * 9 ? false : await resource.isKeptBesideOthers()
@@ -39,6 +40,9 @@ extension StorageObstacle {
     var advice: String {
         switch self {
         case .forbidden: "the response must not be stored."
+        case .coded(let file, let coding):
+            "the origin sends \(file.printable) encoded (Content-Encoding: \(coding.printable)), which was not asked for, "
+                + "and parts of that are no parts of the file."
         case .offline:
             "the server is offline, so no origin is asked for what is missing. Start the server without --offline."
         case .largerThanLimit(let length, let limit):

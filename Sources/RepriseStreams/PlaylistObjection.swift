@@ -20,6 +20,12 @@ extension PlaylistPlanner {
         }
         guard let bytes else { return nil }
         guard !bytes.isEmpty else { return RepriseError(.notDownloadable, "The origin sent nothing \(place).") }
+        if let coding = information?.contentCoding {
+            return RepriseError(
+                .notDownloadable,
+                "The origin sent the playlist \(url.redacted) encoded (Content-Encoding: \(coding)), which was not asked "
+                    + "for: it cannot be read.")
+        }
         return RepriseError(
             .notDownloadable,
             "The origin sent something else \(place): it begins neither with #EXTM3U nor with an MPD.")

@@ -251,4 +251,42 @@ import Testing
             #expect(try show.names == ["cache"])
         }
     }
+
+    @Test("a file in a content coding is named with it, and does not get into a folder (RFC 9110 §8.4)")
+    func contentCoding() async throws {
+        try await run { show async throws in
+            func publish(_ path: String, _ type: String, _ text: String) {
+                show.site.origin.set(
+                    TestOrigin.Resource(
+                        .bytes(Array(text.utf8)), mediaType: type, personality: .init { $0.contentEncoding = "gzip" }),
+                    at: path)
+            }
+            let head = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\n"
+            for (name, segment) in [("media", "coded.ts"), ("text", "coded.vtt")] {
+                show.site.origin.set(
+                    TestOrigin.Resource(
+                        .bytes(Array("\(head)\(segment)\n#EXT-X-ENDLIST\n".utf8)),
+                        mediaType: "application/vnd.apple.mpegurl"), at: "/show/\(name).m3u8")
+            }
+            publish("/show/coded.ts", "video/mp2t", "packed")
+            publish("/show/coded.vtt", "text/vtt", "packed")
+            publish("/show/list.m3u8", "application/vnd.apple.mpegurl", "packed")
+            func pin(_ name: String) async throws -> ChildProcess.Outcome {
+                try await Command.run(
+                    ["pin", "--download", "--cache-dir", show.cache, show.site.origin.url("/show/\(name).m3u8")])
+            }
+            let media = try await pin("media")
+            #expect(media.exit != .status(0) && media.errors.contains("coded.ts encoded"), "\(media)")
+            #expect(media.errors.contains("Content-Encoding: gzip"), "\(media)")
+            let list = try await pin("list")
+            #expect(list.exit != .status(0) && list.errors.contains("Content-Encoding: gzip"), "\(list)")
+
+            let text = try await pin("text")
+            #expect(text.exit == .status(0), "\(text)")
+            let export = try await show.export(
+                "-o", show.path(of: "out"), url: show.site.origin.url("/show/text.m3u8"))
+            #expect(export.exit == .status(1) && export.errors.contains("coded.vtt came encoded"), "\(export)")
+            #expect(try !show.names.contains("out"))
+        }
+    }
 }

@@ -303,8 +303,9 @@ struct FileDownload: Sendable {
         if let objection = planner?.objection(to: read.information, beginning: nil, at: request.url) {
             return objection
         }
-        var error = RepriseError(.notStored, StorageObstacle.forbidden.description)
-        error.obstacle = .forbidden
+        let obstacle = read.information.obstacle(at: request.url)
+        var error = RepriseError(.notStored, obstacle.description)
+        error.obstacle = obstacle
         return error
     }
 

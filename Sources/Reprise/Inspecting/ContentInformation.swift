@@ -43,6 +43,14 @@ public struct ContentInformation: Sendable {
         return formerRole.term == .media || formerRole.term == .permanent
     }
 
+    /// The first content coding of the bytes, such as `gzip`; `nil` without one.
+    ///
+    /// `identity` is none, although it has no place in the field (RFC 9110 §8.4.1).
+    package var contentCoding: String? {
+        fields[values: .contentEncoding].flatMap { $0.split(separator: ",") }
+            .map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }.first { $0 != "identity" }
+    }
+
     init(_ record: GenerationRecord, freshness: Freshness? = nil) {
         role = record.role
         formerRole = record.formerRole

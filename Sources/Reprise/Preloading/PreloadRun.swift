@@ -153,9 +153,9 @@ struct PreloadRun: Sendable {
                 // Segments may be ranges of one file.
                 stored[member.key, default: []].formUnion(try await store(part.extent, of: member))
             } catch let error as RepriseError
-                where part.file.isKey && (error.obstacle == .forbidden || error.code == .notDownloadable)
+                where part.file.isKey && (error.obstacle?.isOfResponse == true || error.code == .notDownloadable)
             {
-                // The origin forbids storing the key, or sends it to players only: the player asks for it.
+                // The origin forbids storing the key, or sends it encoded, or to players only: the player asks for it.
             }
         }
         return stored

@@ -2,6 +2,8 @@
 package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
     /// The response must not be stored, for example because of `no-store`.
     case forbidden
+    /// The origin sends this file in a content coding, such as `gzip`, that was not asked for.
+    case coded(file: String, coding: String)
     /// No origin is asked for the missing bytes, because the cache is offline.
     case offline
     /// The representation is larger than the cache's limit.
@@ -28,9 +30,20 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
     /// Nothing, or nothing more, can be stored at present.
     case store(reason: String)
 
+    /// Whether it is the response that must not be stored, whatever room there is.
+    var isOfResponse: Bool {
+        switch self {
+        case .forbidden, .coded: true
+        default: false
+        }
+    }
+
     package var description: String {
         switch self {
         case .forbidden: "The response must not be stored."
+        case .coded(let file, let coding):
+            "\(file) comes encoded (Content-Encoding: \(coding)), which was not asked for: parts of that are no parts of "
+                + "the file."
         case .offline: "The cache is offline, so no origin is asked for what is missing."
         case .largerThanLimit(let length, let limit): "It has \(length) bytes, and the cache's limit is \(limit)."
         case .largerThanEntryLimit(let length, let limit):

@@ -26,16 +26,7 @@ extension BodyFilter {
 
 extension ContentInformation {
     /// Whether the body is in a content coding.
-    ///
-    /// `identity` is none, although it has no place in the field (RFC 9110 §8.4.1).
-    var isCoded: Bool {
-        fields[values: .contentEncoding].contains { value in
-            value.split(separator: ",").contains { coding in
-                coding.trimmingPrefix { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }.lowercased()
-                    != "identity"
-            }
-        }
-    }
+    var isCoded: Bool { contentCoding != nil }
 }
 
 /// The filter that sends every body as the origin sent it.

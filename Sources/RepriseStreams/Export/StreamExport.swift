@@ -140,7 +140,8 @@ public struct StreamExport: Sendable {
     ///
     /// An empty folder may be there. With `replacing` the folder of an earlier export is replaced, if nothing else was
     /// put into it. `onProgress` gets the number of bytes written so far. Throws ``RepriseError``: `notStored` if
-    /// something is gone or damaged since it was looked up, `storageUnavailable` if the folder cannot be written; or
+    /// something is gone or damaged since it was looked up, `notDownloadable` if a file is stored in a content coding,
+    /// `storageUnavailable` if the folder cannot be written; or
     /// `CancellationError`. No folder appears then.
     public func write(
         to path: String, replacing: Bool = false, onProgress: @escaping @Sendable (_ bytes: Int64) -> Void = { _ in }
@@ -178,6 +179,12 @@ public struct StreamExport: Sendable {
     private func writeFiles(into folder: OutputFolder, onProgress: (Int64) -> Void) throws {
         var written: Int64 = 0
         for file in plan.media {
+            if let coding = file.entry.information.contentCoding {
+                throw RepriseError(
+                    .notDownloadable,
+                    "\(file.entry.url.redacted) came encoded (Content-Encoding: \(coding)), and no player reads it so from "
+                        + "a file. Select what does without it.")
+            }
             let length = file.entry.information.completeLength ?? file.entry.storedBytes
             try folder.write(file.path, length: length) { put in
                 let stored = try files.read(file.entry) { position, bytes in
