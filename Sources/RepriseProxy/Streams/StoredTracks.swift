@@ -47,21 +47,50 @@ struct StoredTracks {
         return selection
     }
 
-    /// What of `mpd` plays without the origin; `nil` if it goes on, or if no representation of the picture and of the
-    /// sound is stored as a whole: then all are named.
+    /// What of `mpd` plays without the origin; `nil` if it goes on, or if nothing is stored of the picture or of the
+    /// sound of a period: then all are named.
+    ///
+    /// Representations that are stored as wholes, or, without such, those of which something is stored. A period of
+    /// which nothing is stored stays as it is.
     func selection(of mpd: MPD, at document: URIReference) async throws -> OfflineSelection? {
         guard mpd.root == .presentation, !mpd.isDynamic else { return nil }
-        var whole: Set<MPD.Path> = []
+        var (whole, some): (Set<MPD.Path>, Set<MPD.Path>) = ([], [])
         for (period, value) in mpd.periods.enumerated() {
-            for (set, adaptation) in value.adaptationSets.enumerated() {
-                for representation in adaptation.representations.indices {
-                    let path = MPD.Path(period: period, adaptationSet: set, representation: representation)
-                    if try await isStored(path, of: mpd, at: document) { whole.insert(path) }
+            let paths = value.adaptationSets.enumerated().flatMap { set, adaptation in
+                adaptation.representations.indices.map {
+                    MPD.Path(period: period, adaptationSet: set, representation: $0)
                 }
             }
+            var begun: Set<MPD.Path> = []
+            for path in paths {
+                if try await isStored(path, of: mpd, at: document) { whole.insert(path) }
+                if try await hasMedia(path, of: mpd, at: document) { begun.insert(path) }
+            }
+            some.formUnion(begun.isEmpty ? Set(paths) : begun)
         }
         let selection = OfflineSelection(of: mpd) { whole.contains($0) }
-        return selection.isEmpty ? nil : selection
+        guard selection.isEmpty else { return selection }
+        let rest = OfflineSelection(of: mpd) { some.contains($0) }
+        return rest.isEmpty ? nil : rest
+    }
+
+    /// Whether something of the segments of a representation is stored.
+    private func hasMedia(_ path: MPD.Path, of mpd: MPD, at document: URIReference) async throws -> Bool {
+        guard let segments = try? mpd.segments(of: path, base: document, limit: Self.mostSegments) else { return false }
+        let initialization = mpd.initialization(of: path, base: document)
+        for segment in segments {
+            try Task.checkCancellation()
+            guard case .fetchable(let uri) = segment.target, let url = try? ResourceURL(uri.withoutFragment.text),
+                var stored = await (try files.resource(at: url)).stored()?.ranges
+            else { continue }
+            if let initialization, initialization.target == segment.target, case .range(let map) = initialization.extent
+            {
+                stored.remove(map)
+            }
+            if case .range(let range) = segment.extent { stored = stored.intersection(ByteRangeSet(range)) }
+            if !stored.isEmpty { return true }
+        }
+        return false
     }
 
     private func isStored(_ path: MPD.Path, of mpd: MPD, at document: URIReference) async throws -> Bool {

@@ -212,15 +212,34 @@ import Testing
         }
     }
 
-    @Test("an MPD of which no representation is whole names everything")
+    @Test("an MPD of which no representation is whole names those of which media are stored, if they have all it needs")
     func partOfDASH() async throws {
         try await StreamSite.run { site async throws in
             site.publish(Self.mpd, at: "/film.mpd", type: "application/dash+xml")
+            let second =
+                "<Period><AdaptationSet contentType=\"video\"><Representation id=\"3\">"
+                + "<BaseURL>later.mp4</BaseURL></Representation></AdaptationSet></Period></MPD>"
+            let long = Self.mpd.replacing("<Period>", with: "<Period duration=\"PT8S\">")
+                .replacing("</MPD>", with: second)
+            site.publish(long, at: "/long.mpd", type: "application/dash+xml")
             for path in ["/v1-1.m4s", "/de.mp4"] { site.publishSegment(path) }
-            for path in ["/film.mpd", "/v1-1.m4s", "/de.mp4"] { _ = try await site.get(path) }
+            for path in ["/film.mpd", "/long.mpd", "/v1-1.m4s", "/de.mp4"] { _ = try await site.get(path) }
+            try await OfflineStreamTests.offline(site) { proxy async throws in
+                for name in ["film", "long"] {
+                    let text = String(decoding: try await proxy.get("/\(name).mpd").body, as: UTF8.self)
+                    #expect(text.contains("id=\"1\"") && text.contains("lang=\"de\""), "\(text)")
+                    #expect(!text.contains("id=\"2\"") && !text.contains("lang=\"en\""), "\(text)")
+                    #expect(text.contains("later.mp4") == (name == "long"), "\(text)")
+                }
+            }
+        }
+        try await StreamSite.run { site async throws in
+            site.publish(Self.mpd, at: "/film.mpd", type: "application/dash+xml")
+            site.publishSegment("/v1-1.m4s")
+            for path in ["/film.mpd", "/v1-1.m4s"] { _ = try await site.get(path) }
             try await OfflineStreamTests.offline(site) { proxy async throws in
                 let text = String(decoding: try await proxy.get("/film.mpd").body, as: UTF8.self)
-                #expect(text.contains("id=\"2\"") && text.contains("lang=\"en\""), "\(text)")
+                #expect(text.contains("id=\"2\"") && text.contains("lang=\"en\""), "without sound: \(text)")
             }
         }
     }
