@@ -26,7 +26,7 @@ extension RepriseError {
     package static func originBodyTruncated(_ name: String, cause: (any Error)?) -> RepriseError {
         RepriseError(
             .originBodyTruncated,
-            "\(name) ended the connection before the end of the body; ask for the rest with a range.",
+            "\(name) ended the connection before the end of the body; try again later.",
             cause: cause)
     }
 }
