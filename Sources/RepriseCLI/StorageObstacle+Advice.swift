@@ -25,8 +25,8 @@ extension StorageObstacle {
     /// where it is too large by itself.
     func endsWithRoom(for resource: MediaResource, stored: Int64) async -> Bool {
         switch self {
-        case .forbidden, .coded, .offline, .largerThanLimit, .largerThanEntryLimit, .largerThanDisk, .outgrownEntryLimit:
-            false
+        case .forbidden, .coded, .offline: false
+        case .largerThanLimit, .largerThanEntryLimit, .largerThanDisk, .outgrownEntryLimit: false
         case .keptEntries: await resource.isKeptBesideOthers()
         // With what there is it nearly fills the cache alone, and others have little to leave to it.
         case .outgrown(_, let limit): stored > limit / 10 * 9 ? false : await resource.isKeptBesideOthers()
