@@ -76,7 +76,7 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
     package var isOfItsSize: Bool {
         switch self {
         case .largerThanLimit, .largerThanEntryLimit, .largerThanDisk, .outgrownEntryLimit: true
-        case .forbidden, .offline, .outgrown, .keptEntries, .disk, .fullDisk, .tag, .store: false
+        case .forbidden, .coded, .offline, .outgrown, .keptEntries, .disk, .fullDisk, .tag, .store: false
         }
     }
 
