@@ -124,6 +124,7 @@ public final class Downloads: Sendable {
         set {
             let now = clock.wallClock()
             apply { $0.setWindow(newValue, at: now) }
+            pauseTransfersOutsideHours()
             watch.start(after: timeToLook) { [weak self] in
                 await self?.look()
                 return self?.timeToLook
@@ -287,9 +288,9 @@ public final class Downloads: Sendable {
     private func keepTransfers() {
         guard let engine, let background = engine.background else { return }
         let items = state.withLock { $0.queue.items }
-        let running = items.filter(\.isToBeFetched).map { transferTitle($0.key, in: engine) }
-        let paused = items.filter(\.isPaused).map { transferTitle($0.key, in: engine) }
-        background.keepTransfers(running: Set(running), titles: Set(running + paused))
+        let running = items.filter { $0.isToBeFetched && !$0.waitsForHours }.map { transferTitle($0.key, in: engine) }
+        let others = items.filter { $0.isPaused || $0.waitsForHours }.map { transferTitle($0.key, in: engine) }
+        background.keepTransfers(running: Set(running), titles: Set(running + others))
     }
 
     /// Ends the transfers of downloads that wait for their hours.
@@ -300,12 +301,14 @@ public final class Downloads: Sendable {
         }
     }
 
-    /// A run has ended: what has come for a download that is done, removed or has failed is of no use any more.
+    /// A run has ended: what has come for a download that is done or removed is of no use any more, and without room
+    /// nothing more has to come.
     private func settleTransfers(of key: CacheKey) {
         guard let engine, let background = engine.background else { return }
         switch state.withLock({ $0.queue.items.first { $0.key == key }?.phase }) {
-        case .done, .failed, nil: background.forgetTransfers(of: transferTitle(key, in: engine))
-        case .paused: background.pauseTransfers(of: transferTitle(key, in: engine))
+        case .done, nil: background.forgetTransfers(of: transferTitle(key, in: engine))
+        case .failed: background.endTransfers(of: transferTitle(key, in: engine))
+        case .paused, .waiting(.space, _): background.pauseTransfers(of: transferTitle(key, in: engine))
         case .queued, .running, .waiting: break
         }
     }

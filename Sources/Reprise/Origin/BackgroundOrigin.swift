@@ -7,8 +7,12 @@ package protocol BackgroundOrigin: Origin {
     /// Whether it does transfer in the background.
     var isInBackground: Bool { get }
 
-    /// Ends the transfers for a title that is paused; what has come is kept.
+    /// Ends the transfers for a title that is paused, or waits for room or for its hours; what has come is kept.
     func pauseTransfers(of title: String)
+
+    /// Ends the transfers for a title that has failed, and drops what has come but for parts of files: a whole answer
+    /// may be what it has failed for.
+    func endTransfers(of title: String)
 
     /// Ends the transfers for a title, and drops what has come: it is removed, or complete.
     func forgetTransfers(of title: String)

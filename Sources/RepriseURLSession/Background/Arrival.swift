@@ -25,6 +25,8 @@ struct Arrival: Codable, Sendable {
             // It may be hours old when it is read, and would count as new.
             fields[.date] = HTTPDate(secondsSince1970: record.begun).description
         }
+        // Cookies stay with the request that brought them.
+        fields[.setCookie] = nil
         self.fields = fields.map { [$0.name.rawName, $0.value] }
     }
 
@@ -69,12 +71,22 @@ struct Arrival: Codable, Sendable {
     /// Whether it answers `ask` only with the news that the file is another one by now.
     func showsChange(to ask: TransferAsk) -> Bool { ask.hole != nil && validator != ask.validator }
 
+    /// The head of all its bytes: how many there are is known by now, however they were sent.
+    private var headOfAll: HTTPResponse {
+        var head = head
+        if case .whole = verdict {
+            head.headerFields[.transferEncoding] = nil
+            head.headerFields[.contentLength] = "\(length)"
+        }
+        return head
+    }
+
     /// How it answers a request; `nil` if it does not.
     func answer(to ask: TransferAsk) -> (head: HTTPResponse, part: Range<Int64>)? {
         guard record.entry == ask.entry else { return nil }
         let all = 0..<length
         guard let hole = ask.hole else {
-            if case .whole = verdict { return (head, all) }
+            if case .whole = verdict { return (headOfAll, all) }
             return nil
         }
         if validator == ask.validator, let range, range.contains(hole.lowerBound) {
@@ -88,7 +100,7 @@ struct Arrival: Codable, Sendable {
         }
         guard record.isOf(ask), validator != ask.validator else { return nil }
         // Says that the file is another one by now; of a part of it nothing can be used.
-        guard case .changed = verdict else { return (head, all) }
+        guard case .changed = verdict else { return (headOfAll, all) }
         return (HTTPResponse(status: .preconditionFailed), 0..<0)
     }
 }

@@ -49,18 +49,23 @@ struct ArrivalFolder: Sendable {
         try? FileManager.default.removeItem(at: head(of: record))
     }
 
-    /// What an earlier process has left; drops what is not whole.
+    /// What an earlier process has left; drops what is not whole, and leaves what cannot be read now, such as before
+    /// the device is unlocked for the first time.
     func arrivals() -> [Arrival] {
         let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
         var arrivals: [Arrival] = []
         var names: Set<String> = []
         for file in files where file.pathExtension == Self.headExtension {
-            guard let data = try? Data(contentsOf: file),
-                let arrival = try? JSONDecoder().decode(Arrival.self, from: data),
+            let name = file.deletingPathExtension().lastPathComponent
+            guard let data = try? Data(contentsOf: file) else {
+                names.insert(name)
+                continue
+            }
+            guard let arrival = try? JSONDecoder().decode(Arrival.self, from: data),
                 Self.length(of: body(of: arrival.record)) == arrival.length
             else { continue }
             arrivals.append(arrival)
-            names.insert(arrival.record.id.uuidString)
+            names.insert(name)
         }
         for file in files where !names.contains(file.deletingPathExtension().lastPathComponent) {
             try? FileManager.default.removeItem(at: file)

@@ -105,10 +105,16 @@ final class TransferDesk: Sendable {
     private func response(to ask: TransferAsk, _ request: OriginRequest) -> OriginResponse? {
         let (arrival, useless) = state.withLock { state in
             let arrival = state.table.arrival(for: ask)
-            return (arrival, arrival.map { state.table.answered(ask, by: $0) } ?? [])
+            return (arrival, arrival.flatMap { state.table.answered(ask, by: $0) })
         }
         guard let arrival, let (head, part) = arrival.answer(to: ask) else { return nil }
-        defer { if !useless.isEmpty { drop(useless) } }
+        defer {
+            if let useless {
+                // Parts of the old file, too.
+                giveUp { $0.isOf(ask) }
+                drop(useless)
+            }
+        }
         let isLast = part.upperBound == arrival.length
         let body = ArrivedBody(folder.body(of: arrival.record), part: part, from: request.url.authority) {
             [weak self] in self?.drop([arrival.record])
@@ -172,17 +178,33 @@ final class TransferDesk: Sendable {
 
     // MARK: - What downloads want
 
-    func pauseTransfers(of title: String) { giveUp { $0.title == title } }
+    func pauseTransfers(of title: String) {
+        state.withLock { $0.table.release(title, keepingArrivals: true) }
+        giveUp { $0.title == title }
+    }
+
+    func endTransfers(of title: String) {
+        pauseTransfers(of: title)
+        drop(
+            state.withLock { state in
+                state.table.arrived { arrival in
+                    guard arrival.record.title == title else { return false }
+                    if case .part = arrival.verdict { return false }
+                    return true
+                }
+            })
+    }
 
     func forgetTransfers(of title: String) {
+        state.withLock { $0.table.release(title, keepingArrivals: false) }
         giveUp { $0.title == title }
-        drop(state.withLock { $0.table.arrived { $0.title == title } })
+        drop(state.withLock { $0.table.arrived { $0.record.title == title } })
     }
 
     func keepTransfers(running: Set<String>, titles: Set<String>) {
         state.withLock { $0.table.keep(running: running, titles: titles) }
         giveUp { !running.contains($0.title) }
-        drop(state.withLock { $0.table.arrived { !titles.contains($0.title) } })
+        drop(state.withLock { $0.table.arrived { !titles.contains($0.record.title) } })
         guard let session = currentSession else { return }
         // Those of earlier processes end, also if nothing is asked.
         Task { [weak self] in await self?.prepare(session) }

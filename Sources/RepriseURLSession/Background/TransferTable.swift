@@ -48,11 +48,15 @@ struct TransferTable: Sendable {
         arrival.showsChange(to: ask) ? -1 : arrival.range?.upperBound ?? 0
     }
 
-    /// The arrival answers a request; returns records of those that are of no use afterwards.
-    mutating func answered(_ ask: TransferAsk, by arrival: Arrival) -> [TransferRecord] {
-        guard arrival.showsChange(to: ask) else { return [] }
+    /// The arrival answers a request; returns records of those that are of no use afterwards, or `nil` if it leaves all
+    /// as they are.
+    ///
+    /// After the news that the file has changed these are all parts of the old one, and other news of that kind.
+    mutating func answered(_ ask: TransferAsk, by arrival: Arrival) -> [TransferRecord]? {
+        guard arrival.showsChange(to: ask) else { return nil }
         told.insert(arrival.record.id)
-        return arrivals.values.filter { $0.verdict == .changed && $0.record.isOf(ask) }.map(\.record)
+        return arrivals.values
+            .filter { $0.record.isOf(ask) && ($0.verdict == .changed || $0.validator == ask.validator) }.map(\.record)
     }
 
     /// Records of the transfers that a request needs besides those that run or have come.
@@ -158,6 +162,13 @@ struct TransferTable: Sendable {
     /// Says which titles of an earlier process go on, and of which what has come is kept.
     mutating func keep(running: Set<String>, titles: Set<String>) { kept = (running, titles) }
 
+    /// The transfers of a title do not go on any more, nor do those of earlier processes that are not known yet;
+    /// without `keepingArrivals`, what these bring is not kept either.
+    mutating func release(_ title: String, keepingArrivals: Bool) {
+        kept?.running.remove(title)
+        if !keepingArrivals { kept?.titles.remove(title) }
+    }
+
     /// Gives transfers up; returns their numbers, which must be canceled, and the requests that wait for some of them.
     mutating func giveUp(where isMeant: (TransferRecord) -> Bool) -> (numbers: [Int], waiters: [Waiter]) {
         let meant = running.values.filter { isMeant($0.record) }
@@ -167,8 +178,8 @@ struct TransferTable: Sendable {
     }
 
     /// Records of what has come.
-    func arrived(where isMeant: (TransferRecord) -> Bool) -> [TransferRecord] {
-        arrivals.values.map(\.record).filter(isMeant)
+    func arrived(where isMeant: (Arrival) -> Bool) -> [TransferRecord] {
+        arrivals.values.filter(isMeant).map(\.record)
     }
 
     /// What has come is stored, or of no use; returns whether that settles all that the system has told.

@@ -26,6 +26,8 @@ extension URLSessionOrigin: BackgroundOrigin {
 
     package func pauseTransfers(of title: String) { desk?.pauseTransfers(of: title) }
 
+    package func endTransfers(of title: String) { desk?.endTransfers(of: title) }
+
     package func forgetTransfers(of title: String) { desk?.forgetTransfers(of: title) }
 
     package func keepTransfers(running: Set<String>, titles: Set<String>) {

@@ -52,6 +52,15 @@ struct ArrivalTests {
         #expect(whole.answer(to: ask(100..<200, "\"v0\"")) == nil)
     }
 
+    @Test func ofAWholeTheLengthIsKnownHoweverItWasSent() throws {
+        let whole = try arrival(
+            .whole(length: 300), asked: nil, validator: nil, length: 300,
+            [.transferEncoding: "chunked", .setCookie: "session=1"], status: 200)
+        let head = try #require(whole.answer(to: ask())).head
+        #expect(head.headerFields[.contentLength] == "300")
+        #expect(head.headerFields[.transferEncoding] == nil && head.headerFields[.setCookie] == nil)
+    }
+
     @Test func anAnswerWithoutADateIsAsOldAsItsTransfer() throws {
         let part = try arrival(
             .part(0..<9, completeLength: 9), asked: 0..<9, validator: "\"v1\"", length: 9, [.eTag: "\"v1\""])
@@ -77,10 +86,20 @@ struct ArrivalTests {
         let kept = try add(9)
         // Cut off by the file system, without a head, and without a body.
         _ = try add(10)
+        // Cannot be read now: it stays.
+        let locked = try add(9).record
+        let head = folder.body(of: locked).deletingPathExtension().appendingPathExtension("json")
+        let text = try Data(contentsOf: head)
+        try FileManager.default.removeItem(at: head)
+        try FileManager.default.createDirectory(at: head, withIntermediateDirectories: false)
         try FileManager.default.removeItem(
             at: folder.body(of: try add(9).record).deletingPathExtension().appendingPathExtension("json"))
         try FileManager.default.removeItem(at: folder.body(of: try add(9).record))
         #expect(ArrivalFolder(path).arrivals().map(\.record) == [kept.record])
+        try FileManager.default.removeItem(at: head)
+        try text.write(to: head)
+        #expect(Set(ArrivalFolder(path).arrivals().map(\.record)) == [kept.record, locked])
+        folder.remove(locked)
         #expect(try FileManager.default.contentsOfDirectory(atPath: path.path).count == 2)
         folder.remove(kept.record)
         #expect(try FileManager.default.contentsOfDirectory(atPath: path.path).isEmpty)

@@ -15,6 +15,7 @@ struct ErrandTests {
 
         var isInBackground: Bool { true }
         func pauseTransfers(of title: String) {}
+        func endTransfers(of title: String) {}
         func forgetTransfers(of title: String) {}
         func keepTransfers(running: Set<String>, titles: Set<String>) {}
 

@@ -204,7 +204,7 @@ struct TransferTableTests {
         _ = table.arrived(changed)
         let answer = try #require(table.arrival(for: ask))
         let useless = table.answered(ask, by: answer)
-        #expect(useless.isEmpty)
+        #expect(useless == [])
         #expect(table.arrival(for: ask) == nil)
         #expect(table.arrival(for: TransferAsk(title: "t", entry: "e")) != nil)
         let rest = TransferAsk(title: "t", entry: "e", hole: 10..<300, validator: "\"v2\"")
@@ -222,7 +222,31 @@ struct TransferTableTests {
         }
         let answer = try #require(table.arrival(for: ask))
         let useless = table.answered(ask, by: answer)
-        #expect(Set(useless) == Set(records))
+        #expect(Set(useless ?? []) == Set(records))
+    }
+
+    @Test func partsOfTheOldFileAreOfNoUseOnceItHasChanged() throws {
+        var table = prepared()
+        let records = try wait(&table).records
+        _ = table.arrived(try arrival(records[1]))
+        _ = table.arrived(
+            Arrival(
+                records[0], .changed, HTTPResponse(status: .preconditionFailed),
+                from: try ResourceURL("https://media.example/a"), length: 0))
+        let answer = try #require(table.arrival(for: ask))
+        let useless = table.answered(ask, by: answer)
+        #expect(Set(useless ?? []) == Set(records))
+    }
+
+    @Test func aTitleThatIsRemovedBeforeItsTransfersAreKnownHasNone() throws {
+        for keepingArrivals in [false, true] {
+            var table = TransferTable()
+            table.keep(running: ["t"], titles: ["t"])
+            table.release("t", keepingArrivals: keepingArrivals)
+            #expect(table.isWanted(record()) == keepingArrivals)
+            let canceled = table.learned([(1, record())])
+            #expect(canceled == [1])
+        }
     }
 
     @Test func allIsSettledOnceWhenWhatWasToldIsStored() throws {
