@@ -80,8 +80,9 @@ private struct WantedLanguages {
     /// Whether a variant has them whose renditions are in this group.
     func areIn(_ group: String?) -> Bool {
         guard case .only(let tags) = languages, !tags.isEmpty else { return true }
-        // Sound that is part of the picture has no language to choose by.
-        return group.flatMap { groups[$0] } ?? (kind != .subtitles)
+        if let group, let hasAll = groups[group] { return hasAll }
+        // Sound that is part of the picture has no language to choose by: it is taken where no group has the languages.
+        return kind != .subtitles && !groups.values.contains(true)
     }
 
     /// Throws ``RepriseError`` with code `notDownloadable` if no group has one of the languages.

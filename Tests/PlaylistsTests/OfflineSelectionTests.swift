@@ -136,6 +136,17 @@ import Testing
         #expect(try Self.kept(text, stored: ["a.mp4", "key"]) == nil)
     }
 
+    @Test("of keys that hold together, one that every player can use is enough") func keysOfSeveralFormats() throws {
+        let system = "#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"system\",KEYFORMAT=\"com.apple.streamingkeydelivery\"\n"
+        let rest = "#EXTINF:4,\n1.ts\n#EXT-X-ENDLIST\n"
+        let begin = "#EXTM3U\n#EXT-X-VERSION:5\n#EXT-X-TARGETDURATION:4\n" + system
+        let both = begin + "#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"key\"\n" + rest
+        #expect(try Self.kept(both, stored: ["key", "1.ts"]) == both)
+        #expect(try Self.kept(both, stored: ["system", "1.ts"]) == nil)
+        #expect(try Self.kept(begin + rest, stored: ["system", "1.ts"]) == begin + rest)
+        #expect(try Self.kept(begin + rest, stored: ["1.ts"]) == nil)
+    }
+
     @Test func aLiveListEndsWithoutItsOrigin() throws {
         let text = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\n1.ts"
         #expect(try Self.kept(text, stored: ["1.ts"]) == text + "\n#EXT-X-ENDLIST\n")

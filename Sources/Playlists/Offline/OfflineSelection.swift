@@ -32,7 +32,12 @@ package struct OfflineSelection: Sendable {
     /// theirs are not stored; `isStored` as in ``init(of:isStored:)``.
     package static func missingSegments(of list: HLSPlaylist, isStored: (Int) -> Bool) -> [Int] {
         let media = list.media
-        let keySets = media.keySets.map { keys in keys.allSatisfy { media.keys[$0].link.map(isStored) ?? true } }
+        let keySets = media.keySets.map { keys in
+            let encrypting = keys.map { media.keys[$0] }.filter { $0.method != .none }
+            // One that every player can use is enough.
+            let usable = encrypting.filter(\.isIdentity)
+            return (usable.isEmpty ? encrypting : usable).allSatisfy { $0.link.map(isStored) ?? true }
+        }
         let maps = media.maps.map { isStored($0.link) && keySets[$0.keySet] }
         return media.segments.indices.filter { index in
             let segment = media.segments[index]

@@ -98,11 +98,14 @@ extension MediaCache {
         var problem: RepriseError?
         try await eachPrunable(tagged: tag, toSize: size, olderThan: age) { title in
             try await engine.learnFiles(aroundTitles: [title.key])
-            let occupied = store.quota.usage.allocated
             let prunable = try await prunableFiles(of: title, in: store)
+            // Not the difference of what is occupied, which others change in the meantime.
+            let freed = try await withTaskExecutorPreference(DiskExecutor.shared) {
+                try store.index.allocatedBytes(of: prunable.whole) + prunable.tails.reduce(0) { $0 + $1.allocated }
+            }
             problem = try await removed(prunable.whole).problem
             if problem == nil { _ = await engine.hands(store, because: .prune).remove(prunable.tails) }
-            return problem == nil ? occupied - store.quota.usage.allocated : nil
+            return problem == nil ? freed : nil
         }
         return (max(0, before - store.quota.usage.allocated), problem)
     }

@@ -302,15 +302,15 @@ final class ConnectionHandler: ChannelInboundHandler {
         events &+= 1
     }
 
-    /// What of `region` is passed to the kernel next: all but the last byte of an answer that has a place, which the
-    /// last byte leaves.
-    func next(of region: StoredRegion, in hit: HitAnswer) -> StoredRegion {
-        guard let place = ledger.place, region.range.upperBound == hit.range.upperBound else { return region }
+    /// What of `region` is passed to the kernel next, and what after that: the last byte of an answer that has a place
+    /// goes by itself, and leaves the place.
+    func next(of region: StoredRegion, in hit: HitAnswer) -> (StoredRegion, rest: StoredRegion?) {
+        guard let place = ledger.place, region.range.upperBound == hit.range.upperBound else { return (region, nil) }
         guard region.count > 1 else {
             place.giveBack()
-            return region
+            return (region, nil)
         }
-        return region.split(at: region.count - 1).0
+        return region.split(at: region.count - 1)
     }
 
     /// Goes on after the last region of a hit.

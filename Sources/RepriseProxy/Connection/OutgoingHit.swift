@@ -8,6 +8,8 @@ final class OutgoingHit {
     private let hit: HitAnswer
     private let handler: ConnectionHandler
     private let context: ChannelHandlerContext
+    /// What comes after the region that is on its way, if that was cut: it cannot be evicted.
+    private var rest: StoredRegion?
 
     init(_ hit: HitAnswer, on handler: ConnectionHandler, context: ChannelHandlerContext) {
         self.hit = hit
@@ -18,7 +20,8 @@ final class OutgoingHit {
     /// Passes a region to the kernel, from memory; bytes that have to come from the disk are first read on another
     /// thread.
     func send(_ region: StoredRegion) {
-        let region = handler.next(of: region, in: hit)
+        let (region, rest) = handler.next(of: region, in: hit)
+        self.rest = rest
         guard handler.service.configuration.usesSendfile else { return read(region) }
         guard !region.isResident else { return write(region) }
         let loop = context.eventLoop
@@ -87,7 +90,7 @@ final class OutgoingHit {
         let position = region.range.upperBound
         if position == hit.range.upperBound {
             handler.finished(hit, context: context)
-        } else if let next = hit.following(region) {
+        } else if let next = rest ?? hit.following(region) {
             send(next)
             context.flush()
         } else {

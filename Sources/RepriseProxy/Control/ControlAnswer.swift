@@ -39,7 +39,7 @@ struct ControlAnswer: Sendable {
         switch target.path {
         case "status.json":
             try expect(["GET", "HEAD"], of: target)
-            await service.control.peers?.settle()
+            await service.control.peers?.know()
             return try await send(200, JSONText.line(StatusReport(of: service)))
         case "sums.json":
             try expect(["GET", "HEAD"], of: target)

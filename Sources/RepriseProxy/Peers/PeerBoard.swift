@@ -52,6 +52,12 @@ final class PeerBoard: Sendable {
         await state.withLock { $0.round }?.value
     }
 
+    /// Waits until the others have answered, if nothing is known of one of them: a peer that is away delays its first
+    /// question only.
+    func know() async {
+        if look().contains(where: { $0.answer.state == .unknown }) { await settle() }
+    }
+
     /// Asks nothing any more.
     func close() {
         let round = state.withLock { state in

@@ -54,22 +54,24 @@ struct StoredTracks {
     /// which nothing is stored stays as it is.
     func selection(of mpd: MPD, at document: URIReference) async throws -> OfflineSelection? {
         guard mpd.root == .presentation, !mpd.isDynamic else { return nil }
-        var (whole, some): (Set<MPD.Path>, Set<MPD.Path>) = ([], [])
-        for (period, value) in mpd.periods.enumerated() {
-            let paths = value.adaptationSets.enumerated().flatMap { set, adaptation in
+        let periods = mpd.periods.enumerated().map { period, value in
+            value.adaptationSets.enumerated().flatMap { set, adaptation in
                 adaptation.representations.indices.map {
                     MPD.Path(period: period, adaptationSet: set, representation: $0)
                 }
             }
-            var begun: Set<MPD.Path> = []
-            for path in paths {
-                if try await isStored(path, of: mpd, at: document) { whole.insert(path) }
-                if try await hasMedia(path, of: mpd, at: document) { begun.insert(path) }
-            }
-            some.formUnion(begun.isEmpty ? Set(paths) : begun)
         }
+        var whole: Set<MPD.Path> = []
+        for path in periods.joined() where try await isStored(path, of: mpd, at: document) { whole.insert(path) }
         let selection = OfflineSelection(of: mpd) { whole.contains($0) }
         guard selection.isEmpty else { return selection }
+        // Only then, because it looks at each segment of what is not stored.
+        var some: Set<MPD.Path> = []
+        for paths in periods {
+            var begun: Set<MPD.Path> = []
+            for path in paths where try await hasMedia(path, of: mpd, at: document) { begun.insert(path) }
+            some.formUnion(begun.isEmpty ? Set(paths) : begun)
+        }
         let rest = OfflineSelection(of: mpd) { some.contains($0) }
         return rest.isEmpty ? nil : rest
     }
