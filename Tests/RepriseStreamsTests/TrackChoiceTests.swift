@@ -89,6 +89,26 @@ import Testing
         #expect(try HLSSelection(list, by: StreamSelection(audio: .all)).links.count == 2)
     }
 
+    @Test("a wanted language goes before a better picture whose sound has none")
+    func muxedSoundBesideLanguages() throws {
+        let list = try HLSPlaylist(
+            Array(
+                """
+                #EXTM3U
+                #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="Deutsch",LANGUAGE="de",DEFAULT=YES,URI="de.m3u8"
+                #EXT-X-STREAM-INF:BANDWIDTH=2,RESOLUTION=1920x1080
+                best.m3u8
+                #EXT-X-STREAM-INF:BANDWIDTH=1,RESOLUTION=1280x720,AUDIO="a"
+                german.m3u8
+
+                """.utf8))
+        func links(_ audio: StreamSelection.Languages) throws -> [String] {
+            try HLSSelection(list, by: StreamSelection(audio: audio)).links.map { list.text(list.links[$0].place) }
+        }
+        #expect(try links(.only(["de"])) == ["german.m3u8", "de.m3u8"])
+        #expect(try links(.preset) == ["best.m3u8"])
+    }
+
     /// The playlists that a selection takes of variants of two pictures, with sound in groups of different languages.
     private static func links(_ selection: StreamSelection) throws -> [String] {
         let list = try HLSPlaylist(
