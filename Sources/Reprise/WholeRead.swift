@@ -33,7 +33,7 @@ extension MediaResource {
     /// Why not all of `read` is stored; `nil` while nothing prevents it.
     package func obstacle(of read: MediaRead) async -> StorageObstacle? {
         guard read.isPastStore, let store = engine.store else { return nil }
-        if read.passedThrough != nil { return read.information.obstacle(at: url) }
+        if read.passedThrough != nil { return read.obstacle(at: url) }
         let length = read.information.completeLength
         if let obstacle = await obstacle(toStoring: length) { return obstacle }
         // It would fit: something else prevents it, such as a folder that cannot be written.
@@ -107,14 +107,13 @@ extension Engine {
     }
 }
 
-extension ContentInformation {
-    /// Why a response from `url` with these fields, which bypasses the store, must not be stored.
-    func obstacle(at url: ResourceURL) -> StorageObstacle {
-        contentCoding.map { .coded(file: url.lastPathComponent, coding: $0) } ?? .forbidden
-    }
-}
-
 extension MediaRead {
+    /// Why a response from `url` that bypasses the store must not be stored.
+    func obstacle(at url: ResourceURL) -> StorageObstacle {
+        guard bypassReason == .contentEncoding, let coding = information.contentCoding else { return .forbidden }
+        return .coded(file: url.lastPathComponent, coding: coding)
+    }
+
     /// Whether the origin says that there is a file, and that it has no bytes: nothing of it can be stored.
     package var isOfEmptyFile: Bool {
         passedThrough.map { $0.status == .ok && $0.headerFields[.contentLength] == "0" } ?? false

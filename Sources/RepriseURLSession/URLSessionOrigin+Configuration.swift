@@ -80,14 +80,7 @@ extension URLSessionConfiguration {
     static func make(_ configuration: URLSessionOrigin.Configuration) -> URLSessionConfiguration {
         let session = URLSessionConfiguration.ephemeral
         configuration.adjustSession?(session)
-        session.urlCache = nil
-        // Without a cache there is nothing to ignore; a policy that ignores one may add `Cache-Control: no-cache`,
-        // which makes a content delivery network ask its own origin each time.
-        session.requestCachePolicy = .useProtocolCachePolicy
-        session.httpCookieStorage = nil
-        session.httpCookieAcceptPolicy = .never
-        session.httpShouldSetCookies = false
-        session.urlCredentialStorage = nil
+        session.shareNothing()
         session.timeoutIntervalForRequest = systemTimeout
         session.httpMaximumConnectionsPerHost = configuration.maximumConnectionsPerHost
         #if canImport(Darwin)
@@ -95,5 +88,17 @@ extension URLSessionConfiguration {
             session.allowsConstrainedNetworkAccess = configuration.allowsConstrainedNetworkAccess
         #endif
         return session
+    }
+
+    /// Has no cache, no cookies and no implicit credentials.
+    func shareNothing() {
+        urlCache = nil
+        // Without a cache there is nothing to ignore; a policy that ignores one may add `Cache-Control: no-cache`,
+        // which makes a content delivery network ask its own origin each time.
+        requestCachePolicy = .useProtocolCachePolicy
+        httpCookieStorage = nil
+        httpCookieAcceptPolicy = .never
+        httpShouldSetCookies = false
+        urlCredentialStorage = nil
     }
 }

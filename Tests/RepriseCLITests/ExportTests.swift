@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -255,14 +256,14 @@ import Testing
     @Test("a file in a content coding is named with it, and does not get into a folder (RFC 9110 §8.4)")
     func contentCoding() async throws {
         try await run { show async throws in
-            func publish(_ path: String, _ type: String, _ text: String) {
+            func publish(_ path: String, _ type: String, _ text: String, _ fields: HTTPFields = [:]) {
                 show.site.origin.set(
                     TestOrigin.Resource(
-                        .bytes(Array(text.utf8)), mediaType: type, personality: .init { $0.contentEncoding = "gzip" }),
-                    at: path)
+                        .bytes(Array(text.utf8)), mediaType: type, fields: fields,
+                        personality: .init { $0.contentEncoding = "gzip" }), at: path)
             }
             let head = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\n"
-            for (name, segment) in [("media", "coded.ts"), ("text", "coded.vtt")] {
+            for (name, segment) in [("media", "coded.ts"), ("text", "coded.vtt"), ("secret", "secret.vtt")] {
                 show.site.origin.set(
                     TestOrigin.Resource(
                         .bytes(Array("\(head)\(segment)\n#EXT-X-ENDLIST\n".utf8)),
@@ -270,6 +271,7 @@ import Testing
             }
             publish("/show/coded.ts", "video/mp2t", "packed")
             publish("/show/coded.vtt", "text/vtt", "packed")
+            publish("/show/secret.vtt", "text/vtt", "packed", [.cacheControl: "no-store"])
             publish("/show/list.m3u8", "application/vnd.apple.mpegurl", "packed")
             func pin(_ name: String) async throws -> ChildProcess.Outcome {
                 try await Command.run(
@@ -278,6 +280,9 @@ import Testing
             let media = try await pin("media")
             #expect(media.exit != .status(0) && media.errors.contains("coded.ts encoded"), "\(media)")
             #expect(media.errors.contains("Content-Encoding: gzip"), "\(media)")
+            // Of texts the coding is no reason.
+            let secret = try await pin("secret")
+            #expect(secret.exit == .status(74) && !secret.errors.contains("encoded"), "\(secret)")
             let list = try await pin("list")
             #expect(list.exit != .status(0) && list.errors.contains("Content-Encoding: gzip"), "\(list)")
 

@@ -31,17 +31,15 @@ public final class Downloads: Sendable {
     private let board = ProgressBoard()
     private let watch: DayWatch
     private static let signal = CacheKey("")
-    /// Downloads that run at once with transfers in the background, where the system decides how many of them transfer:
-    /// a download that does not run has none.
-    private static let backgroundWidth = 64
+    private var transfers: DownloadTransfers? { DownloadTransfers(engine) }
 
     init(engine: Engine) {
         self.engine = engine
         clock = engine.clock
         watch = DayWatch(clock: clock)
         let width = engine.configuration.maximumDownloads
-        state = Mutex(
-            State(queue: DownloadQueue(width: engine.background == nil ? width : max(width, Self.backgroundWidth))))
+        let isInBackground = DownloadTransfers(engine) != nil
+        state = Mutex(State(queue: DownloadQueue(width: isInBackground ? max(width, DownloadTransfers.width) : width)))
         window = engine.configuration.downloadWindow
         engine.precedence.whenYieldingChanges { [board] in board.changed(Self.signal) }
     }
@@ -69,7 +67,7 @@ public final class Downloads: Sendable {
         guard state.withLock({ $0.queue.mayPause(key) }) else { return }
         try await change { index async throws(RepriseError) in try await index.setPaused(true, for: key) }
         apply { $0.pause(key) }
-        if let engine { engine.background?.pauseTransfers(of: transferTitle(key, in: engine)) }
+        transfers?.pause(key)
     }
 
     /// Goes on with a download that is paused, waits or has failed, when its turn comes.
@@ -124,7 +122,7 @@ public final class Downloads: Sendable {
         set {
             let now = clock.wallClock()
             apply { $0.setWindow(newValue, at: now) }
-            pauseTransfersOutsideHours()
+            transfers?.pauseOutsideHours(state.withLock { $0.queue.items })
             watch.start(after: timeToLook) { [weak self] in
                 await self?.look()
                 return self?.timeToLook
@@ -226,7 +224,7 @@ public final class Downloads: Sendable {
                 // Nothing will run that finds out.
                 if isIdle { recorded = await self?.settled(recorded) ?? recorded }
                 self?.apply { $0.restore(recorded) }
-                if !isIdle { self?.keepTransfers() }
+                if !isIdle, let self { transfers?.keep(state.withLock { $0.queue.items }) }
                 await self?.recordHours()
             } catch {
                 store.reporter.tell(.storeBypassed(nil, reason: error.explanation))
@@ -272,45 +270,8 @@ public final class Downloads: Sendable {
             return state.waits.removeValue(forKey: key)
         }
         wait?.cancel()
-        defer { if let engine { engine.background?.forgetTransfers(of: transferTitle(key, in: engine)) } }
+        defer { transfers?.forget(key) }
         return perform { $0.remove(key) }.canceled
-    }
-
-    // MARK: - Transfers in the background
-
-    /// How a client that transfers in the background knows the title.
-    private func transferTitle(_ key: CacheKey, in engine: Engine) -> String {
-        engine.store?.index.name(of: key) ?? key.hash
-    }
-
-    /// Ends transfers that an earlier process began for what is no download any more, or does not go on by itself, and
-    /// drops what has come for what is no download, or done.
-    private func keepTransfers() {
-        guard let engine, let background = engine.background else { return }
-        let items = state.withLock { $0.queue.items }
-        let running = items.filter { $0.isToBeFetched && !$0.waitsForHours }.map { transferTitle($0.key, in: engine) }
-        let others = items.filter { $0.isPaused || $0.waitsForHours }.map { transferTitle($0.key, in: engine) }
-        background.keepTransfers(running: Set(running), titles: Set(running + others))
-    }
-
-    /// Ends the transfers of downloads that wait for their hours.
-    private func pauseTransfersOutsideHours() {
-        guard let engine, let background = engine.background else { return }
-        for item in state.withLock({ $0.queue.items }) where item.waitsForHours {
-            background.pauseTransfers(of: transferTitle(item.key, in: engine))
-        }
-    }
-
-    /// A run has ended: what has come for a download that is done or removed is of no use any more, and without room
-    /// nothing more has to come.
-    private func settleTransfers(of key: CacheKey) {
-        guard let engine, let background = engine.background else { return }
-        switch state.withLock({ $0.queue.items.first { $0.key == key }?.phase }) {
-        case .done, nil: background.forgetTransfers(of: transferTitle(key, in: engine))
-        case .failed: background.endTransfers(of: transferTitle(key, in: engine))
-        case .paused, .waiting(.space, _): background.pauseTransfers(of: transferTitle(key, in: engine))
-        case .queued, .running, .waiting: break
-        }
     }
 
     private var timeToLook: Duration? {
@@ -321,7 +282,7 @@ public final class Downloads: Sendable {
     private func look() async {
         let now = clock.wallClock()
         apply { $0.look(at: now) }
-        pauseTransfersOutsideHours()
+        transfers?.pauseOutsideHours(state.withLock { $0.queue.items })
         await recordHours()
     }
 
@@ -437,7 +398,7 @@ public final class Downloads: Sendable {
             return state.figures.end(run, of: key, with: ending)
         }
         apply { $0.end(run, of: key, with: ending) }
-        settleTransfers(of: key)
+        transfers?.settle(key, in: state.withLock { $0.queue.items.first { $0.key == key }?.phase })
         await recordFailure(of: key, before: item?.lastError)
         if isNews {
             var error: RepriseError?

@@ -111,14 +111,13 @@ struct FileDownload: Sendable {
 
     /// What a client that transfers in the background has to know.
     private var errand: BackgroundErrand? {
-        guard let index = engine.store?.index else { return nil }
-        return BackgroundErrand(title: index.name(of: titles.first?.key ?? key), entry: index.name(of: key))
+        DownloadTransfers(engine)?.errand(of: titles.first?.key ?? key, entry: key)
     }
 
     /// Whether the missing bytes may be transferred in the background: media of a download, neither a playlist nor a
     /// key, which are short and show what comes next.
     private func isForBackground(arrived: (Int) -> Void) async throws -> Bool {
-        guard engine.background != nil, engine.store != nil, isKept, !request.isForKey else { return false }
+        guard DownloadTransfers(engine) != nil, isKept, !request.isForKey else { return false }
         if let role { return role.kind == .segment }
         let resource = try engine.resource(key)
         if let known = try await resource.stored(for: request) { return mayBeTransferred(known) }
@@ -303,7 +302,7 @@ struct FileDownload: Sendable {
         if let objection = planner?.objection(to: read.information, beginning: nil, at: request.url) {
             return objection
         }
-        let obstacle = read.information.obstacle(at: request.url)
+        let obstacle = read.obstacle(at: request.url)
         var error = RepriseError(.notStored, obstacle.description)
         error.obstacle = obstacle
         return error

@@ -29,6 +29,8 @@ public final class MediaRead: AsyncSequence, Sendable {
     /// The origin's response head, if the response is passed on unchanged (content coding, `no-store`, …); the pieces
     /// are then its body, and `start` and `end` have no meaning.
     public let passedThrough: HTTPResponse?
+    /// Why that response must not be stored, as far as it is known.
+    let bypassReason: PassThroughReason?
     /// How many removals of titles came before it: what it says of a title that is removed since no longer counts.
     package let removedTitleCount: Int
 
@@ -92,7 +94,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         forwarded = how?.reason
         originStatus = how?.status
         isCollapsed = opened.isCollapsed
-        passedThrough = nil
+        (passedThrough, bypassReason) = (nil, nil)
         state = Mutex(State(source: .generation(generation, opened.id)))
         self.resource = resource
         (request, removedTitleCount) = (wanted.origin, wanted.asOf)
@@ -116,6 +118,7 @@ public final class MediaRead: AsyncSequence, Sendable {
             start = 0
             end = nil
             passedThrough = response.head
+            if case .passThrough(let reason) = judged.action { bypassReason = reason } else { bypassReason = nil }
             let stream = DirectStream(
                 response, start: 0, from: 0, to: nil, expectedEnd: nil, host: request.url.authority,
                 reporter: resource.engine.reporter)
@@ -133,7 +136,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         }
         start = extent.start
         end = extent.end ?? length
-        passedThrough = nil
+        (passedThrough, bypassReason) = (nil, nil)
         let stream = DirectStream(
             response, start: placement.start, from: extent.start, to: end, expectedEnd: placement.end,
             host: request.url.authority, reporter: resource.engine.reporter)

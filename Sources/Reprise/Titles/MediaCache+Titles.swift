@@ -94,20 +94,32 @@ extension MediaCache {
         tagged tag: String, toSize size: Int64?, olderThan age: Duration?
     ) async throws -> (freed: Int64, problem: RepriseError?) {
         guard let store = engine.store else { return (0, nil) }
-        let before = store.quota.usage.allocated
-        var problem: RepriseError?
+        var (total, problem) = (Int64(0), RepriseError?.none)
         try await eachPrunable(tagged: tag, toSize: size, olderThan: age) { title in
             try await engine.learnFiles(aroundTitles: [title.key])
             let prunable = try await prunableFiles(of: title, in: store)
-            // Not the difference of what is occupied, which others change in the meantime.
-            let freed = try await withTaskExecutorPreference(DiskExecutor.shared) {
-                try store.index.allocatedBytes(of: prunable.whole) + prunable.tails.reduce(0) { $0 + $1.allocated }
-            }
-            problem = try await removed(prunable.whole).problem
-            if problem == nil { _ = await engine.hands(store, because: .prune).remove(prunable.tails) }
-            return problem == nil ? freed : nil
+            let removal = try await removed(prunable.whole)
+            total += removal.freed
+            problem = removal.problem
+            guard problem == nil else { return nil }
+            let trimmed = try await trim(prunable.tails, in: store)
+            total += trimmed
+            return removal.freed + trimmed
         }
-        return (max(0, before - store.quota.usage.allocated), problem)
+        return (total, problem)
+    }
+
+    /// Leaves of entries what is kept of them; returns the bytes freed on disk.
+    private func trim(_ tails: [Index.Candidate], in store: Store) async throws -> Int64 {
+        guard !tails.isEmpty else { return 0 }
+        let keys = tails.compactMap(\.key)
+        func allocated() async throws -> Int64 {
+            try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.allocatedBytes(of: keys) }
+        }
+        let before = try await allocated()
+        _ = await engine.hands(store, because: .prune).remove(tails)
+        await store.recorder.flush()
+        return max(0, before - (try await allocated()))
     }
 
     /// What ``prunedTitles(tagged:toSize:olderThan:)`` would free, with a URL for each title.

@@ -88,10 +88,8 @@ extension Setting where Given == [String], Value == [String] {
     static var parent: Self {
         // Lost on its way, it would send all requests to origins.
         Self(
-            list: "parent", rule: "takes the address of a server of Reprise, such as http://10.0.0.5:8090/TOKEN.",
-            otherwise: "origins are asked",
-            traits: SettingTraits(shown: Parent.withoutToken, emptyVariable: .refused),
-            advice: { (try? Parent($0)) == nil ? "give http://host:port, and /TOKEN where it wants one." : nil })
+            servers: "parent", otherwise: "origins are asked",
+            traits: SettingTraits(shown: Parent.withoutToken, emptyVariable: .refused))
     }
 
     static var trustProxy: Self {
@@ -102,8 +100,15 @@ extension Setting where Given == [String], Value == [String] {
 
     static var peers: Self {
         Self(
-            list: "peers", rule: "takes the address of a server of Reprise, such as http://10.0.0.5:8090/TOKEN.",
-            otherwise: "the page shows this server alone", traits: SettingTraits(shown: Parent.withoutToken),
+            servers: "peers", otherwise: "the page shows this server alone",
+            traits: SettingTraits(shown: Parent.withoutToken))
+    }
+
+    /// A list of servers of Reprise.
+    private init(servers name: String, otherwise: String, traits: SettingTraits) {
+        self.init(
+            list: name, rule: "takes the address of a server of Reprise, such as http://10.0.0.5:8090/TOKEN.",
+            otherwise: otherwise, traits: traits,
             advice: { (try? Parent($0)) == nil ? "give http://host:port, and /TOKEN where it wants one." : nil })
     }
 

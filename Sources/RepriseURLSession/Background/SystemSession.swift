@@ -76,12 +76,7 @@ final class SystemSession: NSObject, BackgroundSession {
             // What a person has asked for is not put off until the device is charged.
             session.isDiscretionary = false
             session.sessionSendsLaunchEvents = true
-            session.urlCache = nil
-            session.requestCachePolicy = .useProtocolCachePolicy
-            session.httpCookieStorage = nil
-            session.httpCookieAcceptPolicy = .never
-            session.httpShouldSetCookies = false
-            session.urlCredentialStorage = nil
+            session.shareNothing()
             return session
         }
     }

@@ -91,6 +91,18 @@ final class Cluster {
         try result.get()
     }
 
+    /// As ``run(options:_:)``, with a server whose only parent is HAProxy.
+    static func runWithEdge(_ body: (Cluster, Serving) async throws -> Void) async throws {
+        try await run { cluster async throws in
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            let options = [
+                "--name", "edge", "--parent", "http://127.0.0.1:\(cluster.port)", "--parent-fallback", "none",
+            ]
+            try await Serving.run(directory, options) { edge async throws in try await body(cluster, edge) }
+        }
+    }
+
     private func stop() async {
         for child in retired + [balancer].compactMap(\.self) + nodes.values {
             child.send(SIGKILL)

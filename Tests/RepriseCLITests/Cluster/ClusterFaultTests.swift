@@ -18,20 +18,13 @@ import Testing
 struct ClusterFaultTests {
     @Test("frozen, emptied, replaced, reloaded, cut off: no byte is wrong, and only what moved is fetched again")
     func faults() async throws {
-        try await Cluster.run { cluster async throws in
-            let directory = try TemporaryDirectory()
-            defer { directory.remove() }
-            let options = [
-                "--name", "edge", "--parent", "http://127.0.0.1:\(cluster.port)", "--parent-fallback", "none",
-            ]
-            try await Serving.run(directory, options) { edge async throws in
-                let site = try await FaultySite(cluster, edge: edge.port)
-                try await site.freezeAndThaw()
-                try await site.replaceAndEmpty()
-                try await site.killDuringStreamsAndDownloads()
-                try await site.cutTheLink()
-                try await site.addNode()
-            }
+        try await Cluster.runWithEdge { cluster, edge async throws in
+            let site = try await FaultySite(cluster, edge: edge.port)
+            try await site.freezeAndThaw()
+            try await site.replaceAndEmpty()
+            try await site.killDuringStreamsAndDownloads()
+            try await site.cutTheLink()
+            try await site.addNode()
         }
     }
 }

@@ -136,26 +136,19 @@ struct ClusterTests {
     @Test("behind an edge a player does not notice that a node is killed in the middle of its file") func edge()
         async throws
     {
-        try await Cluster.run { cluster async throws in
-            let directory = try TemporaryDirectory()
-            defer { directory.remove() }
-            let options = [
-                "--name", "edge", "--parent", "http://127.0.0.1:\(cluster.port)", "--parent-fallback", "none",
-            ]
-            try await Serving.run(directory, options) { edge async throws in
-                for name in ["n1", "n3"] {
-                    let (path, seed) = try await cluster.held(by: name, length: 2_000_000, at: 500_000)
-                    let client = try RawClient(port: edge.port)
-                    try await client.get(cluster.target(path))
-                    #expect(try await client.head().status == 200)
-                    #expect(try await client.skip(500_000) == 500_000)
-                    try await cluster.kill(name)
-                    cluster.origin.release(path)
-                    let rest = TestPattern.bytes(in: 500_000..<2_000_000, seed: seed)
-                    #expect(try await client.body(rest.count) == rest)
-                    try await cluster.start(name)
-                    await eventually { (try? await cluster.owner(of: path)) == name }
-                }
+        try await Cluster.runWithEdge { cluster, edge async throws in
+            for name in ["n1", "n3"] {
+                let (path, seed) = try await cluster.held(by: name, length: 2_000_000, at: 500_000)
+                let client = try RawClient(port: edge.port)
+                try await client.get(cluster.target(path))
+                #expect(try await client.head().status == 200)
+                #expect(try await client.skip(500_000) == 500_000)
+                try await cluster.kill(name)
+                cluster.origin.release(path)
+                let rest = TestPattern.bytes(in: 500_000..<2_000_000, seed: seed)
+                #expect(try await client.body(rest.count) == rest)
+                try await cluster.start(name)
+                await eventually { (try? await cluster.owner(of: path)) == name }
             }
         }
     }

@@ -137,22 +137,26 @@ struct BackgroundDownloadTests {
         }
     }
 
+    /// A download of which all comes after its process was killed, in a launch that opens no cache: it is only kept.
+    private func beginAndLetCome(in app: AppRun) async throws {
+        app.publish("/film", length: Self.length)
+        app.service.hold()
+        try await app.launch { cache in
+            try await app.download("/film", in: cache)
+            await eventually { app.service.count >= 5 }
+        }
+        app.service.release()
+        await eventually { app.service.isIdle }
+        let desk = TransferDesk(folder: app.arrivals)
+        app.service.connect(desk)
+        await eventually { app.arrivedFiles.count >= 5 }
+        app.service.disconnect()
+    }
+
     @Test("a process that is killed before it has stored what came finds it again")
     func whatCameBeforeAKillIsFoundAgain() async throws {
         try await AppRun.run { app in
-            app.publish("/film", length: Self.length)
-            app.service.hold()
-            try await app.launch { cache in
-                try await app.download("/film", in: cache)
-                await eventually { app.service.count >= 5 }
-            }
-            app.service.release()
-            await eventually { app.service.isIdle }
-            // A launch in which no cache is opened: only what comes is kept.
-            let desk = TransferDesk(folder: app.arrivals)
-            app.service.connect(desk)
-            await eventually { app.arrivedFiles.count >= 5 }
-            app.service.disconnect()
+            try await beginAndLetCome(in: app)
             try await app.launch { cache in await expectDone(cache, of: app) }
             await expectOnce("/film", of: app)
         }
@@ -161,18 +165,7 @@ struct BackgroundDownloadTests {
     @Test("a process that is killed after it has stored all, and before what came was dropped, leaves nothing for ever")
     func whatWasStoredBeforeAKillIsDropped() async throws {
         try await AppRun.run { app in
-            app.publish("/film", length: Self.length)
-            app.service.hold()
-            try await app.launch { cache in
-                try await app.download("/film", in: cache)
-                await eventually { app.service.count >= 5 }
-            }
-            app.service.release()
-            await eventually { app.service.isIdle }
-            let desk = TransferDesk(folder: app.arrivals)
-            app.service.connect(desk)
-            await eventually { app.arrivedFiles.count >= 5 }
-            app.service.disconnect()
+            try await beginAndLetCome(in: app)
             let copy = app.arrivals.appendingPathExtension("copy")
             try FileManager.default.copyItem(at: app.arrivals, to: copy)
             try await app.launch { cache in await expectDone(cache, of: app) }

@@ -51,7 +51,10 @@ struct DownloadOperation: ControlOperation {
     ) async throws -> Outcome {
         let before = try await cache.retention(of: resource)
         let former = await cache.downloads.commands.former(resource.key)
-        let formerFiles = try await cache.inspector()?.entries(ofTitle: resource.key).map(\.key) ?? []
+        // Of a download that is done and is to have another selection.
+        let isExtended = former.map { $0.isDone && $0.selection != selection } ?? false
+        let formerFiles =
+            isExtended ? try await cache.inspector()?.entries(ofTitle: resource.key).map(\.key) ?? [] : []
         do {
             try await add(resource, to: cache, selection: selection)
             async let _ = Self.follow(resource.key, in: cache, progress: progress)
@@ -66,7 +69,7 @@ struct DownloadOperation: ControlOperation {
             if let former {
                 try await cache.downloads.commands.putBack(former)
                 // What came of a choice that does not fit would be kept with the stream, and never be whole.
-                if former.isDone, former.selection != selection, reason?.saysNotStored == true {
+                if isExtended, reason?.saysNotStored == true {
                     try await cache.removeFiles(ofTitle: resource.key, besides: Set(formerFiles))
                 }
             } else {
