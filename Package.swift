@@ -126,9 +126,8 @@ let package = Package(
         .executableTarget(
             name: "RepriseCLI",
             dependencies: [
-                "ByteRanges", "HTTPSemantics", "Primitives", "Playlists", "Reprise", "RepriseHTTPClient",
-                "RepriseProxy",
-                "RepriseStreams", httpTypes, argumentParser, logging, nioSSL,
+                "ByteRanges", "HTTPSemantics", "MediaTiming", "Primitives", "Playlists", "Reprise", "RepriseHTTPClient",
+                "RepriseProxy", "RepriseStreams", httpTypes, argumentParser, logging, nioSSL,
             ] + nio,
             swiftSettings: strict),
         .target(

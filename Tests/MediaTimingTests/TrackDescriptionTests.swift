@@ -6,10 +6,10 @@ import Testing
 /// What maps say of their tracks.
 @Suite(.limit(minutes: 1)) struct TrackDescriptionTests {
     /// A track with one sample entry (ISO/IEC 14496-12 §8.5.2).
-    private static func trak(_ handler: String, _ entry: [UInt8]) -> [UInt8] {
+    private static func trak(_ handler: String, _ entry: [UInt8], header: [UInt8] = []) -> [UInt8] {
         let hdlr = box("hdlr", big(0), big(0), Array(handler.utf8), [UInt8](repeating: 0, count: 13))
         let stsd = box("stsd", big(0), big(1), entry)
-        return box("trak", box("mdia", hdlr, box("minf", box("stbl", stsd))))
+        return box("trak", header, box("mdia", hdlr, box("minf", box("stbl", stsd))))
     }
 
     private static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
@@ -21,10 +21,12 @@ import Testing
 
     @Test("pictures have a size, sound has a rate and channels (ISO/IEC 14496-12 §12.1.3, §12.2.3)")
     func tracks() throws {
-        let text = Self.trak("sbtl", box("tx3g", Self.zeros(8)))
+        let text = Self.trak("sbtl", box("tx3g", Self.zeros(8)), header: box("tkhd", [0, 0, 0, 3], Self.zeros(80)))
         let map = box("ftyp", Array("iso5".utf8)) + box("moov", Self.picture, Self.sound, text) + box("free")
         let tracks = try #require(TrackDescription.tracks(in: map))
-        #expect(tracks.map(\.kind) == [.video, .audio, .other])
+        #expect(tracks.map(\.kind) == [.video, .audio, .subtitles])
+        let flags = tracks.map { $0.flags.map { map[$0] } }
+        #expect(flags == [nil, nil, 3])
         #expect(tracks.map(\.codec) == ["avc1", "mp4a", "tx3g"])
         #expect(tracks.map(\.width) == [640, 0, 0] && tracks.map(\.height) == [360, 0, 0])
         #expect(tracks.map(\.samplingRate) == [0, 44_100, 0] && tracks.map(\.channels) == [0, 2, 0])

@@ -6,7 +6,9 @@ package struct TrackDescription: Hashable, Sendable {
         case video
         /// Sound.
         case audio
-        /// Another medium, such as subtitles.
+        /// Subtitles.
+        case subtitles
+        /// Another medium.
         case other
     }
 
@@ -20,6 +22,8 @@ package struct TrackDescription: Hashable, Sendable {
     package private(set) var samplingRate: Int64 = 0
     /// Number of channels; 0 for what is no sound.
     package private(set) var channels: Int64 = 0
+    /// The index of the byte whose lowest bit says that it is enabled (§8.3.2); `nil` without a header.
+    package private(set) var flags: Int?
 
     /// The tracks of the movie that `bytes` begin with; `nil` if there is none that can be read.
     package static func tracks(in bytes: [UInt8]) -> [TrackDescription]? {
@@ -45,11 +49,13 @@ package struct TrackDescription: Hashable, Sendable {
     }
 
     private init(_ trak: Box, in view: ByteView) throws(Stop) {
+        flags = try trak.child("tkhd", in: view).map { Int($0.content) + 3 }
         guard let mdia = try trak.child("mdia", in: view) else { throw .malformed }
         guard let hdlr = try mdia.child("hdlr", in: view) else { throw .malformed }
         switch try view.narrowed(to: hdlr.range).type(at: hdlr.content + 8) {
         case "vide": kind = .video
         case "soun": kind = .audio
+        case "sbtl", "subt", "text": kind = .subtitles
         default: kind = .other
         }
         guard let minf = try mdia.child("minf", in: view), let stbl = try minf.child("stbl", in: view),
@@ -70,7 +76,7 @@ package struct TrackDescription: Hashable, Sendable {
         case .audio:
             channels = try view.u16(at: entry.content + 16)
             samplingRate = try view.u16(at: entry.content + 24)
-        case .other: break
+        case .subtitles, .other: break
         }
     }
 }

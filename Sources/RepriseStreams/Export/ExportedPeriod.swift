@@ -120,7 +120,7 @@ extension ExportedPeriod {
                 Track(
                     kind: .audio, language: language, codecs: track.codec, samplingRate: "\(track.samplingRate) Hz",
                     channels: track.channels == 1 ? "1 channel" : "\(track.channels) channels")
-            case .other: nil
+            case .subtitles, .other: nil
             }
         }
     }
