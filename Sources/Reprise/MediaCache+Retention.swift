@@ -182,16 +182,8 @@ extension MediaCache {
     /// not be removed from the disk; the entries are gone then, and such files count until they are.
     @discardableResult
     public func remove(_ keys: [CacheKey]) async throws -> Int64 {
-        let outcome = try await removed(keys)
+        let outcome = try await engine.removed(keys, endingIn: downloads)
         if let problem = outcome.problem { throw problem }
-        return outcome.freed
-    }
-
-    /// As ``remove(_:)``, with the number of entries that are gone, that of files that could not be removed, and the
-    /// error that reports them.
-    package func removed(
-        _ keys: [CacheKey]
-    ) async throws -> (freed: Int64, entries: Int, left: Int, problem: RepriseError?) {
-        try await engine.removed(keys, endingIn: downloads)
+        return outcome.freed.stored
     }
 }

@@ -5,20 +5,20 @@ extension Engine {
 
     /// Removes the entries under `keys` in few transactions, after what `downloads` fetches of them has ended.
     ///
-    /// Returns the bytes of media freed, the number of entries that are gone, that of files that could not be removed,
+    /// Returns what is freed, the number of entries that are gone, that of files that could not be removed,
     /// and the error that reports them.
     func removed(
         _ keys: [CacheKey], endingIn downloads: Downloads
-    ) async throws -> (freed: Int64, entries: Int, left: Int, problem: RepriseError?) {
-        guard let store else { return (0, 0, 0, nil) }
+    ) async throws -> (freed: Usage, entries: Int, left: Int, problem: RepriseError?) {
+        guard let store else { return (Usage(), 0, 0, nil) }
         await downloads.end(keys)
         await store.recorder.flush()
-        var (freed, entries) = (Int64(0), 0)
+        var (freed, entries) = (Usage(), 0)
         var left: [LeftFile] = []
         var rest = keys[...]
         while !rest.isEmpty {
             let outcome = try await remove(Array(rest.prefix(Self.removalBatch)), in: store)
-            freed += outcome.freed
+            freed = freed + outcome.freed
             entries += outcome.entries
             left += outcome.left
             rest = rest.dropFirst(Self.removalBatch)
@@ -31,7 +31,7 @@ extension Engine {
     /// themselves.
     ///
     /// `named` is what stored playlists name; `nil` for what those name that ``namedFiles(aroundTitles:)`` reads.
-    /// Returns what ``removed(_:endingIn:)`` does.
+    /// Returns the bytes of media freed, and else what ``removed(_:endingIn:)`` does.
     func removedTitles(
         _ keys: [CacheKey], knowing named: [TitleReference: Set<CacheKey>]?, endingIn downloads: Downloads
     ) async throws -> (freed: Int64, entries: Int, problem: RepriseError?) {
@@ -44,7 +44,7 @@ extension Engine {
         let known = try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.recorded(live) }
         let files = try await store.recorder.removeTitles(keys, knowing: named) + live.filter { !known.contains($0) }
         let outcome = try await removed(Array(Set(keys + files)), endingIn: downloads)
-        return (outcome.freed, outcome.entries, outcome.problem)
+        return (outcome.freed.stored, outcome.entries, outcome.problem)
     }
 
     /// Records which stored files the stored playlists of the titles of `keys` name, and those of titles that share

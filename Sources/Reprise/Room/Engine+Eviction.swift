@@ -82,14 +82,14 @@ extension Engine {
     /// removed.
     func remove(
         _ keys: [CacheKey], in store: Store
-    ) async throws(RepriseError) -> (freed: Int64, entries: Int, left: [LeftFile]) {
+    ) async throws(RepriseError) -> (freed: Usage, entries: Int, left: [LeftFile]) {
         if let problem = store.problem { throw problem }
         // Each key only once, or its usage would be released twice: a variant may be named beside the key it belongs
         // to.
         let all = Set(keys + (try await store.recorder.release(keys)))
         let candidates = all.map { Index.Candidate(name: store.index.name(of: $0), key: $0) }
         let outcome = try await remove(candidates, force: true, in: store)
-        return (outcome.removed.reduce(0) { $0 + $1.usage.stored }, outcome.entries, outcome.left)
+        return (outcome.removed.reduce(Usage()) { $0 + $1.usage }, outcome.entries, outcome.left)
     }
 
     /// Removes entries in one transaction; those in use and those pinned or downloading only if `force` is true.

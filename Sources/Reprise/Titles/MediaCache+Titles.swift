@@ -98,13 +98,13 @@ extension MediaCache {
         try await eachPrunable(tagged: tag, toSize: size, olderThan: age) { title in
             try await engine.learnFiles(aroundTitles: [title.key])
             let prunable = try await prunableFiles(of: title, in: store)
-            let removal = try await removed(prunable.whole)
-            total += removal.freed
+            let removal = try await engine.removed(prunable.whole, endingIn: downloads)
+            total += removal.freed.allocated
             problem = removal.problem
             guard problem == nil else { return nil }
             let trimmed = try await trim(prunable.tails, in: store)
             total += trimmed
-            return removal.freed + trimmed
+            return removal.freed.allocated + trimmed
         }
         return (total, problem)
     }
