@@ -10,7 +10,8 @@ struct Fetch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Download URLs into the cache; only what is missing is fetched.",
         discussion: """
-            Stop it at any time: the next run goes on from there. A file that cannot be stored as a whole is not fetched,
+            Stop it at any time: the next run goes on from there. Of a stream only the playlist is fetched: pin --download
+            takes its segments, and --first the beginning. A file that cannot be stored as a whole is not fetched,
             unless --output names where to write it; the exit code is 74 in both cases.
 
             Examples:

@@ -15,8 +15,8 @@ extension PlaylistPlanner {
             return nil
         }
         let place = "in place of the playlist \(url.redacted)"
-        if type?.isHTML == true || Self.beginsPage(bytes ?? []) {
-            return .logIn(.notDownloadable, "The origin sent a page \(place)")
+        if type?.isNotice == true || Self.beginsPage(bytes ?? []) {
+            return .logIn(.notDownloadable, "The origin sent a page or an error \(place)")
         }
         guard let bytes else { return nil }
         guard !bytes.isEmpty else { return RepriseError(.notDownloadable, "The origin sent nothing \(place).") }

@@ -49,7 +49,7 @@ enum Failures {
     static func restarted(_ url: ResourceURL) -> RepriseError {
         RepriseError(
             .originBodyTruncated,
-            "The system asked \(url.authority) again from the beginning; ask for the rest with a range.")
+            "The system asked \(url.authority) again from the beginning; try again.")
     }
 
     /// A transfer that was cut off, because its consumer was far behind and the system kept receiving, or waited for
@@ -57,7 +57,7 @@ enum Failures {
     static func cut(_ url: ResourceURL) -> RepriseError {
         RepriseError(
             .originBodyTruncated,
-            "The body of \(url.authority) was read too slowly to keep its transfer; ask for the rest with a range.")
+            "The body of \(url.authority) was read too slowly to keep its transfer; try again.")
     }
 
     static func timedOut(_ what: String, at url: ResourceURL, after time: Duration) -> RepriseError {

@@ -65,8 +65,8 @@ import Testing
         let playlist = GenerationIdentity(completeLength: 1000, mediaType: "application/vnd.apple.mpegurl")
         for fields: HTTPFields in [[.cacheControl: "no-store"], [.vary: "*"]] {
             let page = full(fields, type: "text/html")
-            #expect(action(for: page, to: noRange, stored: stored ?? playlist) == .passThrough(.unexpectedHTML))
-            #expect(action(for: page, to: noRange, stored: nil) != .passThrough(.unexpectedHTML))
+            #expect(action(for: page, to: noRange, stored: stored ?? playlist) == .passThrough(.unexpectedNotice))
+            #expect(action(for: page, to: noRange, stored: nil) != .passThrough(.unexpectedNotice))
         }
     }
 
@@ -94,17 +94,32 @@ import Testing
     }
 
     @Test(
-        "HTML where media is stored is a captive portal: RFC 6585 §6.1",
-        arguments: ["text/html", "Text/HTML; charset=utf-8", "application/xhtml+xml"])
+        "HTML where media is stored is a captive portal (RFC 6585 §6.1), and JSON an error",
+        arguments: [
+            "text/html", "Text/HTML; charset=utf-8", "application/xhtml+xml", "application/json",
+            "application/problem+json",
+        ])
     func captivePortal(type: String) {
-        #expect(action(for: full([:], type: type), to: noRange) == .passThrough(.unexpectedHTML))
-        #expect(action(for: full([:], type: type), to: noRange, policy: .immutable) == .passThrough(.unexpectedHTML))
+        #expect(action(for: full([:], type: type), to: noRange) == .passThrough(.unexpectedNotice))
+        #expect(action(for: full([:], type: type), to: noRange, policy: .immutable) == .passThrough(.unexpectedNotice))
+    }
+
+    @Test("JSON in place of a playlist is an error; in place of a text it is the content")
+    func json() {
+        for (stored, isContent) in [
+            ("application/vnd.apple.mpegurl", false), ("application/dash+xml", false), ("text/plain", true),
+            ("application/json", true),
+        ] {
+            let identity = GenerationIdentity(completeLength: 1000, mediaType: stored)
+            let action = action(for: full([:], type: "application/json"), to: noRange, stored: identity)
+            #expect((action != .passThrough(.unexpectedNotice)) == isContent, "\(stored)")
+        }
     }
 
     @Test("HTML where media is expected is a captive portal even with nothing stored: RFC 6585 §6.1")
     func captivePortalAtFirst() {
         let html = full([:], type: "text/html")
-        #expect(action(for: html, to: FetchRequest(expectsMedia: true), stored: nil) == .passThrough(.unexpectedHTML))
+        #expect(action(for: html, to: FetchRequest(expectsMedia: true), stored: nil) == .passThrough(.unexpectedNotice))
         #expect(action(for: html, to: noRange, stored: nil) == .newGeneration(whole(1000), .noGeneration))
     }
 

@@ -122,7 +122,7 @@ import Testing
         let other = RepriseError(.notDownloadable, "No sound in fr.")
         #expect(trouble(.failed(other))?.help.contains("--audio") == true)
         #expect(trouble(.failed(other))?.code == "notDownloadable")
-        let page = RepriseError.logIn(.notDownloadable, "The origin sent a page in place of X")
+        let page = RepriseError.logIn(.notDownloadable, "The origin sent a page or an error in place of X")
         let help = trouble(.failed(page))?.help
         #expect(help?.contains("--authorize-command") == true && help?.contains("--audio") == false, "\(help ?? "")")
         let queued = DownloadTrouble(.queued, lastError: refused, reason: "Why.")

@@ -249,27 +249,36 @@ struct ExportedMediaTests {
         }
     }
 
-    /// Two segments of a stream with a map of its own, whose names begin with `name`.
-    private static func fragments(_ name: String, _ options: String...) async throws -> [String: [UInt8]] {
+    /// The files that ffmpeg makes of moving pictures and a tone with `arguments`, which are given a directory.
+    private static func media(
+        seconds: Int, _ arguments: (TemporaryDirectory) -> [String]
+    ) async throws -> [String: [UInt8]] {
         let directory = try TemporaryDirectory(prefix: "reprise-part")
         defer { directory.remove() }
         let outcome = try await ChildProcess.run(
             try #require(StreamMedia.ffmpeg),
             [
-                "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=size=160x90:rate=10:duration=2", "-f",
-                "lavfi",
-                "-i", "sine=duration=2", "-c:v", "libx264", "-g", "10", "-pix_fmt", "yuv420p", "-c:a", "aac",
-            ] + options + [
-                "-f", "hls", "-hls_time", "1", "-hls_playlist_type", "vod", "-hls_segment_type", "fmp4",
-                "-hls_fmp4_init_filename", "\(name)-init.mp4", "-hls_segment_filename",
-                directory.path(of: "\(name)%d.m4s"), directory.path(of: "\(name).m3u8"),
-            ])
+                "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=size=160x90:rate=10:duration=\(seconds)",
+                "-f", "lavfi", "-i", "sine=duration=\(seconds)", "-c:v", "libx264", "-g", "10", "-pix_fmt", "yuv420p",
+                "-c:a", "aac",
+            ] + arguments(directory))
         #expect(outcome.exit == .status(0), "\(outcome)")
         var files: [String: [UInt8]] = [:]
         for file in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
             files[file] = [UInt8](try Data(contentsOf: URL(fileURLWithPath: directory.path(of: file))))
         }
         return files
+    }
+
+    /// Two segments of a stream with a map of its own, whose names begin with `name`.
+    private static func fragments(_ name: String, _ options: String...) async throws -> [String: [UInt8]] {
+        try await media(seconds: 2) { directory in
+            options + [
+                "-f", "hls", "-hls_time", "1", "-hls_playlist_type", "vod", "-hls_segment_type", "fmp4",
+                "-hls_fmp4_init_filename", "\(name)-init.mp4", "-hls_segment_filename",
+                directory.path(of: "\(name)%d.m4s"), directory.path(of: "\(name).m3u8"),
+            ]
+        }
     }
 
     @Test("parts of HLS with other maps follow each other in one file; with another picture they are refused")
@@ -309,6 +318,51 @@ struct ExportedMediaTests {
             #expect(refused.exit == .status(1), "\(refused)")
             #expect(
                 refused.errors.contains("the picture is 160x90 in part 1 and 320x180 in part 2"), "\(refused)")
+        }
+    }
+
+    @Test(
+        "what follows a discontinuity follows in the file, too, whatever its times are; what is missing stays out",
+        arguments: [(1.0, 0), (8, 0), (300, 0), (6, 1)])
+    func jump(to offset: Double, gaps: Int) async throws {
+        var files: [String: [UInt8]] = [:]
+        for (name, offset) in [("a.ts", 0), ("b.ts", offset)] {
+            let segment = try await Self.media(seconds: 3) { directory in
+                ["-output_ts_offset", "\(offset)", "-f", "mpegts", directory.path(of: name)]
+            }
+            files.merge(segment) { one, _ in one }
+        }
+        let gap = gaps > 0 ? "#EXT-X-GAP\n#EXTINF:3,\nlost.ts\n" : ""
+        files["film.m3u8"] = Array(
+            """
+            #EXTM3U
+            #EXT-X-TARGETDURATION:3
+            #EXTINF:3,
+            a.ts
+            #EXT-X-DISCONTINUITY
+            \(gap)#EXTINF:3,
+            b.ts
+            #EXT-X-ENDLIST
+
+            """.utf8)
+        try await Site.run { [files] site async throws in
+            for (name, bytes) in files {
+                site.origin.set(
+                    TestOrigin.Resource(.bytes(bytes), mediaType: StreamMedia.type(of: name), etag: "\"\(name)\""),
+                    at: "/show/\(name)")
+            }
+            let (cache, url) = (site.directory.path(of: "cache"), site.origin.url("/show/film.m3u8"))
+            let pin = try await Command.run(["pin", "--download", "--cache-dir", cache, url])
+            #expect(pin.exit == .status(0), "\(pin)")
+            let path = site.directory.path(of: "film.mkv")
+            let export = try await Command.run(["export", "--cache-dir", cache, url, "-o", path])
+            #expect(export.exit == .status(0), "\(export)")
+            // Of each picture, in tenths of a second.
+            let times = try await frames(path).filter { $0.hasPrefix("0,") }.compactMap { line in
+                Int(line.split(separator: ",")[2].filter { $0 != " " })
+            }
+            let pauses = zip(times, times.dropFirst()).map { $1 - $0 }.filter { $0 > 1 }
+            #expect(times.count >= 59 && pauses.count == gaps, "\(times)")
         }
     }
 

@@ -136,6 +136,23 @@ import Testing
     @Test("the maps of encrypted parts cannot be compared")
     func encrypted() throws {
         let periods = try Self.periods(["film.m3u8": Self.list("small.mp4", "secret.mp4")])
+        let mismatch = ExportedPeriod.Mismatch(
+            reason: "part 2 is encrypted or damaged where it says what it has")
+        #expect(throws: mismatch) { try ExportedPeriod.orders(of: periods) }
+    }
+
+    @Test("a map that serves for all parts of its playlist is not compared")
+    func oneUnreadableMap() throws {
+        let periods = try Self.periods([
+            "film.m3u8": """
+            #EXTM3U
+            #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="A",URI="audio-1/index.m3u8"
+            #EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"
+            variant-1/index.m3u8
+
+            """, "variant-1/index.m3u8": Self.list("small.mp4", "small-2/small.mp4"),
+            "audio-1/index.m3u8": Self.list("secret.mp4", "secret.mp4"),
+        ])
         #expect(try ExportedPeriod.orders(of: periods).count == 2)
     }
 

@@ -28,6 +28,7 @@ import Testing
         Case(text: page, type: "text/html", control: "no-store", word: "sent a page"),
         Case(text: page, path: "/film.mpd", type: "text/html; charset=utf-8", word: "sent a page"),
         Case(text: page, path: "/film", type: "application/dash+xml", word: "sent a page"),
+        Case(text: "{\"error\": 7}", type: "application/json", word: "sent a page or an error"),
         Case(text: "", word: "sent nothing"),
         Case(text: "not found", type: "text/plain", word: "neither with #EXTM3U"),
         Case(text: "#EXTM3U", word: "names neither"),

@@ -13,6 +13,9 @@ package struct MediaType: Equatable {
     /// Whether this is a web page.
     package var isHTML: Bool { essence == "text/html" || essence == "application/xhtml+xml" }
 
+    /// Whether this is what servers send in place of a file to say why it is not there: a web page, or JSON.
+    package var isNotice: Bool { isHTML || essence == "application/json" || essence.hasSuffix("+json") }
+
     /// Whether this is audio, video, or bytes of no declared kind, which many servers use for media; false for a
     /// playlist.
     package var isMedia: Bool {

@@ -15,8 +15,8 @@ public enum PassThroughReason: Sendable, Hashable {
     case unkeyedFields
     /// ICY metadata lies between the media bytes.
     case icyMetadata
-    /// HTML where media was expected: a captive portal or an error page with status 200.
-    case unexpectedHTML
+    /// HTML or JSON where media was expected: a captive portal, or an error with status 200.
+    case unexpectedNotice
     /// No bytes with status 200 where media was expected.
     case emptyBody
     /// A successful status other than 200 and 206.

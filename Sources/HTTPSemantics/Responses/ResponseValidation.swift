@@ -115,10 +115,10 @@ struct ResponseValidation {
         return isWhole && declared == true
     }
 
-    /// Why the body must not be stored; HTML is allowed if the validator proves that it always was the content.
+    /// Why the body must not be stored; a page or JSON may be if the validator proves that it always was the content.
     private func passThroughReason(continues: Bool) -> PassThroughReason? {
         // Most pages that ask for a log-in forbid storing, which says nothing about the stored response.
-        if generation != nil, isUnexpectedHTML(continues: continues) { return .unexpectedHTML }
+        if generation != nil, isUnexpectedNotice(continues: continues) { return .unexpectedNotice }
         if fields[values: .contentEncoding].contains(where: { !isIdentity($0) }), !isCodedText {
             return .contentEncoding
         }
@@ -126,7 +126,7 @@ struct ResponseValidation {
         if fields.contains(where: { $0.name.canonicalName == "icy-metaint" }) { return .icyMetadata }
         let control = CacheControl(fields, isShared: storage.isShared)
         if let objection = storage.objection(to: control, vary: vary) { return objection }
-        return isUnexpectedHTML(continues: continues) ? .unexpectedHTML : nil
+        return isUnexpectedNotice(continues: continues) ? .unexpectedNotice : nil
     }
 
     /// Text that arrived whole may be stored in its content coding, because nothing seeks in it.
@@ -141,10 +141,12 @@ struct ResponseValidation {
         return request.expectsMedia || MediaType(fields[.contentType])?.isMedia ?? false
     }
 
-    private func isUnexpectedHTML(continues: Bool) -> Bool {
-        guard MediaType(fields[.contentType])?.isHTML == true else { return false }
+    private func isUnexpectedNotice(continues: Bool) -> Bool {
+        guard let type = MediaType(fields[.contentType]), type.isNotice else { return false }
         if request.expectsMedia { return true }
-        guard let stored = MediaType(generation?.mediaType), !stored.isHTML else { return false }
+        guard let stored = MediaType(generation?.mediaType), !stored.isNotice else { return false }
+        // A text may become JSON.
+        guard type.isHTML || stored.isMedia || stored.isPlaylist else { return false }
         return !continues || policy == .immutable
     }
 

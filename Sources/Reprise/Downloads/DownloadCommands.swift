@@ -21,8 +21,6 @@ package struct DownloadCommands: Sendable {
         fileprivate let stream: StreamProgress?
         /// What of it is fetched if it is a stream.
         package var selection: StreamSelection { item.selection }
-        /// Whether all of it was stored.
-        package var isDone: Bool { if case .done = item.phase { true } else { false } }
     }
 
     /// A download as it is now; `nil` if there is none.

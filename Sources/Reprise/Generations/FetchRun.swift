@@ -151,9 +151,9 @@ struct FetchRun: Sendable {
             // completed, and the next read fetches the whole.
             generation.replace(reason: "The origin refuses the range of the missing bytes.")
             return .done(reachedEnd: false)
-        case .passThrough(.unexpectedHTML):
+        case .passThrough(.unexpectedNotice):
             return .over(
-                .logIn(.originMisbehaved, "The origin sent a page in place of \(generation.url.redacted)"))
+                .logIn(.originMisbehaved, "The origin sent a page or an error in place of \(generation.url.redacted)"))
         case .passThrough(.emptyBody):
             return .over(
                 RepriseError(.originMisbehaved, "The origin sent nothing in place of \(generation.url.redacted)."))

@@ -11,7 +11,7 @@ extension PassThroughReason {
         case .authorization: "The request had credentials, and the cache is shared."
         case .unkeyedFields: "The request had fields that may have changed the response, and the cache is shared."
         case .icyMetadata: "Metadata of a radio stream lies between the bytes."
-        case .unexpectedHTML: "The origin sent a page in place of media."
+        case .unexpectedNotice: "The origin sent a page or an error in place of media."
         case .emptyBody: "The origin sent nothing in place of media."
         case .unexpectedStatus: "The status is neither 200 nor 206."
         }

@@ -47,11 +47,11 @@ extension OriginQuestion {
             generation.freshen(
                 response.head.headerFields, from: response.url, requestTime: time, by: request)
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
-        case .passThrough(.unexpectedHTML), .passThrough(.emptyBody):
+        case .passThrough(.unexpectedNotice), .passThrough(.emptyBody):
             // A captive portal, or a failing origin: the stored response is worth more.
             response.body.cancel()
             engine.reporter.tell(
-                .servedStale(resource.key, reason: "The origin answered with HTML or nothing in place of media."))
+                .servedStale(resource.key, reason: "The origin sent a page, an error or nothing in place of media."))
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
         case .newGeneration, .passThrough:
             return .replaced(JudgedResponse(response: response, requestTime: time, action: action))

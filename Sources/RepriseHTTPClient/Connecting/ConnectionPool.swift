@@ -279,8 +279,7 @@ final class ConnectionPool: Sendable {
     private static func givenUpError(_ endpoint: Endpoint) -> RepriseError {
         RepriseError(
             .originBodyTruncated,
-            "The connection to \(endpoint.name) was closed, since nothing read from it and too many are parked; ask for the rest with a range."
-        )
+            "The connection to \(endpoint.name) was closed, since nothing read from it and too many are parked.")
     }
 }
 

@@ -44,7 +44,22 @@ struct MediaAnswer {
             guard filter.editorOfText(read.information, at: context.resource.url) == nil else { return read }
             read.cancel()
             throw error
+        } catch let error as RepriseError where error.code == .notStored {
+            guard let part = await storedPart(of: range) else { throw error }
+            return try await context.read(.bounded(part))
         }
+    }
+
+    /// The stored bytes from the first one of an open range on; `nil` if there are none.
+    ///
+    /// A 206 may have only a part of what was requested (RFC 9110 §15.3.7). Players ask for all from an offset on, and
+    /// play what they get.
+    private func storedPart(of range: RangeSpec?) async -> Range<Int64>? {
+        guard case .from(let first)? = range,
+            let part = await context.resource.stored(fields: context.head.originFields)?.ranges
+                .storedPrefix(from: first)
+        else { return nil }
+        return part.isEmpty ? nil : part
     }
 
     /// The answer with a text in place of the body; `nil` if the body is sent as it is.

@@ -18,13 +18,14 @@ package struct ExportedPeriod: Sendable {
     package let playlistName: String
     /// All its playlists.
     package let playlists: [Playlist]
-    private(set) var tracks: [Track]
+    /// `nil` if a map that describes them cannot be read, because it is encrypted or damaged.
+    private(set) var tracks: [Track]?
 
-    init(name: String, playlistName: String, playlists: [Playlist], tracks: [Track]) {
+    init(name: String, playlistName: String, playlists: [Playlist], tracks: [Track]?) {
         (self.name, self.playlistName, self.playlists, self.tracks) = (name, playlistName, playlists, tracks)
     }
 
-    /// A representation, or a track of a map; `nil` for what is not known of it.
+    /// A representation, or a track of a map; each property is `nil` where it is not known.
     struct Track: Sendable {
         let kind: TrackKind
         var language: String?
@@ -72,14 +73,18 @@ package struct ExportedPeriod: Sendable {
     /// The period without what a file of sound alone leaves out.
     package var soundAlone: ExportedPeriod {
         var result = self
-        result.tracks.removeAll { $0.kind != .audio }
+        result.tracks?.removeAll { $0.kind != .audio }
         return result
     }
 
     private func order(asIn first: ExportedPeriod) throws(Mismatch) -> Order {
+        guard let tracks, let expected = first.tracks else {
+            throw Mismatch(
+                reason: "\(tracks == nil ? name : first.name) is encrypted or damaged where it says what it has")
+        }
         var order = Order()
         var rest = Array(tracks.enumerated())
-        for wanted in first.tracks {
+        for wanted in expected {
             guard let index = rest.firstIndex(where: { $0.element.isLike(wanted) }) else {
                 throw Mismatch(reason: "\(name) has no \(wanted.words), which \(first.name) has")
             }

@@ -35,8 +35,8 @@ struct HLSParts {
         let place: Place
         var segments: Range<Int>
         let map: MapPlace?
-        /// What the map says.
-        var tracks: [ExportedPeriod.Track] = []
+        /// What the map says; `nil` if that cannot be read.
+        var tracks: [ExportedPeriod.Track]? = []
     }
 
     private struct DividedList {
@@ -53,11 +53,11 @@ struct HLSParts {
             let movies = try parts.map { part in
                 try part.map.flatMap { try map($0.path, $0.extent) }.flatMap { TrackDescription.tracks(in: $0) }
             }
-            // Maps that are encrypted cannot be compared.
-            let areKnown = !movies.contains { $0 == nil }
+            // One map needs no comparison.
+            let unread: [ExportedPeriod.Track]? = Set(parts.map(\.map)).count == 1 ? [.unknown] : nil
             for (index, movie) in movies.enumerated() {
                 parts[index].tracks =
-                    areKnown ? ExportedPeriod.tracks(of: movie ?? [], language: source.language) : [.unknown]
+                    movie.map { ExportedPeriod.tracks(of: $0, language: source.language) } ?? unread
             }
         }
     }
@@ -113,14 +113,14 @@ struct HLSParts {
 
     private func period(_ number: Int, at place: Place) throws -> ExportedPeriod {
         var playlists: [ExportedPeriod.Playlist] = []
-        var tracks: [ExportedPeriod.Track] = []
+        var tracks: [ExportedPeriod.Track]? = []
         for divided in lists {
             guard let part = divided.parts.first(where: { $0.place == place }) else { continue }
             playlists.append(
                 ExportedPeriod.Playlist(
                     path: ExportNames.part(number, of: divided.source.path),
                     bytes: divided.list.playlist(of: part.segments)))
-            tracks += part.tracks
+            tracks = tracks.flatMap { known in part.tracks.map { known + $0 } }
         }
         let name = ExportNames.part(number, of: outermost.path)
         if !playlists.contains(where: { $0.path == name }) {

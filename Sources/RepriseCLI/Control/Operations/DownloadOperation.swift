@@ -51,10 +51,9 @@ struct DownloadOperation: ControlOperation {
     ) async throws -> Outcome {
         let before = try await cache.retention(of: resource)
         let former = await cache.downloads.commands.former(resource.key)
-        // Of a download that is done and is to have another selection.
-        let isExtended = former.map { $0.isDone && $0.selection != selection } ?? false
+        let isOtherChoice = former.map { $0.selection != selection } ?? false
         let formerFiles =
-            isExtended ? try await cache.inspector()?.entries(ofTitle: resource.key).map(\.key) ?? [] : []
+            isOtherChoice ? try await cache.inspector()?.entries(ofTitle: resource.key).map(\.key) ?? [] : []
         do {
             try await add(resource, to: cache, selection: selection)
             async let _ = Self.follow(resource.key, in: cache, progress: progress)
@@ -69,7 +68,7 @@ struct DownloadOperation: ControlOperation {
             if let former {
                 try await cache.downloads.commands.putBack(former)
                 // What came of a choice that does not fit would be kept with the stream, and never be whole.
-                if isExtended, reason?.saysNotStored == true {
+                if isOtherChoice, reason?.saysNotStored == true {
                     try await cache.removeFiles(ofTitle: resource.key, besides: Set(formerFiles))
                 }
             } else {
