@@ -38,7 +38,7 @@ extension FormatReader {
     /// The need of a walk, with what the seconds so far let expect behind it, less a tenth.
     func extended(_ need: MediaNeed, goal: Double) -> MediaNeed {
         let outlook = outlook
-        let isWalk = need.window.lowerBound >= outlook.mediaStart && need.extent == need.window
+        let isWalk = !need.isOptional && need.window.lowerBound >= outlook.mediaStart && need.extent == need.window
         guard isWalk, let end = outlook.end(of: goal * 0.9), end > need.window.upperBound else { return need }
         return MediaNeed(window: need.window, extent: need.window.lowerBound..<end)
     }

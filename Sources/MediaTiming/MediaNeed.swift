@@ -6,10 +6,12 @@ package struct MediaNeed: Hashable, Sendable {
     ///
     /// One request can bring them all; the timer only has to receive the window.
     package let extent: Range<Int64>
+    /// Whether there is a result without these bytes, for which ``MediaTimer/comesInOrder`` is set.
+    package let isOptional: Bool
 
     /// Creates a need; the extent grows to contain the window.
-    init(window: Range<Int64>, extent: Range<Int64>) {
-        self.window = window
+    init(window: Range<Int64>, extent: Range<Int64>, isOptional: Bool = false) {
+        (self.window, self.isOptional) = (window, isOptional)
         self.extent =
             min(window.lowerBound, extent.lowerBound)..<max(window.upperBound, extent.upperBound)
     }

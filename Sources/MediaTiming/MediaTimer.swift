@@ -16,6 +16,8 @@ package struct MediaTimer: Sendable {
     /// What the caller does next.
     package enum Step: Hashable, Sendable {
         /// Bring the bytes of the window with ``MediaTimer/receive(_:at:)``, then ask again.
+        ///
+        /// If the need is optional and costs all bytes before it, set ``MediaTimer/comesInOrder`` instead.
         case needs(MediaNeed)
         /// Nothing more: these are the bytes.
         case done(MediaStart)
@@ -40,6 +42,14 @@ package struct MediaTimer: Sendable {
         goal = max(0, duration / .seconds(1))
         self.limits = limits
         bytes = MediaBytes(length: completeLength.map { max(0, $0) }, window: limits.smallestWindow)
+    }
+
+    /// Whether each byte costs all bytes before it, as at an origin that ignores ranges; false by default.
+    ///
+    /// What a player does without is left out then, if it lies behind the first seconds.
+    package var comesInOrder: Bool {
+        get { bytes.comesInOrder }
+        set { bytes.comesInOrder = newValue }
     }
 
     /// Takes bytes that stand at `offset`: a window, a part of one, or more than was asked for.

@@ -87,6 +87,8 @@ extension RepriseError.Code {
     public static let validatorChanged = Self("validatorChanged")
     /// The wanted range lies outside the representation; RFC 9110 §15.5.17.
     public static let rangeNotSatisfiable = Self("rangeNotSatisfiable")
+    /// The origin sends the whole in place of a range (RFC 9110 §14.2), and the range alone was wanted.
+    static let rangesUnsupported = Self("rangesUnsupported")
     /// The cache directory or its index cannot be opened or written.
     public static let storageUnavailable = Self("storageUnavailable")
     /// Another process uses the cache directory.

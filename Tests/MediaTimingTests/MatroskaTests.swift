@@ -87,6 +87,40 @@ struct MatroskaTests {
         }
     }
 
+    @Test func cuesAtTheEndAreLeftOutWhereTheyCostAllBeforeThem() {
+        let seek = element(
+            0x114D_9B74, element(0x4DBB, element(0x53AB, big(0x1C53_BB6B)), element(0x53AC, big(1 << 20, 8))))
+        let head = segment(seek + description()).count
+        let clusters = (0..<20).flatMap { cluster($0) }
+        let file = segment(seek + description(), clusters, filler(2 << 20))
+        var timer = MediaTimer(first: .seconds(2), completeLength: Int64(file.count))
+        var (isLast, windows) = (false, [Range<Int64>]())
+        while case .needs(let need) = timer.next() {
+            windows.append(need.window)
+            // The first time it turns out when they are asked for.
+            #expect(need.isOptional == (need.window.lowerBound > 1 << 20))
+            guard !need.isOptional else {
+                isLast = true
+                timer.comesInOrder = true
+                continue
+            }
+            timer.receive(
+                Array(file[Int(need.window.lowerBound)..<Int(need.window.upperBound)]), at: need.window.lowerBound)
+        }
+        #expect(isLast)
+        guard case .done(let start) = timer.next() else { return }
+        #expect(start.basis == .exact && start.ranges == ByteRangeSet(0..<end(before: 2000, head: head)))
+
+        var second = MediaTimer(first: .seconds(2), completeLength: Int64(file.count))
+        second.comesInOrder = true
+        while case .needs(let need) = second.next() {
+            #expect(!need.isOptional)
+            second.receive(
+                Array(file[Int(need.window.lowerBound)..<Int(need.window.upperBound)]), at: need.window.lowerBound)
+        }
+        #expect(second.next() == .done(start))
+    }
+
     @Test func cuesAreUsedBeyondTheWalk() {
         var limits = TimingLimits()
         limits.bytesSeen = 60 << 10

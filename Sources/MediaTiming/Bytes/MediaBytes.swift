@@ -17,6 +17,8 @@ struct MediaBytes: Sendable {
     private var lastEnd: Int64 = 0
     /// How many bytes to ask for if one is missing.
     var window: Int64
+    /// ``MediaTimer/comesInOrder``.
+    var comesInOrder = false
 
     init(length: Int64?, window: Int64) {
         (self.length, self.window) = (length.map { min($0, Self.largestPosition) }, window)

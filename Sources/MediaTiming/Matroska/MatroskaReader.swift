@@ -41,7 +41,12 @@ struct MatroskaReader: FormatReader {
 
     mutating func read(_ bytes: MediaBytes) throws(Stop) -> ByteRangeSet {
         while firstCluster == nil { try readHeader(bytes) }
-        if !hasSoughtCues { try readCuesBehindClusters(bytes) }
+        if !hasSoughtCues {
+            do throws(Stop) { try readCuesBehindClusters(bytes) } catch {
+                guard case .missing(let need) = error else { throw error }
+                throw .missing(MediaNeed(window: need.window, extent: need.extent, isOptional: true))
+            }
+        }
         hasSoughtCues = true
         let view = ByteView(bytes)
         while !isDone, position < view.bounds.upperBound {
@@ -84,7 +89,7 @@ struct MatroskaReader: FormatReader {
     /// Cues at the end of the file are fetched too, because players read them before they start or before they seek.
     private mutating func readCuesBehindClusters(_ bytes: MediaBytes) throws(Stop) {
         guard cues == nil, let place = headers?.cues, let firstCluster, place > firstCluster else { return }
-        guard place < bytes.file.upperBound else { return }
+        guard place < bytes.file.upperBound, !bytes.comesInOrder else { return }
         let element: Element
         do throws(Stop) { element = try Element(at: place, in: ByteView(bytes)) } catch {
             guard case .missing = error else { return }

@@ -26,6 +26,19 @@ struct FileDownload: Sendable {
         return file
     }
 
+    /// The same file; its reads do this where the origin ignores ranges.
+    func withoutRanges(_ fallback: RangeFallback) -> FileDownload {
+        var file = self
+        file.request.rangeFallback = fallback
+        return file
+    }
+
+    /// Whether the origin is known to ignore ranges, so that each byte costs all bytes before it.
+    var comesInOrder: Bool {
+        let generation = try? engine.resource(key).liveGeneration(for: request)
+        return generation?.ask { $0.schedule.rangesSupported } == false
+    }
+
     /// What was read.
     struct Fetched: Sendable {
         let information: ContentInformation

@@ -115,6 +115,10 @@ struct FetchRun: Sendable {
             // The newest response's fields stand for all parts that were joined (RFC 9111 §3.4).
             generation.freshen(response.head.headerFields, requestTime: answer.requestTime, by: request)
             generation.noteSuccess()
+            if spec != nil, placement.rangesSupported == false, !generation.takeWhole(id, to: placement.end) {
+                response.body.cancel()
+                return .done(reachedEnd: false)
+            }
             return try await drain(FetchResponse(response: response, placement: placement), with: &writer)
         }
         return try await decline(answer.action, response: response, to: question.sent)

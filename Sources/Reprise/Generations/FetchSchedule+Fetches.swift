@@ -15,6 +15,20 @@ extension FetchSchedule {
     /// The response to the fetch's request is here.
     mutating func responseArrived(_ id: FetchID) { fetches[id]?.hasResponse = true }
 
+    /// The response to the fetch's request is the whole, which ends at `end`, in place of a range.
+    ///
+    /// False if no reader wants the range at that price. Where one keeps the response, all of it is stored that comes
+    /// before and behind the range, so that no other request has to bring it.
+    mutating func takeWhole(_ id: FetchID, to end: Int64?) -> Bool {
+        let waiting = readers.values.filter { $0.waitingOn == id }
+        if !waiting.isEmpty, waiting.allSatisfy({ $0.rangeFallback == .fail }) { return false }
+        if readers.values.contains(where: { $0.rangeFallback == .keep }) {
+            fetches[id]?.cursor = 0
+            fetches[id]?.limit = end
+        }
+        return true
+    }
+
     /// What a fetch does with bytes that have arrived.
     struct Writable: Sendable {
         /// The next byte that the fetch is to bring.

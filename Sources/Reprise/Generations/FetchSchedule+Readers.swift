@@ -2,10 +2,13 @@ import ByteRanges
 
 /// Readers: who begins, what each gets next, which fetch it waits for.
 extension FetchSchedule {
-    mutating func addReader(_ start: Int64, to end: Int64?, demand: Demand = .playing) -> ReaderID {
+    mutating func addReader(
+        _ start: Int64, to end: Int64?, demand: Demand = .playing, rangeFallback: RangeFallback = .wait
+    ) -> ReaderID {
         let id = ReaderID(number: makeNumber())
         readers[id] = Reader(
-            start: start, end: end, demand: demand, consumed: start, delivered: start, stored: stored)
+            start: start, end: end, demand: demand, rangeFallback: rangeFallback, consumed: start, delivered: start,
+            stored: stored)
         return id
     }
 
@@ -31,6 +34,7 @@ extension FetchSchedule {
         let prefix = stored.storedPrefix(from: position)
         if !prefix.isEmpty { return (piece(id, prefix: prefix, end: reader.end), resumable()) }
         if let freeze { return (.fail(freeze.error(at: position)), []) }
+        if reader.rangeFallback == .fail, rangesSupported == false { return (.fail(.rangesUnsupported), resumable()) }
         if isStoreClosed { return (.direct(from: position, to: endOfHole(at: position, for: reader)), []) }
         let effects = wait(id, at: position, joinDistance: joinDistance)
         return (.wait, effects + resumable())
@@ -159,4 +163,10 @@ extension FetchSchedule {
 
     /// The reader was given less than it was promised: it goes on at `position`.
     mutating func rewind(_ id: ReaderID, to position: Int64) { readers[id]?.delivered = position }
+}
+
+extension RepriseError {
+    fileprivate static var rangesUnsupported: RepriseError {
+        RepriseError(.rangesUnsupported, "The origin sends the whole file in place of a part of it.")
+    }
 }

@@ -12,6 +12,7 @@ extension FetchSchedule {
         let end: Int64?
         /// What the reader wants the bytes for.
         let demand: Demand
+        let rangeFallback: RangeFallback
         /// Everything before this offset is consumed: the caller came back for more.
         var consumed: Int64
         /// Everything before this offset is delivered.

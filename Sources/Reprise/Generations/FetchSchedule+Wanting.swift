@@ -13,9 +13,11 @@ extension FetchSchedule {
     }
 
     func interest(of reader: Reader, in fetch: Fetch, id: FetchID) -> FetchInterest {
-        FetchInterest(
+        let interest = FetchInterest(
             of: reader, in: fetch, isAwaited: reader.waitingOn == id, reach: reach(for: reader, isFull: fetch.isFull),
             stored: stored)
+        let isKept = reader.rangeFallback == .keep && rangesSupported == false && fetch.hasResponse
+        return isKept ? max(interest, .later) : interest
     }
 
     /// How far fetches run ahead of `reader` beyond its usual lead; less if one `isFull`.

@@ -175,7 +175,8 @@ struct GenerationState: Sendable {
     }
 
     private mutating func addReader(_ extent: ReadExtent, for request: OriginRequest) -> ReaderID {
-        let id = schedule.addReader(extent.start, to: extent.end, demand: request.demand)
+        let id = schedule.addReader(
+            extent.start, to: extent.end, demand: request.demand, rangeFallback: request.rangeFallback)
         requests[id] = request
         return id
     }

@@ -308,6 +308,10 @@ final class LiveGeneration: Sendable {
         }
     }
 
+    /// The response to the request of a fetch is the whole in place of a range: see
+    /// ``FetchSchedule/takeWhole(_:to:)``.
+    func takeWhole(_ id: FetchID, to end: Int64?) -> Bool { state.withLock { $0.schedule.takeWhole(id, to: end) } }
+
     /// The request of a fetch was refused because the representation ends before it; false if that cannot be.
     func learnEnd(_ length: Int64?, from id: FetchID) -> Bool {
         state.withLock { $0.schedule.learnEnd(length, from: id) }

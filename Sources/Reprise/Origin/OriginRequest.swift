@@ -39,6 +39,8 @@ public struct OriginRequest: Sendable {
     var isForKey = false
     /// Set for media of a download, which a ``BackgroundOrigin`` may transfer in the background.
     package var errand: BackgroundErrand?
+    /// What its reader does where the origin ignores ranges.
+    var rangeFallback = RangeFallback.wait
     /// Answers instead of the cache's origin, for a file that is imported.
     var source: FileOrigin?
     /// How long failures before the first byte are retried; `nil` for as long as ``RetryPolicy`` says.

@@ -69,7 +69,8 @@ struct PreloadRun: Sendable {
     private func openFirst(isValidating: Bool) async throws -> MediaRead? {
         var information: ContentInformation?
         do {
-            let read = try await stream.first.validating(isValidating).open(firstCount.map { .bounded(0..<$0) })
+            let first = stream.first.validating(isValidating).withoutRanges(.keep)
+            let read = try await first.open(firstCount.map { .bounded(0..<$0) })
             guard read.isOfEmptyFile else { return read }
             read.cancel()
             information = read.information
@@ -203,7 +204,7 @@ struct PreloadRun: Sendable {
         case .whole: return try await store(nil, of: file)
         case .range(let range): return try await store(.bounded(range), of: file)
         case .seconds(let seconds):
-            let read = try await file.open(.bounded(0..<Self.firstBytes))
+            let read = try await file.withoutRanges(.keep).open(.bounded(0..<Self.firstBytes))
             defer { read.cancel() }
             return try await store(seconds: seconds, of: file, from: read)
         }
@@ -232,9 +233,13 @@ struct PreloadRun: Sendable {
             engine.reporter.tell(.preloadEstimated(file.key, reason: start.basis.reason(in: start.format)))
         }
         for span in start.ranges { try await store(.bounded(span), of: file) }
-        // Many players look there for the duration, or for tags.
-        if let tail = start.tail, !tail.isEmpty { try await store(.bounded(tail), of: file) }
-        return ByteRangeSet(Array(start.ranges) + [start.tail].compactMap { $0 }.filter { !$0.isEmpty })
+        guard let tail = start.tail, !tail.isEmpty, !file.comesInOrder else { return start.ranges }
+        do {
+            // Many players look there for the duration, or for tags.
+            return start.ranges.union(try await store(.bounded(tail), of: file.withoutRanges(.fail)))
+        } catch let error as RepriseError where error.code == .rangesUnsupported {
+            return start.ranges
+        }
     }
 }
 

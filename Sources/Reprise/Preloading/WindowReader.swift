@@ -4,6 +4,7 @@ import MediaTiming
 /// Brings a ``MediaTimer`` the bytes that it must see, from one read as long as they follow one another.
 struct WindowReader {
     private let file: FileDownload
+    private let first: MediaRead
     /// `nil` behind the end of the file.
     private var read: MediaRead?
     private let generation: String
@@ -19,11 +20,11 @@ struct WindowReader {
 
     private init(_ file: FileDownload, first: MediaRead, arrived: @escaping @Sendable (Int) -> Void) {
         self.arrived = arrived
-        (self.file, read, position) = (file, first, first.start)
+        (self.file, self.first, read, position) = (file, first, first, first.start)
         generation = first.information.generation
     }
 
-    /// The bytes that the first seconds of `file` need; `first` is a read of its first bytes.
+    /// The bytes that the first seconds of `file` need; `first` is a read of its first bytes, which the caller cancels.
     ///
     /// Throws ``RepriseError`` with code `validatorChanged` if the representation changes on the way.
     static func start(
@@ -32,12 +33,31 @@ struct WindowReader {
         var timer = MediaTimer(
             first: .seconds(min(seconds, mostSeconds)), completeLength: first.information.completeLength)
         var reader = WindowReader(file, first: first, arrived: arrived)
-        defer { reader.read?.cancel() }
+        defer { reader.close() }
         while true {
+            if file.comesInOrder { timer.comesInOrder = true }
             switch timer.next() {
             case .done(let start): return start
+            case .needs(let need) where need.isOptional:
+                if let bytes = try await reader.optionalBytes(of: need.window) {
+                    timer.receive(bytes, at: need.window.lowerBound)
+                } else {
+                    timer.comesInOrder = true
+                }
             case .needs(let need): timer.receive(try await reader.bytes(of: need), at: need.window.lowerBound)
             }
+        }
+    }
+
+    /// As ``bytes(of:)``; `nil` if the origin turns out to ignore ranges.
+    private func optionalBytes(of window: Range<Int64>) async throws -> [UInt8]? {
+        let file = file.withoutRanges(.fail)
+        do {
+            guard let read = try await open(window, of: file) else { return [] }
+            defer { read.cancel() }
+            return try await file.bytes(of: read, upTo: Int64(window.count), arrived: arrived)
+        } catch let error as RepriseError where error.code == .rangesUnsupported {
+            return nil
         }
     }
 
@@ -47,7 +67,9 @@ struct WindowReader {
         let end = position + Int64(rest.count)
         let isAhead = window.lowerBound >= position && window.lowerBound <= end + Self.longestSkip
         if !isAhead || window.upperBound > read?.end ?? .max {
-            try await open(window.lowerBound..<need.extent.upperBound)
+            close()
+            (rest, position) = ([], window.lowerBound)
+            read = try await open(window.lowerBound..<need.extent.upperBound, of: file)
         }
         while let read, position + Int64(rest.count) < window.upperBound,
             let more = try await file.nextBytes(of: read)
@@ -67,18 +89,24 @@ struct WindowReader {
         position += count
     }
 
-    /// Goes on with another read, if the file has bytes there.
-    private mutating func open(_ range: Range<Int64>) async throws {
-        read?.cancel()
-        (read, rest, position) = (nil, [], range.lowerBound)
-        do {
-            read = try await file.open(.bounded(range))
-        } catch let error as RepriseError where error.code == .rangeNotSatisfiable {
-            return
+    /// A read of `range`; `nil` behind the end of the file.
+    private func open(_ range: Range<Int64>, of file: FileDownload) async throws -> MediaRead? {
+        let read: MediaRead
+        do { read = try await file.open(.bounded(range)) } catch let error as RepriseError
+            where error.code == .rangeNotSatisfiable
+        {
+            return nil
         }
-        guard read?.information.generation == generation else {
+        guard read.information.generation == generation else {
             throw RepriseError(.validatorChanged, "\(file.request.url.redacted) changed while it was preloaded.")
         }
+        return read
+    }
+
+    /// Ends the present read, unless it is the caller's.
+    private mutating func close() {
+        if read !== first { read?.cancel() }
+        read = nil
     }
 }
 

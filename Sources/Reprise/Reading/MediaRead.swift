@@ -249,7 +249,7 @@ public final class MediaRead: AsyncSequence, Sendable {
     private func advance() async throws -> MediaPiece? {
         do {
             if let piece = try await step() { return piece }
-            end(because: nil)
+            if request.rangeFallback != .keep { end(because: nil) }
         } catch {
             end(because: error)
         }

@@ -12,7 +12,7 @@ import Testing
         isAwaited: Bool = false, reach: FetchInterest.Reach = .init(), stored: ByteRangeSet? = nil
     ) -> FetchInterest {
         let reader = FetchSchedule.Reader(
-            start: start, end: end, demand: .playing, consumed: consumed, delivered: consumed,
+            start: start, end: end, demand: .playing, rangeFallback: .wait, consumed: consumed, delivered: consumed,
             stored: ByteRangeSet())
         let fetch = FetchSchedule.Fetch(start: 0, cursor: cursor, limit: nil, owner: nil)
         return FetchInterest(

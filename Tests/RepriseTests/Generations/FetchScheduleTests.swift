@@ -436,4 +436,82 @@ import Testing
         _ = machine.advance(fetch, by: 1000)
         #expect(machine.removeReader(reader) == [.linger(fetch)])
     }
+
+    // MARK: - Origins that ignore ranges
+
+    /// A machine with a fetch of the whole whose reader keeps it, has its first 1000 bytes, and is at its end.
+    private func keptWhole() throws -> (FetchSchedule, FetchSchedule.ReaderID, FetchSchedule.FetchID) {
+        var machine = FetchSchedule(completeLength: Self.large, rangesSupported: false)
+        let reader = machine.addReader(0, to: 1000, demand: .preload, rangeFallback: .keep)
+        let fetch = machine.adoptFetch(start: 0, limit: Self.large, owner: reader)
+        _ = machine.advance(fetch, by: 1000)
+        #expect(next(&machine, reader).0 == "0..<1000 origin")
+        #expect(next(&machine, reader).0 == "end")
+        return (machine, reader, fetch)
+    }
+
+    @Test("the only response of an origin without ranges is kept, paused, until its reader leaves (RFC 9110 §14.2)")
+    func theWholeIsKept() throws {
+        var (machine, reader, fetch) = try keptWhole()
+        #expect(machine.verdict(fetch) == (.pause, []))
+        #expect(machine.fetches[fetch]?.demand == .preload)
+        let second = machine.addReader(500_000, to: 500_100, demand: .preload)
+        #expect(next(&machine, second, joinDistance: 0) == ("wait", [.resume(fetch)]), "it is joined at any distance")
+        #expect(machine.advance(fetch, by: 499_050).0 == .go)
+        #expect(machine.removeReader(second).isEmpty)
+        #expect(machine.verdict(fetch) == (.pause, []))
+        #expect(machine.removeReader(reader) == [.linger(fetch)])
+    }
+
+    @Test func aResponseThatRangesCanReplaceIsNotKept() throws {
+        var (machine, _, fetch) = try keptWhole()
+        machine.learn(completeLength: nil, rangesSupported: true)
+        #expect(machine.verdict(fetch) == (.pause, [.linger(fetch)]))
+    }
+
+    @Test func aReaderOfARangeAloneFailsWhereThereAreNoRanges() throws {
+        var machine = Self.machine(Self.large)
+        let reader = machine.addReader(Self.large - 100, to: Self.large, rangeFallback: .fail)
+        let (fetch, range) = try startOf(next(&machine, reader).1)
+        #expect(range == Self.large - 100..<Self.large)
+        machine.responseArrived(fetch)
+        machine.learn(completeLength: nil, rangesSupported: false)
+        let isTaken = machine.takeWhole(fetch, to: Self.large)
+        #expect(!isTaken)
+        #expect(machine.end(fetch, reachedEnd: false, failure: nil) == [.wake(reader)])
+        #expect(next(&machine, reader).0 == "fail rangesUnsupported")
+        // Stored bytes are given all the same.
+        let second = machine.addReader(0, to: 1000, rangeFallback: .fail)
+        machine.stored.insert(0..<1000)
+        machine.markVerified(0..<1000)
+        #expect(next(&machine, second).0 == "0..<1000 joined")
+    }
+
+    @Test func aWholeInPlaceOfARangeIsTakenWhereOneKeepsIt() throws {
+        var machine = Self.machine(Self.large, stored: [0..<1000])
+        let first = machine.addReader(0, to: 1000, demand: .preload, rangeFallback: .keep)
+        let second = machine.addReader(2000, to: 3000, demand: .preload)
+        let (fetch, range) = try startOf(next(&machine, second).1)
+        #expect(range == 2000..<3000)
+        machine.responseArrived(fetch)
+        machine.learn(completeLength: nil, rangesSupported: false)
+        let isTaken = machine.takeWhole(fetch, to: Self.large)
+        #expect(isTaken)
+        #expect(machine.writable(0..<3000, for: fetch).holes == [1000..<3000])
+        #expect(machine.advance(fetch, by: 3000).0 == .pause, "it brings what follows, too")
+        #expect(next(&machine, second).0 == "2000..<3000 origin")
+        #expect(machine.removeReader(second).isEmpty)
+        #expect(machine.removeReader(first) == [.linger(fetch)])
+    }
+
+    @Test func aWholeInPlaceOfARangeEndsWithTheRangeWhereNobodyKeepsIt() throws {
+        var machine = Self.machine(Self.large)
+        let reader = machine.addReader(2000, to: 3000)
+        let (fetch, _) = try startOf(next(&machine, reader).1)
+        machine.learn(completeLength: nil, rangesSupported: false)
+        let isTaken = machine.takeWhole(fetch, to: Self.large)
+        #expect(isTaken)
+        #expect(machine.writable(0..<3000, for: fetch).holes == [2000..<3000])
+        #expect(machine.advance(fetch, by: 1000).0 == .finished)
+    }
 }

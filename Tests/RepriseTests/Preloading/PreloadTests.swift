@@ -209,4 +209,112 @@ import Testing
             }
         }
     }
+
+    // MARK: - Origins that ignore ranges
+
+    /// Frames of 417 bytes, 38 in a second (MPEG-1 Layer III, 128 kbit/s, 44.1 kHz).
+    private static let song = [UInt8](
+        repeatElement([0xFF, 0xFB, 0x90, 0x64] + [UInt8](repeating: 0, count: 413), count: 10_000).joined())
+
+    /// A Matroska file of 4 MB, a cluster of 10 kB each second, whose cues stand at its end (RFC 9559 §5.1).
+    private static let film: [UInt8] = {
+        func number(_ value: Int, _ count: Int) -> [UInt8] {
+            (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        func element(_ id: [UInt8], _ content: [UInt8]...) -> [UInt8] {
+            let content = content.flatMap { $0 }
+            return id + number(1 << 56 | content.count, 8) + content
+        }
+        let tracks = element([0x16, 0x54, 0xAE, 0x6B], element([0xAE], element([0xD7], [1]), element([0x83], [1])))
+        let clusters = (0..<400).flatMap { second in
+            let block = element([0xA3], [0x81, 0, 0, 0], [UInt8](repeating: 7, count: 10_000))
+            return element([0x1F, 0x43, 0xB6, 0x75], element([0xE7], number(second * 1000, 4)), block)
+        }
+        func seek(_ position: Int) -> [UInt8] {
+            let id = element([0x53, 0xAB], [0x1C, 0x53, 0xBB, 0x6B])
+            let place = element([0x53, 0xAC], number(position, 8))
+            return element([0x11, 0x4D, 0x9B, 0x74], element([0x4D, 0xBB], id, place))
+        }
+        let head = seek(seek(0).count + tracks.count + clusters.count) + tracks
+        let cues = element([0x1C, 0x53, 0xBB, 0x6B], element([0xBB], element([0xB3], [0])))
+        return element([0x1A, 0x45, 0xDF, 0xA3], element([0x42, 0x82], Array("webm".utf8)))
+            + element([0x18, 0x53, 0x80, 0x67], head, clusters, cues)
+    }()
+
+    private static func publish(
+        _ content: [UInt8], _ bench: Bench, etag: String? = "\"1\"", ignoringRanges: Bool = true
+    ) {
+        bench.origin.set(
+            TestOrigin.Resource(
+                .bytes(content), mediaType: "application/octet-stream", etag: etag,
+                personality: .init { $0.ignoresRange = ignoringRanges }), at: "/file")
+    }
+
+    /// No response outlives its last reader.
+    private static func withoutLinger(_ configuration: inout MediaCache.Configuration) { configuration.linger = .zero }
+
+    @Test(
+        "one response brings the beginning, and no more than that, where the origin ignores ranges (RFC 9110 §14.2)",
+        arguments: [song, film], [nil, "\"1\""])
+    func withoutRanges(content: [UInt8], etag: String?) async throws {
+        try await Bench.run(sendBufferSize: 64 << 10, configure: Self.withoutLinger) { bench async throws in
+            Self.publish(content, bench, etag: etag)
+            let file = try bench.cache.resource(for: bench.origin.url("/file"))
+            try await file.preload(.seconds(30))
+            let needed: Int64 = content == Self.song ? 480_000 : 300_000
+            let stored = await file.storedProgress().ranges
+            #expect(stored.contains(0..<needed) && stored.byteCount < 2_000_000, "\(stored)")
+            #expect(bench.origin.snapshot.requestCount == 1)
+        }
+    }
+
+    @Test("an origin that ignores ranges from now on is asked at most once for what can be left out")
+    func rangesNoMore() async throws {
+        for content in [Self.song, Self.film] {
+            try await Bench.run(sendBufferSize: 64 << 10, configure: Self.withoutLinger) { bench async throws in
+                Self.publish(content, bench, ignoringRanges: false)
+                let file = try bench.cache.resource(for: bench.origin.url("/file"))
+                try await file.preload(.bytes(64 << 10))
+                Self.publish(content, bench)
+                bench.origin.resetCounters()
+                try await file.preload(.seconds(30))
+                let needed: Int64 = content == Self.song ? 480_000 : 300_000
+                let stored = await file.storedProgress().ranges
+                #expect(stored.contains(0..<needed) && stored.byteCount < 2_000_000, "\(stored)")
+                #expect(bench.origin.snapshot.requestCount <= 2)
+            }
+        }
+    }
+
+    @Test("what is needed from the end of a file is waited for in one response")
+    func neededFromTheEnd() async throws {
+        try await Bench.run(configure: Self.withoutLinger) { bench async throws in
+            func box(_ type: String, _ content: [UInt8]) -> [UInt8] {
+                (0..<4).reversed().map { UInt8(truncatingIfNeeded: (content.count + 8) >> (8 * $0)) } + Array(type.utf8)
+                    + content
+            }
+            let content =
+                box("ftyp", Array("isom".utf8) + [0, 0, 2, 0]) + box("mdat", [UInt8](repeating: 0, count: 3 << 20))
+                + box("moov", [UInt8](repeating: 0, count: 5_000))
+            Self.publish(content, bench)
+            let file = try bench.cache.resource(for: bench.origin.url("/file"))
+            try await file.preload(.seconds(3))
+            let stored = await file.storedProgress().ranges
+            #expect(stored == ByteRangeSet(0..<Int64(content.count)))
+            #expect(bench.origin.snapshot.requestCount == 1)
+        }
+    }
+
+    @Test("the end of a file belongs to its beginning where ranges work")
+    func withRanges() async throws {
+        for content in [Self.song, Self.film] {
+            try await Bench.run { bench async throws in
+                Self.publish(content, bench, ignoringRanges: false)
+                let file = try bench.cache.resource(for: bench.origin.url("/file"))
+                try await file.preload(.seconds(30))
+                let (stored, length) = (await file.storedProgress().ranges, Int64(content.count))
+                #expect(stored.contains(length - 20..<length) && stored.byteCount < 1_000_000, "\(stored)")
+            }
+        }
+    }
 }
