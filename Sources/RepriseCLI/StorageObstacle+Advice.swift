@@ -32,7 +32,7 @@ extension StorageObstacle {
         case .outgrown(_, let limit): stored > limit / 10 * 9 ? false : await resource.isKeptBesideOthers()
         case .tag(let tag, let kept, let missing, let limit):
             kept - min(await resource.keptBytesOfOthers(taggedAs: tag) ?? kept, kept) + missing <= limit
-        case .disk, .fullDisk, .store: true
+        case .disk, .fullDisk, .promised, .store: true
         }
     }
 
@@ -65,6 +65,9 @@ extension StorageObstacle {
         case .disk(let length, let free, let floor):
             "it has \(ByteCount(length)); " + Self.advice(free: free, floor: floor)
         case .fullDisk(let free, let floor): Self.advice(free: free, floor: floor)
+        case .promised(let others):
+            "other downloads that are under way need \(ByteCount(others)) more, which leave no room for it. It goes on when "
+                + "some of them have ended, or with more room."
         case .tag(let tag, let kept, let missing, let limit):
             "titles tagged \(tag.printable) may occupy \(ByteCount(limit)); pinned ones, downloads and kept beginnings occupy "
                 + "\(ByteCount(kept))" + (missing > 0 ? ", and \(ByteCount(missing)) more are needed" : "")

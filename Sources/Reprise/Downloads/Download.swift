@@ -26,8 +26,8 @@ public struct Download: Sendable, Identifiable {
         case network
         /// The origin wants to know who asks (401, 403, 407). Goes on when it is added with other fields, or resumed.
         case authorization
-        /// Room under the limit, or on the disk; tried again like ``network``, and when the limit changes or entries
-        /// are removed.
+        /// Room under the limit, or on the disk, beside what is kept and what is on its way for other downloads; tried
+        /// again like ``network``, when another download has ended, and when the limit changes or entries are removed.
         case space
         /// The hours in which downloads may run (``Downloads/window``); goes on by itself when they begin, and not
         /// sooner.

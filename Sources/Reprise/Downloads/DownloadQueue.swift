@@ -108,10 +108,22 @@ struct DownloadQueue: Sendable {
     }
 
     /// Adds the downloads of an earlier process before those that were added since.
-    mutating func restore(_ recorded: [Item]) -> [Effect] {
+    ///
+    /// With `yieldingRoom`, those that had no room last wait until the others have begun: of these a part may be on its
+    /// way, and all of it would be in vain if another one took their room.
+    mutating func restore(_ recorded: [Item], yieldingRoom: Bool = false) -> [Effect] {
         let known = Set(items.map(\.key))
-        items = recorded.filter { !known.contains($0.key) } + items
-        return launch()
+        var recorded = recorded.filter { !known.contains($0.key) }
+        var effects: [Effect] = []
+        if yieldingRoom, recorded.contains(where: { $0.isQueued && $0.lastError?.code != .storageFull }) {
+            for index in recorded.indices where recorded[index].isQueued {
+                guard let error = recorded[index].lastError, error.code == .storageFull else { continue }
+                (recorded[index].phase, recorded[index].waits) = (.waiting(.space, error), 1)
+                effects.append(.retry(recorded[index].key, waits: 1, after: Self.firstRetry))
+            }
+        }
+        items = recorded + items
+        return effects + launch()
     }
 
     /// Whether there is such a download, and it is not done.
@@ -185,6 +197,7 @@ struct DownloadQueue: Sendable {
     /// A task has ended.
     mutating func end(_ run: Run, of key: CacheKey, with ending: Ending) -> [Effect] {
         runs.remove(run)
+        if !ending.wasForOthers { retryForPromisedRoom() }
         guard let index = index(of: key), case .running(run) = items[index].phase else { return launch() }
         if items[index].isOutdated { return enqueue(index) }
         switch ending {
@@ -205,6 +218,13 @@ struct DownloadQueue: Sendable {
             return [.retry(key, waits: waits, after: Self.pause(beforeRetry: waits))] + launch()
         }
         return launch()
+    }
+
+    /// One that was under way has ended, and the room that it did not use is there for those that waited for it.
+    private mutating func retryForPromisedRoom() {
+        for index in items.indices {
+            if case .waiting(.space, let error) = items[index].phase, error.isForOthers { items[index].phase = .queued }
+        }
     }
 
     private static func pause(beforeRetry number: Int) -> Duration {
@@ -307,7 +327,19 @@ struct DownloadQueue: Sendable {
     }
 }
 
+extension DownloadQueue.Ending {
+    /// Whether it has ended because others under way need the room, and so has left them none.
+    fileprivate var wasForOthers: Bool { if case .failed(let error) = self { error.isForOthers } else { false } }
+}
+
+extension RepriseError {
+    /// Whether the room that is lacking is for other downloads under way.
+    fileprivate var isForOthers: Bool { if case .promised? = obstacle { true } else { false } }
+}
+
 extension DownloadQueue.Item {
+    fileprivate var isQueued: Bool { if case .queued = phase { true } else { false } }
+
     /// Whether it waits for the hours in which downloads may run.
     var waitsForHours: Bool { if case .waiting(.schedule, _) = phase { true } else { false } }
 

@@ -223,7 +223,8 @@ public final class Downloads: Sendable {
                 var recorded = try store.index.downloads()
                 // Nothing will run that finds out.
                 if isIdle { recorded = await self?.settled(recorded) ?? recorded }
-                self?.apply { $0.restore(recorded) }
+                let hasTransfers = self?.transfers != nil
+                self?.apply { $0.restore(recorded, yieldingRoom: hasTransfers) }
                 if !isIdle, let self { transfers?.keep(state.withLock { $0.queue.items }) }
                 await self?.recordHours()
             } catch {

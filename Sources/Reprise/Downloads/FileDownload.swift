@@ -74,13 +74,17 @@ struct FileDownload: Sendable {
         returningUpTo limit: (ContentInformation) -> Int64?, began: (Int64) -> Void, arrived: (Int) -> Void
     ) async throws -> Fetched {
         let resource = try engine.resource(key)
+        let promise = engine.promisedRoom.begin()
+        defer { engine.promisedRoom.end(promise) }
         let count = try await missing(of: resource)
         try await checkTag(adding: count)
+        try await take(promise, length: try await resource.stored(for: request)?.information.completeLength)
         let read = try await open(nil, storesOnlyWhole: true)
         defer { read.cancel() }
         if read.isOfEmptyFile { return Fetched(information: read.information, bytes: []) }
         began(read.storedBefore)
         try await checkTag(adding: try await missing(of: read))
+        try await take(promise, length: read.information.completeLength)
         var isFetched = false
         let bytes = try await bytes(of: read, upTo: limit(read.information)) { count in
             isFetched = true
@@ -295,7 +299,7 @@ struct FileDownload: Sendable {
     }
 
     /// Whether the bytes stay until they are removed, and so count among those that are never evicted.
-    private var isKept: Bool { request.demand == .download }
+    var isKept: Bool { request.demand == .download }
 
     /// Whether reading it counts as a use, whatever comes of it.
     private var isUse: Bool { request.demand != .download }
@@ -321,7 +325,7 @@ struct FileDownload: Sendable {
         return error
     }
 
-    private func prevented(by obstacle: StorageObstacle, length: Int64?) -> RepriseError {
+    func prevented(by obstacle: StorageObstacle, length: Int64?) -> RepriseError {
         var code = RepriseError.Code.storageFull
         if case .store = obstacle, engine.store?.breaker.isFull != true { code = .storageUnavailable }
         // Of a stream, and of a beginning, the length of the file says nothing.

@@ -18,6 +18,8 @@ final class Engine: Sendable {
     let precedence: Precedence
     /// How fast downloads may be.
     let pace: DownloadPace
+    /// What downloads under way still need.
+    let promisedRoom = PromisedRoom()
     /// `nil` if no program is asked.
     let authorizer: Authorizer?
     /// The hosts that give each request another file.

@@ -24,6 +24,8 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
     case disk(length: Int64, free: Int64, floor: Int64)
     /// The disk has `free` bytes left, `floor` of which stay free: no room for more of anything.
     case fullDisk(free: Int64, floor: Int64)
+    /// Other downloads that are under way are to get `others` bytes more, which leave no room for it.
+    case promised(others: Int64)
     /// Pinned titles, downloads and kept beginnings with a tag occupy `kept` bytes, and with `missing` more they would
     /// exceed the limit of the tag.
     case tag(String, kept: Int64, missing: Int64, limit: Int64)
@@ -64,6 +66,9 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
         case .fullDisk(let free, let floor):
             "The disk is almost full: \(free) bytes are free, and \(floor) must stay free (minimumFree, and what the "
                 + "index needs). Eviction would not help enough."
+        case .promised(let others):
+            "Other downloads that are under way need \(others) bytes more, which leave no room for it: it goes on when "
+                + "some of them have ended, or with more room."
         case .tag(let tag, let kept, let missing, let limit):
             "Pinned titles, downloads and kept beginnings tagged \"\(tag)\" occupy \(kept) of the limit of \(limit) bytes "
                 + "for this tag" + (missing > 0 ? ", and \(missing) more are needed" : "")
@@ -76,7 +81,7 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
     package var isOfItsSize: Bool {
         switch self {
         case .largerThanLimit, .largerThanEntryLimit, .largerThanDisk, .outgrownEntryLimit: true
-        case .forbidden, .coded, .offline, .outgrown, .keptEntries, .disk, .fullDisk, .tag, .store: false
+        case .forbidden, .coded, .offline, .outgrown, .keptEntries, .disk, .fullDisk, .promised, .tag, .store: false
         }
     }
 
@@ -95,8 +100,11 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
 extension Store {
     /// Why a representation of `length` bytes cannot be stored as a whole, as far as that is known in advance.
     ///
-    /// `stored` bytes of it are stored already, and `isKept` says whether they are protected from eviction.
-    func obstacle(toStoring length: Int64?, stored: Int64 = 0, isKept: Bool = false) -> StorageObstacle? {
+    /// `stored` bytes of it are stored already, and `isKept` says whether they are protected from eviction; `promised`
+    /// bytes of the room are for others.
+    func obstacle(
+        toStoring length: Int64?, stored: Int64 = 0, isKept: Bool = false, promised: Int64 = 0
+    ) -> StorageObstacle? {
         if let reason = breaker.reason ?? lossReason { return .store(reason: reason) }
         guard let length else { return nil }
         if length > entryLimit { return .largerThanEntryLimit(length: length, limit: entryLimit) }
@@ -107,9 +115,9 @@ extension Store {
         }
         let kept = (try? index.retainedUsage())?.allocated ?? 0
         let others = max(0, kept - (isKept ? stored : 0))
-        if length > limit - others { return .keptEntries(length: length, kept: others, limit: limit) }
+        if length > limit - others - promised { return .keptEntries(length: length, kept: others, limit: limit) }
         // Of a complete file nothing is missing, however full the disk is.
-        if length > stored, let (missing, free, floor) = quota.diskShortage(length - stored),
+        if length > stored, let (missing, free, floor) = quota.diskShortage(length - stored + promised),
             missing > quota.usage.allocated - others - stored
         {
             return .disk(length: length, free: free, floor: floor)

@@ -54,6 +54,69 @@ import Testing
 
     private static let unreachable = RepriseError(.originUnreachable, "No answer.")
 
+    private static func full(_ obstacle: StorageObstacle) -> RepriseError {
+        var error = RepriseError(.storageFull, obstacle.description)
+        error.obstacle = obstacle
+        return error
+    }
+
+    @Test("one that waits for the room of others under way goes on when one of them has ended, however")
+    func roomOfOthersIsWaitedFor() throws {
+        let promised = Self.full(.promised(others: 100))
+        let disk = Self.full(.fullDisk(free: 1, floor: 2))
+        for ending in [DownloadQueue.Ending.done, .canceled, .failed(disk), .failed(Self.unreachable)] {
+            var queue = try Self.queue(4, width: 4)
+            _ = queue.end(try Self.run(2, of: queue), of: Self.key(2), with: .failed(disk))
+            _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), with: .failed(promised))
+            #expect(Self.letters(queue) == "rwwr")
+            // Of one that had no room itself there is none for others.
+            _ = queue.end(try Self.run(3, of: queue), of: Self.key(3), with: .failed(promised))
+            #expect(Self.letters(queue) == "rwww")
+            _ = queue.pause(Self.key(3))
+            _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: ending)
+            #expect(Self.letters(queue).dropFirst() == "rwp")
+        }
+    }
+
+    @Test("one that is removed while it runs leaves its room to others when its task has ended")
+    func roomOfARemovedOneIsWaitedFor() throws {
+        var queue = try Self.queue(2)
+        let run = try Self.run(0, of: queue)
+        _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), with: .failed(Self.full(.promised(others: 100))))
+        _ = queue.remove(Self.key(0))
+        #expect(Self.letters(queue) == "w")
+        _ = queue.end(run, of: Self.key(0), with: .canceled)
+        #expect(Self.letters(queue) == "r")
+    }
+
+    @Test("downloads of an earlier process that had no room begin after those of which something may be on its way")
+    func thoseWithoutRoomBeginLast() throws {
+        func items(_ errors: [RepriseError?]) throws -> [DownloadQueue.Item] {
+            try errors.enumerated().map { number, error in
+                var item = DownloadQueue.Item(key: Self.key(number), request: try Self.request(number))
+                item.lastError = error
+                return item
+            }
+        }
+        let full = RepriseError(.storageFull, "No room.")
+        var queue = DownloadQueue(width: 8)
+        let effects = queue.restore(try items([full, nil, full, Self.unreachable]), yieldingRoom: true)
+        #expect(Self.letters(queue) == "wrwr")
+        let retries = effects.compactMap { effect -> CacheKey? in
+            if case .retry(let key, waits: 1, after: .seconds(5)) = effect { key } else { nil }
+        }
+        #expect(retries == [Self.key(0), Self.key(2)])
+        for key in retries { _ = queue.retry(key, after: 1) }
+        #expect(Self.letters(queue) == "rrrr")
+        // Nothing is on its way.
+        var alone = DownloadQueue(width: 8)
+        _ = alone.restore(try items([full, full]), yieldingRoom: true)
+        #expect(Self.letters(alone) == "rr")
+        var inFront = DownloadQueue(width: 8)
+        _ = inFront.restore(try items([full, nil]))
+        #expect(Self.letters(inFront) == "rr")
+    }
+
     @Test func asManyRunAsMay() throws {
         var queue = try Self.queue(4)
         #expect(Self.letters(queue) == "rrqq")

@@ -350,6 +350,82 @@ struct BackgroundDownloadTests {
         }
     }
 
+    private static let films = (0..<6).map { "/film\($0)" }
+    private static let filmLength: Int64 = 1_000_000
+
+    /// Downloads six films at once of which three fit; what runs then holds still.
+    private func downloadMoreThanFits(in app: AppRun, _ cache: MediaCache) async throws {
+        app.service.hold()
+        for (number, path) in Self.films.enumerated() {
+            app.publish(path, length: Self.filmLength, seed: UInt64(number))
+        }
+        for path in Self.films { try await app.download(path, in: cache) }
+        await eventually { await states(in: cache).waiting == 3 && app.service.count >= 3 }
+    }
+
+    private func states(in cache: MediaCache) async -> (waiting: Int, done: Int) {
+        let states = await cache.downloads.list().map(\.state)
+        return (
+            states.count { if case .waiting(.space, _) = $0 { true } else { false } },
+            states.count { if case .done = $0 { true } else { false } }
+        )
+    }
+
+    @Test("downloads that do not fit beside those under way wait for room, and are not transferred in vain")
+    func whatDoesNotFitTogetherIsNotBegun() async throws {
+        try await AppRun.run(configure: { $0.limit = 3_500_000 }) { app in
+            try await app.launch { cache in
+                try await downloadMoreThanFits(in: app, cache)
+                #expect(app.service.count == 3)
+                let errors = await cache.downloads.list().compactMap(\.state.error)
+                #expect(errors.map(\.code) == [.storageFull, .storageFull, .storageFull])
+                #expect(errors.first?.message.contains("downloads that are under way") == true)
+            }
+            // Those under way keep their room in the next launch.
+            try await app.launch { cache in
+                await eventually { await states(in: cache).waiting == 3 }
+                app.service.release()
+                await eventually { await states(in: cache) == (3, 3) }
+                #expect(app.service.requests.count == 3)
+                try await cache.setLimit(10_000_000)
+                await expectDone(cache, of: app)
+                for (number, path) in Self.films.enumerated() {
+                    try await expectWhole(path, in: cache, of: app, length: Self.filmLength, seed: UInt64(number))
+                }
+            }
+            for path in Self.films { await expectOnce(path, of: app, length: Self.filmLength) }
+        }
+    }
+
+    @Test("one that waits for room begins when another one is paused")
+    func theRoomOfAPausedDownloadIsUsed() async throws {
+        try await AppRun.run(configure: { $0.limit = 3_500_000 }) { app in
+            try await app.launch { cache in
+                try await downloadMoreThanFits(in: app, cache)
+                let running = try #require(
+                    await cache.downloads.list().first { if case .running = $0.state { true } else { false } })
+                try await cache.downloads.pause(running.key)
+                await eventually { await states(in: cache).waiting == 2 && app.service.requests.count >= 4 }
+                #expect(app.service.count == 3)
+            }
+        }
+    }
+
+    @Test("the limit of a tag holds for downloads that begin together")
+    func theLimitOfATagHoldsForAllTogether() async throws {
+        try await AppRun.run { app in
+            try await app.launch { cache in
+                for path in Self.films {
+                    let film = try cache.resource(for: app.origin.url(path))
+                    try await cache.nameTitle(of: film, name: nil, tag: "kids")
+                }
+                try await cache.setLimit(3_500_000, forTag: "kids")
+                try await downloadMoreThanFits(in: app, cache)
+                #expect(app.service.count == 3)
+            }
+        }
+    }
+
     @Test("launches, changes and reads in any order", arguments: 1...12 as ClosedRange<UInt64>)
     func nothingIsMixedWhateverHappens(seed: UInt64) async throws {
         try await AppRun.run(seed: seed, tellsTwice: seed.isMultiple(of: 3), largestTransfer: 300_000) { app in

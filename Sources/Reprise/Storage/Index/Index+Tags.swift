@@ -59,6 +59,14 @@ extension Index {
         }
     }
 
+    /// Whether `count` bytes more may be kept of titles with this tag.
+    func hasRoom(for count: Int64, taggedAs name: String) throws(RepriseError) -> Bool {
+        try read { database in
+            guard let limit = try limit(taggedAs: name, in: database)?.limit else { return true }
+            return try Self.retainedUsage(taggedAs: name, in: database).allocated + count <= limit
+        }
+    }
+
     /// Throws `storageFull` if keeping `count` bytes more of the title of `key` would exceed the limit of its tag.
     func checkRoom(for count: Int64, inTitleOf key: CacheKey) throws(RepriseError) {
         let name = name(of: key)
