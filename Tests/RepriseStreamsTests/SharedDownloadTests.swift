@@ -13,10 +13,14 @@ import Testing
     private static let length: Int64 = 90_000
 
     /// Two lists of the same three segments.
-    private static func run(_ body: (Bench, _ one: MediaResource, _ other: MediaResource) async throws -> Void)
-        async throws
-    {
-        try await Bench.run(configure: { $0.downloadsStreams = true }) { bench async throws in
+    private static func run(
+        atOnce maximumDownloads: Int = 2,
+        _ body: (Bench, _ one: MediaResource, _ other: MediaResource) async throws -> Void
+    ) async throws {
+        try await Bench.run(configure: {
+            $0.downloadsStreams = true
+            $0.maximumDownloads = maximumDownloads
+        }) { bench async throws in
             for name in ["/one.m3u8", "/other.m3u8"] {
                 let lines = segments.map { "#EXTINF:4,\n\($0.dropFirst())" }
                 let text = (["#EXTM3U", "#EXT-X-TARGETDURATION:4"] + lines + ["#EXT-X-ENDLIST", ""])
@@ -57,6 +61,27 @@ import Testing
             try await bench.cache.removeTitle(other.key)
             #expect(try await bench.cache.entries().isEmpty)
             #expect(bench.cache.storedBytes == 0)
+        }
+    }
+
+    @Test("one that begins while the other is removed counts nothing as stored that goes", arguments: 0..<6)
+    func removedBeforeTheTurn(_: Int) async throws {
+        try await Self.run(atOnce: 1) { bench, one, other async throws in
+            bench.origin.hold("/3.ts", at: 50_000)
+            try await bench.cache.downloads.add(one)
+            await bench.origin.waitUntil { counters in counters["/3.ts"].bodyBytesSent >= 50_000 }
+            try await bench.cache.downloads.add(other)
+            async let removed = bench.cache.removeTitle(one.key)
+            bench.origin.release("/3.ts")
+            _ = try await removed
+            let download = try await bench.cache.endedDownload()
+            guard case .done = download.state else { return #expect(Bool(false), "\(download.state)") }
+            for name in Self.segments {
+                let isCached = try await bench.cache.resource(for: bench.origin.url(name)).isCached
+                #expect(isCached, "\(name)")
+            }
+            let titles = try await bench.cache.titles()
+            #expect(titles.map(\.key) == [other.key] && titles.first?.fileCount == 4)
         }
     }
 }

@@ -34,9 +34,7 @@ struct DownloadRun: Sendable {
     /// A stream that is stored as its stored playlists say is not looked up at the origin again. Throws as soon as it
     /// turns out that the bytes cannot be stored.
     func fetch() async throws {
-        if let files = try await storedStream() {
-            // They may have been stored one by one, and belong to nothing that is kept.
-            stream.note(files)
+        if try await claimStoredStream() {
             try await stream.giveUpUnnamed()
             return
         }
@@ -75,7 +73,9 @@ struct DownloadRun: Sendable {
         guard let document = stream.document(fetched, from: stream.request.url) else { return }
         if count == 0 { old.withLock { $0[stream.key] = fetched } }
         if let objection = stream.objection(to: fetched) { throw objection }
-        let loaded = Mutex<[CacheKey: Int64]>([stream.key: Int64(document.bytes.count)])
+        let loaded = Mutex<[CacheKey: LoadedPlaylist]>([
+            stream.key: LoadedPlaylist(file: stream.first, byteCount: Int64(document.bytes.count))
+        ])
         let renewed = Mutex(stream.isRenewed(fetched, since: former) ? [stream.first] : [])
         let files = try await plan(document) { url in
             var count = 0
@@ -86,7 +86,9 @@ struct DownloadRun: Sendable {
             }
             if count == 0 { old.withLock { $0[key] = playlist.fetched } }
             if playlist.isRenewed { renewed.withLock { $0.append(playlist.file) } }
-            loaded.withLock { $0[key] = Int64(playlist.text.bytes.count) }
+            loaded.withLock {
+                $0[key] = LoadedPlaylist(file: playlist.file, byteCount: Int64(playlist.text.bytes.count))
+            }
             return playlist.text
         }
         guard let files else { return }
@@ -96,7 +98,7 @@ struct DownloadRun: Sendable {
         await stream.validate(members, renewed: lists)
         try stream.settle(lists)
         try stream.assignRole(namesPlaylists: loadedPlaylists.count > 1)
-        try await fetch(members, playlists: loadedPlaylists)
+        try await fetch(members, playlists: Array(loadedPlaylists.values))
         // Once more: what another title fetched in the meantime was not stored yet, and belongs to both.
         stream.note(Array(loadedPlaylists.keys) + members.map(\.key))
         try await stream.giveUpUnnamed()
@@ -122,6 +124,16 @@ struct DownloadRun: Sendable {
 
     private func member(_ file: StreamFile) -> FileDownload {
         stream.member(at: file.url, isKey: file.isKey, role: .endedSegment)
+    }
+
+    /// Whether all is stored as ``storedStream()`` says; the files belong to the title then, though they may have been
+    /// stored one by one.
+    private func claimStoredStream() async throws -> Bool {
+        try await engine.claims.take()
+        defer { engine.claims.leave() }
+        guard let files = try await storedStream() else { return false }
+        stream.note(files)
+        return true
     }
 
     /// The keys of all files, if the first one is a playlist and all is stored that it and the other stored playlists
@@ -170,14 +182,29 @@ struct DownloadRun: Sendable {
         return try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.recorded(keys) }.union(live)
     }
 
-    /// Fetches what is missing of `members`, and makes them and the playlists, whose lengths are given, files of the
-    /// title.
-    private func fetch(_ members: [FileDownload], playlists: [CacheKey: Int64]) async throws {
-        stream.note(Array(playlists.keys) + members.map(\.key))
-        var progress = StreamProgress(
-            files: playlists.count + members.count, storedFiles: playlists.count,
-            storedBytes: playlists.values.reduce(0, +))
+    /// A playlist that was read, and has so many bytes.
+    private struct LoadedPlaylist {
+        let file: FileDownload
+        let byteCount: Int64
+    }
+
+    /// Makes `members` and the playlists files of the title; returns which are missing, with how much of them is
+    /// stored.
+    private func claim(
+        _ members: [FileDownload], playlists: [LoadedPlaylist]
+    ) async throws -> (missing: [(file: FileDownload, storedBytes: Int64)], progress: StreamProgress) {
+        try await engine.claims.take()
+        defer { engine.claims.leave() }
+        stream.note(playlists.map(\.file.key) + members.map(\.key))
+        var progress = StreamProgress(files: playlists.count + members.count, storedFiles: 0, storedBytes: 0)
         var missing: [(file: FileDownload, storedBytes: Int64)] = []
+        for playlist in playlists {
+            // One that is there no more went with another title since it was read.
+            let isWhole = try await playlist.file.stored().isWhole
+            progress.storedBytes += isWhole ? playlist.byteCount : 0
+            progress.storedFiles += isWhole ? 1 : 0
+            if !isWhole { missing.append((playlist.file, 0)) }
+        }
         let recorded = try await recordedKeys(of: members)
         for member in members {
             try Task.checkCancellation()
@@ -186,6 +213,12 @@ struct DownloadRun: Sendable {
             progress.storedFiles += isWhole ? 1 : 0
             if !isWhole { missing.append((member, byteCount)) }
         }
+        return (missing, progress)
+    }
+
+    /// Fetches what is missing of `members`, and makes them and the playlists files of the title.
+    private func fetch(_ members: [FileDownload], playlists: [LoadedPlaylist]) async throws {
+        let (missing, progress) = try await claim(members, playlists: playlists)
         let tally = StreamTally(progress, report: report)
         let width =
             try engine.store?.index.limitedTags(ofFile: stream.key).isEmpty == false

@@ -1,3 +1,5 @@
+import Primitives
+
 /// The removal of entries and titles on request; eviction goes its own way.
 extension Engine {
     /// Entries that one transaction removes: few enough not to delay a batch of records for long.
@@ -37,6 +39,8 @@ extension Engine {
     ) async throws -> (freed: Int64, entries: Int, problem: RepriseError?) {
         guard let store else { return (0, 0, nil) }
         await downloads.end(keys)
+        try await claims.take()
+        defer { claims.leave() }
         await store.recorder.flush()
         let named = if let named { named } else { try await namedFiles(aroundTitles: keys) }
         // What is on its way to the disk goes, too; of what the index knows, it decides.

@@ -20,6 +20,9 @@ final class Engine: Sendable {
     let pace: DownloadPace
     /// What downloads under way still need.
     let promisedRoom = PromisedRoom()
+    /// Titles are removed, and a download claims stored files for its title, one after the other: a file that is about
+    /// to go with another title must not count as stored.
+    let claims = Turn()
     /// `nil` if no program is asked.
     let authorizer: Authorizer?
     /// The hosts that give each request another file.

@@ -109,8 +109,8 @@ extension FetchRun {
         return false
     }
 
-    /// Leaves what is left of the response to a reader, where no other response can be shown to continue it; false
-    /// where a reader asks again.
+    /// Leaves what is left of the response to a reader that waits for it, or where no other response can be shown to
+    /// continue it; false where a reader asks again.
     private func handOver(_ arrival: Arrival) -> Bool {
         var (taken, start) = ([arrival.chunk], arrival.range.lowerBound)
         if let tail = bytes.tail(of: id), tail.start < start, start <= tail.end {

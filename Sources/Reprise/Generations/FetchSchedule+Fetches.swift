@@ -88,7 +88,8 @@ extension FetchSchedule {
 
     /// The fetch is over; `failure` if it did not bring what it was to bring.
     ///
-    /// Readers whom the failure does not concern ask again, each with a request of its own.
+    /// Readers whom the failure does not concern ask again, each with a request of its own. That reader whose request it
+    /// was does not: it would be told the same for ever.
     mutating func end(
         _ id: FetchID, reachedEnd: Bool, failure: RepriseError?, concerns: (ReaderID) -> Bool = { _ in true }
     ) -> [Effect] {
@@ -97,7 +98,7 @@ extension FetchSchedule {
         var effects: [Effect] = []
         for (readerID, reader) in readers where reader.waitingOn == id {
             readers[readerID]?.waitingOn = nil
-            readers[readerID]?.failure = concerns(readerID) ? failure : nil
+            readers[readerID]?.failure = readerID == fetch.owner || concerns(readerID) ? failure : nil
             effects.append(.wake(readerID))
         }
         return effects

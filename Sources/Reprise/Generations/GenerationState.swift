@@ -292,18 +292,26 @@ struct GenerationState: Sendable {
 
     // MARK: - What is left of a response
 
-    /// Leaves `remainder` to the reader that comes to it first; false where that reader's own request does as well, or
-    /// there is no reader.
+    /// Bytes that are dropped of a response at most, where a reader could ask for its own.
+    private static let remainderReach: Int64 = 64 << 10
+
+    /// Leaves `remainder` to the reader that comes to it first; false where there is none, or no reader waits for it
+    /// and each can ask for its own.
     mutating func handOver(_ remainder: Remainder, of id: FetchID, policy: GenerationPolicy) -> Bool {
-        guard !response.isJoinable(policy), self.remainder == nil, !schedule.readers.isEmpty, running.handOver(id)
-        else { return false }
+        var remainder = remainder
+        if response.isJoinable(policy) {
+            guard schedule.isAwaited(id) else { return false }
+            remainder.reach = Self.remainderReach
+        }
+        guard self.remainder == nil, !schedule.readers.isEmpty, running.handOver(id) else { return false }
         self.remainder = remainder
         return true
     }
 
     /// The rest of a response that brings the byte at `position`, for one reader; any rest for `nil`.
     mutating func takeRemainder(at position: Int64?) -> Remainder? {
-        guard let remainder, remainder.start <= position ?? .max else { return nil }
+        guard let remainder else { return nil }
+        if let position, position < remainder.start || position - remainder.start > remainder.reach { return nil }
         self.remainder = nil
         return remainder
     }

@@ -395,8 +395,8 @@ final class LiveGeneration: Sendable {
     /// Resets the failure count: the origin answered a fetch as expected.
     func noteSuccess() { state.withLock { $0.origin.fetchSucceeded() } }
 
-    /// Leaves what is left of a response to the reader that comes to it first; false where that reader's own request
-    /// does as well, or there is no reader.
+    /// Leaves what is left of a response to the reader that comes to it first; false where there is none, or no reader
+    /// waits for it and each can ask for its own.
     func handOver(_ remainder: Remainder, of id: FetchID) -> Bool {
         state.withLock { $0.handOver(remainder, of: id, policy: generationPolicy) }
     }

@@ -6,6 +6,8 @@ struct Remainder: Sendable {
     let start: Int64
     /// Where the body ends as declared.
     let end: Int64?
+    /// How far behind `start` a reader may be that goes on with it.
+    var reach = Int64.max
 }
 
 /// A body of which the first pieces were taken already, and are given once more.

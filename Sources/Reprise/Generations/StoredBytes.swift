@@ -195,6 +195,9 @@ final class StoredBytes: Sendable {
     /// The chunks that share a byte with `range`, in order.
     func chunks(overlapping range: Range<Int64>) -> [Chunk] { ledger.chunks(overlapping: range) }
 
+    /// Whether `chunk` is recorded as it is.
+    func has(_ chunk: Chunk) -> Bool { chunks(overlapping: chunk.range).contains(chunk) }
+
     /// Removes chunks that turned out to be wrong; their blocks stay charged.
     func discard(_ wrong: [Chunk]) {
         ledger.discard(wrong)

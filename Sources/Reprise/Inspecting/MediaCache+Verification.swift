@@ -25,6 +25,7 @@ extension MediaCache {
             if !entries.contains(where: { $0.key == key }) { tally.report.entries += 1 }
         }
         try Task.checkCancellation()
+        await store.recorder.flush()
         tally.report.damagedRecords = try await removeDamagedRecords(store)
         let (before, after) = try await store.index.recount()
         store.quota.correct(from: before, to: after)
@@ -80,8 +81,11 @@ extension MediaCache {
         else { return tally }
         wrong = wrong.filter(Set(now.chunks.values.joined()).contains)
         tally.report.damaged += wrong.map { .init(key: entry.key, range: $0.range) }
-        // A generation in memory detects the damage itself, before the bytes are first used.
-        guard !wrong.isEmpty, !isLive(entry) else { return tally }
+        guard !wrong.isEmpty else { return tally }
+        if let live = engine.liveResource(entry.key)?.liveGeneration {
+            if live.id == now.record.id { live.discard(wrong.filter(live.bytes.has)) }
+            return tally
+        }
         let ledger = ChunkLedger(blocks: now.chunks)
         ledger.discard(wrong)
         let usage = Usage(allocated: now.usage.allocated, stored: ledger.byteCount)

@@ -46,6 +46,27 @@ import Testing
         }
     }
 
+    @Test("where there is no room, the response goes to its reader, and the origin is asked once")
+    func noRoomCostsNoRequest() async throws {
+        let disk = FaultyDisk()
+        let free = Mutex(Int64(1 << 40))
+        disk.setFreeBytes { free.withLock { $0 } }
+        try await Bench.run(configure: {
+            $0.fileSystem = disk
+            $0.minimumFree = 200_000_000
+        }) { bench async throws in
+            free.withLock { $0 = 100_000_000 }
+            for number in 0..<3 {
+                bench.publish("/\(number)", length: 300_000, seed: UInt64(number))
+                let isRight =
+                    try await bench.bytes("/\(number)") == TestPattern.bytes(in: 0..<300_000, seed: UInt64(number))
+                #expect(isRight)
+                let asked = await bench.origin.settledSnapshot()["/\(number)"]
+                #expect(asked.requestCount == 1 && asked.bodyBytesSent == 300_000)
+            }
+        }
+    }
+
     @Test("a file larger than the disk evicts nothing, whatever must stay free", arguments: [0, 1_000_000])
     func aFileLargerThanTheDisk(minimumFree: Int64) async throws {
         let disk = FaultyDisk()

@@ -64,6 +64,52 @@ import Testing
         }
     }
 
+    /// Changes bytes on disk of the only file in the cache.
+    private static func damage(_ bench: Bench, at offset: UInt64) throws {
+        let path = try #require(DiskUse.mediaFiles(of: bench.directory.path).first)
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try file.seek(toOffset: offset)
+        try file.write(contentsOf: Data("damage".utf8))
+        try file.close()
+    }
+
+    @Test("damage of a file in memory becomes a hole, which is fetched again", arguments: [false, true])
+    func damagedInMemory(isEncrypted: Bool) async throws {
+        try await Bench.run(configure: {
+            let key = KeyFile.key(hexadecimal: String(repeating: "07", count: 32))
+            $0.encryption = isEncrypted ? key.map { CacheEncryption(key: $0) } : nil
+        }) { bench async throws in
+            bench.publish("/a", length: 300_000)
+            let whole = try await bench.bytes("/a")
+            await bench.cache.becomeIdle()
+            try Self.damage(bench, at: 70_000)
+            let report = try await bench.cache.verify()
+            #expect(report.damaged.count == 1 && !report.isSound)
+            let entry = try #require(try await bench.cache.entries().first)
+            #expect(!entry.isComplete && entry.storedBytes < 300_000)
+            #expect(try await bench.cache.verify().isSound)
+            let isWhole = try await bench.bytes("/a") == whole
+            #expect(isWhole)
+            #expect(bench.origin.snapshot["/a"].requestCount == 2)
+        }
+    }
+
+    @Test("damage in the middle of a file ends a read that must not ask the origin")
+    func damagedOffline() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 300_000)
+            _ = try await bench.bytes("/a")
+            await bench.cache.close()
+            try Self.damage(bench, at: 70_000)
+            try await bench.reopened(configure: { $0.reuse.isOffline = true }) { cache async throws in
+                let read = try await cache.resource(for: bench.origin.url("/a")).read()
+                let error = await #expect(throws: RepriseError.self) { _ = try await read.drain() }
+                #expect(error?.code == .notStored)
+            }
+            #expect(bench.origin.snapshot["/a"].requestCount == 1)
+        }
+    }
+
     @Test("an entry whose file is gone is named, also if the cleanup after opening found that first")
     func missingEntries() async throws {
         try await Bench.run { bench async throws in
