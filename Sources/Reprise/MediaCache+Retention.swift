@@ -22,10 +22,10 @@ extension MediaCache {
 
     /// As ``retain(_:as:)-(MediaResource,_)``, with what is downloaded of a stream.
     ///
-    /// `arrived` is told the length of each piece that is fetched of a beginning.
+    /// `arrived` is told the length of each piece that the origin sends of a beginning.
     package func retain(
         _ resource: MediaResource, as retention: Retention, selection: StreamSelection,
-        arrived: @escaping @Sendable (Int) -> Void = { _ in }
+        arrived: (@Sendable (Int) -> Void)? = nil
     ) async throws {
         guard retention != .download || resource.networkPolicy != .never else {
             throw RepriseError(

@@ -15,16 +15,24 @@ extension MediaResource {
     /// be; `notDownloadable` for a stream that is live or protected, and for what is no playlist although its
     /// name or media type says so.
     public func preload(_ amount: PreloadAmount) async throws {
-        try await preload(amount) { _ in }
+        try await preload(amount, arrived: nil)
     }
 
-    /// As ``preload(_:)``; `arrived` is told the length of each piece that the origin sent.
+    /// As ``preload(_:)``; `arrived` is told the length of each piece that the origin sends, also of what is under way
+    /// when `amount` is stored.
     ///
     /// Returns which bytes of which files are stored then.
     @discardableResult
     package func preload(
-        _ amount: PreloadAmount, arrived: @escaping @Sendable (Int) -> Void
+        _ amount: PreloadAmount, arrived: (@Sendable (Int) -> Void)?
     ) async throws -> [CacheKey: ByteRangeSet] {
-        try await PreloadRun(key: key, request: originRequest, amount: amount, engine: engine, arrived: arrived).fetch()
+        let tally = arrived.map { FetchTally($0) }
+        let run = PreloadRun(key: key, request: originRequest, amount: amount, engine: engine, tally: tally)
+        let stored = try await run.fetch()
+        await tally?.settle(within: Self.longestSettling, engine.clock)
+        return stored
     }
+
+    /// An origin that is slow to send what is under way is waited for no longer.
+    private static let longestSettling = Duration.seconds(1)
 }

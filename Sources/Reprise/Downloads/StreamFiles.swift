@@ -114,7 +114,7 @@ struct StreamFiles: Sendable {
         // What lets the user in at one host is not for others.
         var member = OriginRequest(url: url, fields: url.isSameHost(as: request.url) ? request.fields : [:])
         (member.networkPolicy, member.key, member.isForKey) = (request.networkPolicy, key, isKey)
-        member.demand = request.demand
+        (member.demand, member.tally) = (request.demand, request.tally)
         let content: StreamContent? = isKey ? .key : role?.kind == .segment ? .media : nil
         return FileDownload(
             key: key, request: member, engine: engine, role: role, content: content, titles: [title], asOf: asOf)

@@ -122,7 +122,7 @@ extension FetchRun {
         let remainder = Remainder(response: response, start: start, end: arrival.source.placement.end)
         guard generation.handOver(remainder, of: id) else { return false }
         // Its reader counts them.
-        engine.reporter.countFetched(-taken.reduce(0) { $0 + $1.count }, from: generation.url.authority)
+        countFetched(-taken.reduce(0) { $0 + $1.count })
         return true
     }
 }

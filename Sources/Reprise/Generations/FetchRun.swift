@@ -209,7 +209,7 @@ struct FetchRun: Sendable {
             isPaced = isPaced || claim != nil
             let range = try cursor.advance(by: chunk.count)
             if cursor.hasSurplus { body.cancel() }
-            if !isImported { engine.reporter.countFetched(chunk.count, from: authority) }
+            if !isImported { countFetched(chunk.count) }
             writer.received += Int64(chunk.count)
             switch try await store(Arrival(chunk: chunk, range: range, source: source), with: &writer) {
             case .finished where writer.isHandedOver: return .done(reachedEnd: false)
@@ -232,6 +232,12 @@ struct FetchRun: Sendable {
         }
         await settle(source, at: cursor.position, with: &writer)
         return .done(reachedEnd: source.placement.end == nil || cursor.position == generation.record.completeLength)
+    }
+
+    /// Counts bytes that the origin has sent.
+    func countFetched(_ count: Int) {
+        engine.reporter.countFetched(count, from: generation.url.authority)
+        request.tally?.arrived(count)
     }
 
     /// Tells the client that it need not keep a body any more that had arrived: all of it is stored and recorded.

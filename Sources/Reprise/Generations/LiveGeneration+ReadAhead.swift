@@ -41,6 +41,6 @@ extension LiveGeneration {
     private static func beginning(of file: FileDownload, seconds: Double) async throws -> MediaStart {
         let first = try await file.open(.bounded(0..<firstBytes))
         defer { first.cancel() }
-        return try await WindowReader.start(of: file, first: first, seconds: seconds) { _ in }
+        return try await WindowReader.start(of: file, first: first, seconds: seconds)
     }
 }

@@ -98,8 +98,10 @@ final class LiveGeneration: Sendable {
             let interest = interest ?? RequestInterest(state.schedule.fetches[id]?.demand)
             let run = FetchRun(id: id, generation: self, request: request, interest: interest)
             engine.fetchesUnderWay.withLock { $0 += 1 }
+            request.tally?.begin()
             let task = Task(executorPreference: DiskExecutor.shared) {
                 await run.run(response)
+                request.tally?.end()
                 await run.engine.holdLiveShare(after: self)
                 run.engine.fetchesUnderWay.withLock { $0 -= 1 }
             }

@@ -39,6 +39,8 @@ public struct OriginRequest: Sendable {
     var isForKey = false
     /// Set for media of a download, which a ``BackgroundOrigin`` may transfer in the background.
     package var errand: BackgroundErrand?
+    /// Counts what its fetches bring.
+    var tally: FetchTally?
     /// What its reader does where the origin ignores ranges.
     var rangeFallback = RangeFallback.wait
     /// Answers instead of the cache's origin, for a file that is imported.

@@ -8,21 +8,17 @@ struct PreloadRun: Sendable {
     private let stream: StreamFiles
     private let amount: PreloadAmount
     private let engine: Engine
-    /// Told the length of each piece that the origin sent.
-    private let arrived: @Sendable (Int) -> Void
 
     /// Bytes that are read first where it is not known how many are needed.
     private static let firstBytes: Int64 = 64 << 10
 
-    init(
-        key: CacheKey, request: OriginRequest, amount: PreloadAmount, engine: Engine,
-        arrived: @escaping @Sendable (Int) -> Void = { _ in }
-    ) {
+    /// `tally` counts what the origin sends.
+    init(key: CacheKey, request: OriginRequest, amount: PreloadAmount, engine: Engine, tally: FetchTally? = nil) {
         var request = request
-        request.demand = .preload
+        (request.demand, request.tally) = (.preload, tally)
         stream = StreamFiles(
             key: key, request: request, engine: engine, keyPolicy: engine.configuration.keyPolicy)
-        (self.amount, self.engine, self.arrived) = (amount, engine, arrived)
+        (self.amount, self.engine) = (amount, engine)
     }
 
     /// Fetches what is missing; throws as soon as it turns out that it cannot be stored.
@@ -130,7 +126,7 @@ struct PreloadRun: Sendable {
         var playlists: [CacheKey] = []
         var renewed = isRenewed ? [stream.first] : []
         let parts = try await planner.beginning(of: document, amount: amount) { url in
-            let playlist = try await stream.playlist(at: url, arrived: arrived)
+            let playlist = try await stream.playlist(at: url) { _ in }
             playlists.append(playlist.file.key)
             if playlist.isRenewed { renewed.append(playlist.file) }
             return playlist.text
@@ -170,10 +166,7 @@ struct PreloadRun: Sendable {
         from read: MediaRead, upTo limit: Int64, planner: any StreamPlanner, noting isOld: Mutex<Bool>
     ) async throws -> (StreamDocument, FileDownload.Fetched)? {
         var count = 0
-        let bytes = try await stream.first.bytes(of: read, upTo: limit) {
-            count += $0
-            arrived($0)
-        }
+        let bytes = try await stream.first.bytes(of: read, upTo: limit) { count += $0 }
         isOld.withLock { $0 = count == 0 }
         guard let bytes else { return nil }
         var fetched = FileDownload.Fetched(information: read.information, bytes: bytes)
@@ -184,7 +177,7 @@ struct PreloadRun: Sendable {
                 throw objection
             }
             guard planner.beginsPlaylist(head) else { return nil }
-            fetched = try await stream.first.fetch(returningUpTo: stream.textLimit, arrived: arrived)
+            fetched = try await stream.first.fetch(returningUpTo: stream.textLimit) { _ in }
         }
         if let objection = stream.objection(to: fetched) { throw objection }
         guard planner.beginsPlaylist(fetched.bytes ?? []) else { return nil }
@@ -196,7 +189,7 @@ struct PreloadRun: Sendable {
         guard bytes.count < Self.firstBytes else { return bytes }
         let read = try await stream.first.open(.bounded(0..<Self.firstBytes))
         defer { read.cancel() }
-        return try await stream.first.bytes(of: read, upTo: Self.firstBytes, arrived: arrived) ?? bytes
+        return try await stream.first.bytes(of: read, upTo: Self.firstBytes) { _ in } ?? bytes
     }
 
     private func store(_ extent: StreamPart.Extent, of file: FileDownload) async throws -> ByteRangeSet {
@@ -221,14 +214,12 @@ struct PreloadRun: Sendable {
     }
 
     private func drain(_ read: MediaRead, of file: FileDownload) async throws {
-        while let piece = try await file.next(of: read) {
-            if !read.lastPieceWasStored { arrived(piece.count) }
-        }
+        while try await file.next(of: read) != nil {}
     }
 
     /// Stores what the first seconds need; `first` is a read of the first bytes.
     private func store(seconds: Double, of file: FileDownload, from first: MediaRead) async throws -> ByteRangeSet {
-        let start = try await WindowReader.start(of: file, first: first, seconds: seconds, arrived: arrived)
+        let start = try await WindowReader.start(of: file, first: first, seconds: seconds)
         if start.basis != .exact {
             engine.reporter.tell(.preloadEstimated(file.key, reason: start.basis.reason(in: start.format)))
         }

@@ -8,7 +8,6 @@ struct WindowReader {
     /// `nil` behind the end of the file.
     private var read: MediaRead?
     private let generation: String
-    private let arrived: @Sendable (Int) -> Void
     /// Bytes that were read and not yet asked for, and where they stand.
     private var rest: [UInt8] = []
     private var position: Int64
@@ -18,8 +17,7 @@ struct WindowReader {
     /// More seconds than any file has.
     private static let mostSeconds = 1e9
 
-    private init(_ file: FileDownload, first: MediaRead, arrived: @escaping @Sendable (Int) -> Void) {
-        self.arrived = arrived
+    private init(_ file: FileDownload, first: MediaRead) {
         (self.file, self.first, read, position) = (file, first, first, first.start)
         generation = first.information.generation
     }
@@ -27,12 +25,10 @@ struct WindowReader {
     /// The bytes that the first seconds of `file` need; `first` is a read of its first bytes, which the caller cancels.
     ///
     /// Throws ``RepriseError`` with code `validatorChanged` if the representation changes on the way.
-    static func start(
-        of file: FileDownload, first: MediaRead, seconds: Double, arrived: @escaping @Sendable (Int) -> Void
-    ) async throws -> MediaStart {
+    static func start(of file: FileDownload, first: MediaRead, seconds: Double) async throws -> MediaStart {
         var timer = MediaTimer(
             first: .seconds(min(seconds, mostSeconds)), completeLength: first.information.completeLength)
-        var reader = WindowReader(file, first: first, arrived: arrived)
+        var reader = WindowReader(file, first: first)
         defer { reader.close() }
         while true {
             if file.comesInOrder { timer.comesInOrder = true }
@@ -55,7 +51,7 @@ struct WindowReader {
         do {
             guard let read = try await open(window, of: file) else { return [] }
             defer { read.cancel() }
-            return try await file.bytes(of: read, upTo: Int64(window.count), arrived: arrived)
+            return try await file.bytes(of: read, upTo: Int64(window.count)) { _ in }
         } catch let error as RepriseError where error.code == .rangesUnsupported {
             return nil
         }
@@ -74,7 +70,6 @@ struct WindowReader {
         while let read, position + Int64(rest.count) < window.upperBound,
             let more = try await file.nextBytes(of: read)
         {
-            if !read.lastPieceWasStored { arrived(more.count) }
             rest += more
             drop(before: window.lowerBound)
         }

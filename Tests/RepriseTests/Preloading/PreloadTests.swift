@@ -1,5 +1,6 @@
 import ByteRanges
 import HTTPTypes
+import Primitives
 import Reprise
 import RepriseTesting
 import TestLimits
@@ -315,6 +316,21 @@ import Testing
                 let (stored, length) = (await file.storedProgress().ranges, Int64(content.count))
                 #expect(stored.contains(length - 20..<length) && stored.byteCount < 1_000_000, "\(stored)")
             }
+        }
+    }
+
+    @Test("all counts that the origin sends, also what no reader takes", arguments: [false, true])
+    func countsFetched(ignoringRanges: Bool) async throws {
+        try await Bench.run(sendBufferSize: 64 << 10) { bench async throws in
+            Self.publish(Self.song, bench, ignoringRanges: ignoringRanges)
+            let song = try bench.cache.resource(for: bench.origin.url("/file"))
+            let count = Mutex<Int64>(0)
+            // The first window is longer than what a second needs.
+            try await song.preload(.seconds(1)) { piece in count.withLock { $0 += Int64(piece) } }
+            let counted = count.withLock { $0 }
+            let stored = await song.storedProgress().ranges.byteCount
+            #expect(counted == bench.cache.statistics.bytesFetched && counted == stored)
+            #expect(ignoringRanges || counted == (64 << 10) + 160)
         }
     }
 }
