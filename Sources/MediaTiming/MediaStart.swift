@@ -56,7 +56,7 @@ package struct MediaStart: Hashable, Sendable {
 
 extension ByteRangeSet {
     /// The same without short holes between the spans, and with at most 512 spans.
-    func closingHoles(upTo length: Int64) -> ByteRangeSet {
+    package func closingHoles(upTo length: Int64) -> ByteRangeSet {
         var (result, length) = (self, length)
         repeat {
             var joined: [Range<Int64>] = []

@@ -135,7 +135,8 @@ extension PlaylistPlanner {
     /// The files found so far, each once.
     private struct Plan {
         var files: [StreamFile] = []
-        private var known: Set<String> = []
+        /// Where each URL is among them.
+        private var known: [String: Int] = [:]
 
         /// Adds what a media playlist names: keys and maps, then the segments in order.
         mutating func add(_ list: HLSPlaylist, at base: URIReference) throws {
@@ -144,29 +145,39 @@ extension PlaylistPlanner {
             let media = list.media
             let mapKeys = media.maps.map(\.keySet)
             for keySet in Set(media.segments.map(\.keySet) + mapKeys).sorted() {
-                for target in try list.fetchableKeys(in: keySet, base: base) { insert(target, isKey: true) }
+                for target in try list.fetchableKeys(in: keySet, base: base) {
+                    insert(target, isKey: true, extent: .whole)
+                }
             }
-            for map in media.maps { try add(list.target(of: list.links[map.link], base: base)) }
-            for segment in media.segments where !segment.isGap {
-                try add(list.target(of: list.links[segment.link], base: base))
+            let links = media.maps.map(\.link) + media.segments.filter { !$0.isGap }.map(\.link)
+            for link in links.map({ list.links[$0] }) {
+                try add(list.target(of: link, base: base), extent: link.extent)
             }
         }
 
         /// Adds what a representation consists of.
         mutating func add(_ mpd: MPD, path: MPD.Path, at base: URIReference) throws {
             let initialization = mpd.initialization(of: path, base: base).map { [$0] } ?? []
-            for segment in try initialization + mpd.segments(of: path, base: base) { try add(segment.target) }
-        }
-
-        private mutating func add(_ target: LinkTarget) throws {
-            if let uri = try target.mediaFile { insert(uri, isKey: false) }
-        }
-
-        private mutating func insert(_ target: URIReference, isKey: Bool) {
-            guard let file = target.streamFile(isKey: isKey), known.insert(file.url.description).inserted else {
-                return
+            for segment in try initialization + mpd.segments(of: path, base: base) {
+                try add(segment.target, extent: segment.extent)
             }
-            files.append(file)
+        }
+
+        private mutating func add(_ target: LinkTarget, extent: ByteExtent) throws {
+            if let uri = try target.mediaFile { insert(uri, isKey: false, extent: extent) }
+        }
+
+        private mutating func insert(_ target: URIReference, isKey: Bool, extent: ByteExtent) {
+            guard var file = target.streamFile(isKey: isKey) else { return }
+            let range: Range<Int64>? = if case .range(let range) = extent { range } else { nil }
+            if let index = known[file.url.description] {
+                guard let range else { return files[index].ranges = nil }
+                files[index].ranges?.insert(range)
+            } else {
+                known[file.url.description] = files.count
+                file.ranges = range.map { ByteRangeSet($0) }
+                files.append(file)
+            }
         }
     }
 

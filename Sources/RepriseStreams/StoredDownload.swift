@@ -48,7 +48,7 @@ extension Download {
                     missing += 1
                     continue
                 }
-                guard entry.isComplete else {
+                guard try files.isComplete(entry, as: file) else {
                     missing += 1
                     storedBytes += entry.storedBytes
                     continue

@@ -71,6 +71,13 @@ package struct StoredFiles {
         return bytes
     }
 
+    /// Whether all is stored of `entry` that a stream has of it as `file`.
+    func isComplete(_ entry: CacheEntry, as file: StreamFile) throws(RepriseError) -> Bool {
+        guard file.ranges != nil, !entry.isComplete else { return entry.isComplete }
+        let bytes = file.bytes(ofLength: entry.information.completeLength)
+        return try bytes?.subtracting(storedRanges(of: entry)).isEmpty == true
+    }
+
     /// The ranges that are stored of `entry`.
     func storedRanges(of entry: CacheEntry) throws(RepriseError) -> ByteRangeSet {
         try inspector.storedRanges(of: entry)

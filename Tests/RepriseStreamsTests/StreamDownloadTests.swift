@@ -416,4 +416,90 @@ import Testing
             #expect(download.files?.stored == Self.selected.count)
         }
     }
+
+    // MARK: - Ranges of a file
+
+    private static let ranges = """
+        #EXTM3U
+        #EXT-X-TARGETDURATION:4
+        #EXTINF:4,
+        #EXT-X-BYTERANGE:100000@0
+        all.ts
+        #EXTINF:4,
+        #EXT-X-BYTERANGE:100000
+        all.ts
+        #EXTINF:4,
+        #EXT-X-BYTERANGE:50000@600000
+        all.ts
+        #EXT-X-ENDLIST
+
+        """
+
+    @Test("of a file of which a list has ranges alone, these are fetched, and the download is done with them")
+    func rangesOfAFile() async throws {
+        try await Bench.run(configure: { $0.downloadsStreams = true }) { bench async throws in
+            Self.publish(Self.ranges, at: "/list.m3u8", bench)
+            bench.publish("/all.ts", length: 1_000_000)
+            let resource = try bench.cache.resource(for: bench.origin.url("/list.m3u8"))
+            try await bench.cache.downloads.add(resource)
+            let download = try await bench.cache.endedDownload()
+            guard case .done = download.state else { return #expect(Bool(false), "\(download.state)") }
+            let stored = await (try bench.cache.resource(for: bench.origin.url("/all.ts"))).storedProgress()
+            #expect(stored.ranges == [0..<200_000, 600_000..<650_000])
+            #expect(Self.requests(bench) == ["/list.m3u8": 1, "/all.ts": 2])
+            #expect(download.files == Download.FileCount(stored: 2, all: 2) && download.fraction == 1)
+            #expect(try await bench.cache.titles(complete: true).map(\.key) == [resource.key])
+            await bench.origin.stop()
+            try await bench.reopened(configure: { $0.downloadsStreams = true }) { cache async throws in
+                let download = try await cache.endedDownload()
+                guard case .done = download.state else { return #expect(Bool(false), "\(download.state)") }
+            }
+            try await bench.reopened(configure: {
+                $0.downloadsStreams = true
+                $0.resumesDownloads = false
+            }) { cache async throws in
+                let list = await cache.downloads.list()
+                guard case .done = list.first?.state else { return #expect(Bool(false), "\(list)") }
+            }
+        }
+    }
+
+    @Test("ranges that a longer list has of a file that is stored in part are fetched, too")
+    func moreRangesOfAFile() async throws {
+        try await Bench.run(configure: { $0.downloadsStreams = true }) { bench async throws in
+            bench.publish("/all.ts", length: 1_000_000)
+            Self.publish(Self.ranges, at: "/a.m3u8", bench)
+            let more = "#EXTINF:4,\n#EXT-X-BYTERANGE:50000@900000\nall.ts\n#EXT-X-ENDLIST"
+            Self.publish(
+                Self.ranges.replacing("#EXT-X-ENDLIST", with: more), at: "/b.m3u8", bench)
+            for path in ["/a.m3u8", "/b.m3u8"] {
+                try await bench.cache.downloads.add(try bench.cache.resource(for: bench.origin.url(path)))
+                for await list in bench.cache.downloads.updates(every: .zero)
+                where list.allSatisfy({ if case .done = $0.state { true } else { false } }) { break }
+            }
+            let stored = await (try bench.cache.resource(for: bench.origin.url("/all.ts"))).storedProgress()
+            #expect(stored.ranges == [0..<200_000, 600_000..<650_000, 900_000..<950_000])
+            #expect(Self.requests(bench)["/all.ts"] == 3)
+        }
+    }
+
+    @Test("an origin that ignores ranges sends the file once, no further than the last of them (RFC 9110 §14.2)")
+    func rangesOfAFileWithoutRanges() async throws {
+        try await Bench.run(
+            sendBufferSize: 64 << 10,
+            configure: {
+                $0.downloadsStreams = true
+                $0.linger = .zero
+            }
+        ) { bench async throws in
+            Self.publish(Self.ranges, at: "/list.m3u8", bench)
+            bench.publish("/all.ts", length: 10_000_000) { $0.ignoresRange = true }
+            try await bench.cache.downloads.add(try bench.cache.resource(for: bench.origin.url("/list.m3u8")))
+            let download = try await bench.cache.endedDownload()
+            guard case .done = download.state else { return #expect(Bool(false), "\(download.state)") }
+            #expect(Self.requests(bench) == ["/list.m3u8": 1, "/all.ts": 1])
+            let stored = await (try bench.cache.resource(for: bench.origin.url("/all.ts"))).storedProgress()
+            #expect(stored.ranges.contains(0..<650_000) && stored.ranges.byteCount < 5_000_000)
+        }
+    }
 }

@@ -123,7 +123,9 @@ struct DownloadRun: Sendable {
     }
 
     private func member(_ file: StreamFile) -> FileDownload {
-        stream.member(at: file.url, isKey: file.isKey, role: .endedSegment)
+        var member = stream.member(at: file.url, isKey: file.isKey, role: .endedSegment)
+        member.ranges = file.ranges
+        return member
     }
 
     /// Whether all is stored as ``storedStream()`` says; the files belong to the title then, though they may have been

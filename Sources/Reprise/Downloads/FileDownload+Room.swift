@@ -1,25 +1,29 @@
+import ByteRanges
+
 extension FileDownload {
-    /// Counts what is missing of a file of `length` bytes as taken until `promise` ends.
+    /// Counts what is missing of a file with this metadata as taken until `promise` ends.
     ///
-    /// Throws ``RepriseError`` with code `storageFull` if there is no room for it besides what other downloads under
-    /// way are to get; does nothing for bytes that may be evicted, or whose number is not known.
-    func take(_ promise: PromisedRoom.Promise, length: Int64?) async throws {
-        guard isKept, let length, let store = engine.store else { return }
-        let stored = try await stored().byteCount
+    /// Throws ``RepriseError`` with code `storageFull` if there is no room for it besides what others that are being
+    /// downloaded are to get; does nothing for bytes that may be evicted, or whose number is not known.
+    func take(_ promise: PromisedRoom.Promise, as information: ContentInformation?) async throws {
+        guard isKept, let store = engine.store, let wanted = information.flatMap(wanted(of:)) else { return }
+        let known = try await engine.resource(key).stored(for: request)?.storedRanges
+        let (length, stored) = (wanted.byteCount, known.map { wanted.intersection($0).byteCount } ?? 0)
         guard length > stored else { return }
-        let tags = try store.index.limitedTags(ofFile: titles.first?.key ?? key)
+        let title = titles.first?.key ?? key
+        let tags = try store.index.limitedTags(ofFile: title)
         // What has come of others counts where it is recorded.
-        let others = engine.promisedRoom.others(than: key).bytes
+        let others = engine.promisedRoom.others(than: key, in: title).bytes
         if others > 0, !tags.isEmpty || !store.hasRoomWithoutEviction(for: length - stored + others) {
             await store.recorder.flush()
         }
-        let missing: @Sendable () -> Int64 = { [engine, key, request] in
-            let generation = engine.liveResource(key)?.liveGeneration(for: request)
-            return length - (generation?.storedRanges.byteCount ?? stored)
+        let file = PromisedRoom.File(entry: key, title: title, tags: tags) { [engine, key, request] in
+            let known = engine.liveResource(key)?.liveGeneration(for: request)?.storedRanges
+            return known.map { wanted.subtracting($0).byteCount } ?? length - stored
         }
-        try engine.promisedRoom.take(promise, for: key, tags: tags, missing: missing) { others in
+        try engine.promisedRoom.take(promise, for: file) { others in
             guard try !hasRoom(for: length, stored: stored, tags: tags, besides: others, in: store) else { return }
-            throw prevented(by: .promised(others: others.bytes), length: length)
+            throw prevented(by: obstacle(to: length, stored: stored, besides: others, in: store), length: length)
         }
     }
 
@@ -32,6 +36,14 @@ extension FileDownload {
         }
         return others.bytes == 0 || store.hasRoomWithoutEviction(for: length - stored + others.bytes)
             || store.obstacle(toStoring: length, stored: stored, isKept: true, promised: others.bytes) == nil
+    }
+
+    /// Why there is no room besides `others`: what other titles are to get, unless the title alone is too large.
+    private func obstacle(
+        to length: Int64, stored: Int64, besides others: PromisedRoom.Others, in store: Store
+    ) -> StorageObstacle {
+        store.obstacle(toStoring: length, stored: stored, isKept: true, promised: others.bytesOfTitle)
+            ?? .promised(others: others.bytes - others.bytesOfTitle)
     }
 }
 

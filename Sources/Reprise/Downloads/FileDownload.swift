@@ -1,5 +1,6 @@
 import ByteRanges
 import HTTPSemantics
+import MediaTiming
 
 /// Fetches what is missing of one file, for the demand of its request.
 struct FileDownload: Sendable {
@@ -10,6 +11,8 @@ struct FileDownload: Sendable {
     var role: StreamRole?
     /// What it must be, as a playlist says.
     var content: StreamContent?
+    /// The bytes of it that are wanted; `nil` for all.
+    var ranges: ByteRangeSet?
     /// The titles that it is a file of.
     var titles: [TitleReference] = []
     /// How many removals of titles there were when that was known.
@@ -46,7 +49,10 @@ struct FileDownload: Sendable {
         let bytes: [UInt8]?
     }
 
-    /// Reads the whole representation, which fetches the missing bytes; `arrived` is told the length of each piece that
+    /// Holes between the bytes that are wanted are fetched, too, up to this length: a request costs as much.
+    private static let longestHole: Int64 = 64 << 10
+
+    /// Reads all that is wanted, which fetches the missing bytes; `arrived` is told the length of each piece that
     /// was fetched.
     ///
     /// `began` is told how many bytes were stored when it began. Returns the bytes too if they are at most as many as
@@ -78,26 +84,45 @@ struct FileDownload: Sendable {
         defer { engine.promisedRoom.end(promise) }
         let count = try await missing(of: resource)
         try await checkTag(adding: count)
-        try await take(promise, length: try await resource.stored(for: request)?.information.completeLength)
-        let read = try await open(nil, storesOnlyWhole: true)
+        try await take(promise, as: try await resource.stored(for: request)?.information)
+        let spans = Array(ranges?.closingHoles(upTo: Self.longestHole) ?? [])
+        // All come with one response where the origin ignores ranges.
+        let first = spans.count > 1 ? withoutRanges(.keep) : self
+        let read = try await first.open(spans.first.map { .bounded($0) }, storesOnlyWhole: ranges == nil)
         defer { read.cancel() }
         if read.isOfEmptyFile { return Fetched(information: read.information, bytes: []) }
         began(read.storedBefore)
         try await checkTag(adding: try await missing(of: read))
-        try await take(promise, length: read.information.completeLength)
+        try await take(promise, as: read.information)
         var isFetched = false
         let bytes = try await bytes(of: read, upTo: limit(read.information)) { count in
             isFetched = true
             arrived(count)
         }
+        for span in spans.dropFirst() where span.lowerBound < read.information.completeLength ?? .max {
+            try await fetch(span, of: read.information.generation) { count in
+                isFetched = true
+                arrived(count)
+            }
+        }
         if isFetched { resource.liveGeneration(for: request)?.noteUse() }
         try Task.checkCancellation()
         // Where the origin did not say how long it is, that is known now.
         if let objection = try await forgetOther() { throw objection }
-        if let store = engine.store, let generation = resource.liveGeneration(for: request), !Self.isWhole(generation) {
+        if let store = engine.store, let generation = resource.liveGeneration(for: request), !isWhole(generation) {
             throw bypassed(read, in: store)
         }
         return Fetched(information: read.information, bytes: bytes)
+    }
+
+    /// Fetches another part of the representation that is known as `generation`.
+    private func fetch(_ span: Range<Int64>, of generation: String, arrived: (Int) -> Void) async throws {
+        let read = try await open(.bounded(span))
+        defer { read.cancel() }
+        guard read.information.generation == generation else {
+            throw RepriseError(.validatorChanged, "\(request.url.redacted) changed while it was downloaded.")
+        }
+        _ = try await bytes(of: read, upTo: nil, arrived: arrived)
     }
 
     /// Bytes that are not stored yet, 0 if their number is not known; throws if there is no room for them.
@@ -105,7 +130,7 @@ struct FileDownload: Sendable {
     /// Before anything is fetched or evicted for it.
     private func missing(of resource: LiveResource) async throws -> Int64 {
         guard let store = engine.store else { return 0 }
-        guard let known = try await resource.stored(for: request), let length = known.information.completeLength else {
+        guard let known = try await resource.stored(for: request), let wanted = wanted(of: known.information) else {
             // The origin knows how long it is; on a full disk there is no room for a byte of it.
             let least: Int64? = store.quota.diskShortage(1) == nil ? nil : 1
             if let obstacle = store.obstacle(toStoring: least, isKept: isKept) {
@@ -113,11 +138,11 @@ struct FileDownload: Sendable {
             }
             return 0
         }
-        let stored = known.storedRanges.byteCount
+        let (length, stored) = (wanted.byteCount, wanted.intersection(known.storedRanges).byteCount)
         if let obstacle = store.obstacle(toStoring: length, stored: stored, isKept: isKept) {
             throw prevented(by: obstacle, length: length)
         }
-        return max(0, length - stored)
+        return length - stored
     }
 
     // MARK: - In the background
@@ -140,7 +165,7 @@ struct FileDownload: Sendable {
         if let known = try await resource.stored(for: request) { return mayBeTransferred(known) }
         try await look(arrived: arrived)
         guard let known = try await resource.stored(for: request) else { return false }
-        if known.record.identity.validators.ifRangeValue == nil, !Self.isWhole(known) {
+        if known.record.identity.validators.ifRangeValue == nil, !isWhole(known) {
             // Nothing can be joined to these bytes, so the whole comes at once.
             await engine.forget(known, under: key)
         }
@@ -149,7 +174,7 @@ struct FileDownload: Sendable {
 
     /// Whether something is missing of a file that is no playlist.
     private func mayBeTransferred(_ known: LiveGeneration) -> Bool {
-        !Self.isWhole(known)
+        !isWhole(known)
             && engine.configuration.streamPlanner?.mayBePlaylist(known.information, at: request.url) != true
     }
 
@@ -238,8 +263,9 @@ struct FileDownload: Sendable {
 
     /// Bytes of a read that are not stored yet; 0 where the length is not known.
     private func missing(of read: MediaRead) async throws -> Int64 {
-        guard let length = read.information.completeLength else { return 0 }
-        return max(0, length - (try await stored().byteCount))
+        guard let wanted = wanted(of: read.information) else { return 0 }
+        let stored = try await engine.resource(key).stored(for: request)?.storedRanges
+        return wanted.subtracting(stored ?? []).byteCount
     }
 
     /// Throws ``RepriseError`` with code `storageFull` if `count` bytes more must not be kept, because of the limit of
@@ -271,14 +297,14 @@ struct FileDownload: Sendable {
         return objection
     }
 
-    /// How many bytes are stored, and whether that is all, and may be used without asking the origin first; it is not
-    /// asked.
+    /// How many bytes are stored, and whether all that are wanted are, and may be used without asking the origin first;
+    /// it is not asked.
     func stored() async throws -> (byteCount: Int64, isWhole: Bool) {
         guard let generation = try await engine.resource(key).stored(for: request),
             objection(to: generation.information) == nil
         else { return (0, false) }
         let isInvalidated = generation.information.responseTime == nil
-        return (generation.storedRanges.byteCount, Self.isWhole(generation) && !isInvalidated)
+        return (generation.storedRanges.byteCount, isWhole(generation) && !isInvalidated)
     }
 
     /// The stored bytes and the metadata, if all is stored; the origin is not asked.
@@ -304,9 +330,15 @@ struct FileDownload: Sendable {
     /// Whether reading it counts as a use, whatever comes of it.
     private var isUse: Bool { request.demand != .download }
 
-    private static func isWhole(_ generation: LiveGeneration) -> Bool {
-        guard let length = generation.information.completeLength else { return false }
-        return generation.storedRanges.contains(0..<length)
+    /// Whether all is stored that is wanted.
+    private func isWhole(_ generation: LiveGeneration) -> Bool {
+        let (information, stored) = generation.content
+        return wanted(of: information)?.subtracting(stored).isEmpty == true
+    }
+
+    /// The bytes that are wanted; `nil` for all of a file of unknown length.
+    func wanted(of information: ContentInformation) -> ByteRangeSet? {
+        StreamFile(url: request.url, ranges: ranges).bytes(ofLength: information.completeLength)
     }
 
     /// Why a response must not be stored.

@@ -16,12 +16,16 @@ final class PromisedRoom: Sendable {
     /// What the files of others are to get, in bytes.
     struct Others: Equatable {
         var bytes: Int64 = 0
+        /// The same of files of the same title.
+        var bytesOfTitle: Int64 = 0
         /// The same of titles that have a tag with a limit, by the names of the tags.
         var bytesOfTags: [String: Int64] = [:]
     }
 
-    private struct File {
+    /// A file of a title that has these tags.
+    struct File {
         let entry: CacheKey
+        let title: CacheKey
         let tags: Set<String>
         /// How many of its bytes are not stored yet.
         let missing: @Sendable () -> Int64
@@ -31,8 +35,8 @@ final class PromisedRoom: Sendable {
         var files: [UInt64: File] = [:]
         var lastNumber: UInt64 = 0
 
-        /// What other files than `entry` are to get; one that belongs to two titles counts once.
-        func others(than entry: CacheKey) -> Others {
+        /// What other files than `entry` of `title` are to get; one that belongs to two titles counts once.
+        func others(than entry: CacheKey, in title: CacheKey) -> Others {
             var others = Others()
             var counted: Set<CacheKey> = []
             var countedTags: [CacheKey: Set<String>] = [:]
@@ -42,6 +46,7 @@ final class PromisedRoom: Sendable {
                 guard !isCounted || !tags.isEmpty else { continue }
                 let missing = max(0, file.missing())
                 if !isCounted { others.bytes += missing }
+                if !isCounted, file.title == title { others.bytesOfTitle += missing }
                 for tag in tags { others.bytesOfTags[tag, default: 0] += missing }
                 countedTags[file.entry, default: []].formUnion(tags)
             }
@@ -59,21 +64,20 @@ final class PromisedRoom: Sendable {
         }
     }
 
-    /// What `missing` returns counts as taken until ``end(_:)``, unless `check` throws, which is called with what other
-    /// files are to get; `entry` belongs to titles with these `tags`.
-    func take(
-        _ promise: Promise, for entry: CacheKey, tags: Set<String>, missing: @escaping @Sendable () -> Int64,
-        check: (Others) throws -> Void
-    ) throws {
+    /// What is missing of `file` counts as taken until ``end(_:)``, unless `check` throws, which is called with what
+    /// other files are to get.
+    func take(_ promise: Promise, for file: File, check: (Others) throws -> Void) throws {
         // In one step: of two files that do not fit together, the second one must see the first.
         try state.withLock { state in
-            try check(state.others(than: entry))
-            state.files[promise.number] = File(entry: entry, tags: tags, missing: missing)
+            try check(state.others(than: file.entry, in: file.title))
+            state.files[promise.number] = file
         }
     }
 
-    /// What other files than `entry` are to get.
-    func others(than entry: CacheKey) -> Others { state.withLock { $0.others(than: entry) } }
+    /// What other files than `entry` of `title` are to get.
+    func others(than entry: CacheKey, in title: CacheKey) -> Others {
+        state.withLock { $0.others(than: entry, in: title) }
+    }
 
     /// A file is not being downloaded any more.
     func end(_ promise: Promise) { state.withLock { $0.files[promise.number] = nil } }

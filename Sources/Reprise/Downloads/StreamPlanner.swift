@@ -1,3 +1,5 @@
+package import ByteRanges
+
 /// Says which files a stream consists of; made where playlists are read, because the engine reads none.
 package protocol StreamPlanner: Sendable {
     /// Most bytes that a playlist has.
@@ -70,12 +72,22 @@ package struct StreamFile: Sendable, Hashable {
     /// Whether it is a decryption key, which a download stores although its origin forbids storing: without it the
     /// segments are useless.
     package let isKey: Bool
+    /// The bytes of it that the stream has, where it has ranges of it alone; `nil` for all.
+    package var ranges: ByteRangeSet?
 
     /// What it must be.
     package var content: StreamContent { isKey ? .key : .media }
 
     /// Creates a file.
-    package init(url: ResourceURL, isKey: Bool = false) { (self.url, self.isKey) = (url, isKey) }
+    package init(url: ResourceURL, isKey: Bool = false, ranges: ByteRangeSet? = nil) {
+        (self.url, self.isKey, self.ranges) = (url, isKey, ranges)
+    }
+
+    /// Its bytes that the stream has, if it has so many; `nil` for all of a file of unknown length.
+    package func bytes(ofLength length: Int64?) -> ByteRangeSet? {
+        let file = length.map { ByteRangeSet(0..<$0) }
+        return ranges.map { named in file.map { named.intersection($0) } ?? named } ?? file
+    }
 }
 
 /// A part of a file that a playlist names.

@@ -88,7 +88,7 @@ extension FetchSchedule {
 
     /// The fetch is over; `failure` if it did not bring what it was to bring.
     ///
-    /// Readers whom the failure does not concern ask again, each with a request of its own. That reader whose request it
+    /// Readers whom the failure does not concern ask again, each with a request of its own. The reader whose request it
     /// was does not: it would be told the same for ever.
     mutating func end(
         _ id: FetchID, reachedEnd: Bool, failure: RepriseError?, concerns: (ReaderID) -> Bool = { _ in true }

@@ -13,10 +13,18 @@ import Testing
         _ promise: PromisedRoom.Promise, _ entry: String, _ missing: @escaping @Sendable () -> Int64,
         tags: Set<String> = []
     ) throws {
-        try room.take(promise, for: CacheKey(entry), tags: tags, missing: missing) { _ in }
+        try room.take(promise, for: Self.file(entry, missing, tags: tags)) { _ in }
     }
 
-    private func others(than entry: String = "x") -> PromisedRoom.Others { room.others(than: CacheKey(entry)) }
+    private static func file(
+        _ entry: String, _ missing: @escaping @Sendable () -> Int64, title: String = "title", tags: Set<String> = []
+    ) -> PromisedRoom.File {
+        PromisedRoom.File(entry: CacheKey(entry), title: CacheKey(title), tags: tags, missing: missing)
+    }
+
+    private func others(than entry: String = "x", in title: String = "other") -> PromisedRoom.Others {
+        room.others(than: CacheKey(entry), in: CacheKey(title))
+    }
 
     @Test func whatIsMissingOfOthersCountsUntilTheyEnd() throws {
         let (a, b) = (room.begin(), room.begin())
@@ -41,7 +49,7 @@ import Testing
         let (a, b) = (room.begin(), room.begin())
         try take(a, "a") { 100 }
         #expect(throws: Refused(others: .init(bytes: 100))) {
-            try room.take(b, for: CacheKey("b"), tags: [], missing: { 50 }) { throw Refused(others: $0) }
+            try room.take(b, for: Self.file("b", { 50 }, title: "other")) { throw Refused(others: $0) }
         }
         #expect(others().bytes == 100)
     }
@@ -59,5 +67,12 @@ import Testing
         try take(room.begin(), "a") { -30 }
         try take(room.begin(), "b") { 50 }
         #expect(others().bytes == 50)
+    }
+
+    @Test("what files of the same title are to get is told apart")
+    func sameTitle() throws {
+        try room.take(room.begin(), for: Self.file("a", { 100 }, title: "one")) { _ in }
+        try room.take(room.begin(), for: Self.file("b", { 7 }, title: "two")) { _ in }
+        #expect(others(than: "c", in: "one") == .init(bytes: 107, bytesOfTitle: 100))
     }
 }
