@@ -39,6 +39,10 @@ struct Arrival: Codable, Sendable {
         return head
     }
 
+    /// Whether it says something of the request that was sent, such as of its credentials, and not only of the origin
+    /// (RFC 9110 §15.5; RFC 6585 §4).
+    var isOfItsRequest: Bool { (400..<500).contains(status) && status != 429 }
+
     /// Where it came from, after redirects.
     var source: ResourceURL? { try? ResourceURL(url) }
 

@@ -251,13 +251,23 @@ extension TransferDesk: BackgroundSessionDelegate {
         guard arrival.verdict != .refusal else {
             // It answers those that wait; later it would be old.
             let body = try? FileHandle(forReadingFrom: file).read(upToCount: OriginRefusal.maximumBody)
-            return fail(record, .refused(arrival, body: body ?? Data()))
+            let wake = Wake.refused(arrival, body: body ?? Data())
+            return arrival.isOfItsRequest ? refuse(record, wake) : fail(record, wake)
         }
         guard state.withLock({ $0.table.isWanted(record) }) else { return }
         do throws(RepriseError) { try folder.add(arrival, from: file) } catch { return fail(record, .failed(error)) }
         let continuations = state.withLock { state in state.table.arrived(arrival).map { state.take($0) } }
         guard let continuations else { return folder.remove(record) }
         for continuation in continuations { continuation.resume(returning: .look) }
+    }
+
+    private func refuse(_ record: TransferRecord, _ wake: Wake) {
+        let (told, others) = state.withLock { state in
+            let (told, others) = state.table.refused(record)
+            return (state.take(told), state.take(others))
+        }
+        for continuation in told { continuation.resume(returning: wake) }
+        for continuation in others { continuation.resume(returning: .look) }
     }
 
     private func fail(_ record: TransferRecord, _ wake: Wake) {

@@ -9,6 +9,8 @@ struct TransferTable: Sendable {
     /// A transfer that has not ended.
     private struct Running {
         let record: TransferRecord
+        /// How it was sent; `nil` for one of an earlier process, of which that is not known.
+        var form: TransferAsk.Form?
         /// `nil` until the session has begun it.
         var number: Int?
     }
@@ -86,7 +88,7 @@ struct TransferTable: Sendable {
         guard arrival(for: ask) == nil else { return nil }
         let new = missing(for: ask, at: time, largest: largest)
         waiters[waiter] = ask
-        for record in new { running[record.id] = Running(record: record) }
+        for record in new { running[record.id] = Running(record: record, form: ask.form) }
         return new
     }
 
@@ -143,6 +145,15 @@ struct TransferTable: Sendable {
     mutating func failed(_ record: TransferRecord) -> [Waiter] {
         // One that is not known to run was given up, and others may have begun in its place.
         end(record) ? takeWaiters { record.concerns($0) } : []
+    }
+
+    /// The origin has refused a transfer; returns the requests that are told, and those that look again: what was sent
+    /// otherwise, such as with credentials that are others by now, is no answer to them, and they have to be sent.
+    mutating func refused(_ record: TransferRecord) -> (told: [Waiter], others: [Waiter]) {
+        let form = running[record.id]?.form
+        guard end(record) else { return ([], []) }
+        let told = takeWaiters { record.concerns($0) && $0.form == form }
+        return (told, takeWaiters { record.concerns($0) })
     }
 
     private mutating func end(_ record: TransferRecord) -> Bool {

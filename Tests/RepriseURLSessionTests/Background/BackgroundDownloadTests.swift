@@ -309,6 +309,60 @@ struct BackgroundDownloadTests {
         }
     }
 
+    @Test("a transfer that is refused because its credentials are old by now says nothing of the new ones")
+    func newCredentialsAreTriedAfterARefusalOfOldOnes() async throws {
+        let (token, asked) = (Mutex("old"), Mutex<[AuthorizationRequest.Reason]>([]))
+        try await AppRun.run(configure: {
+            $0.authorize = { request in
+                asked.withLock { $0.append(request.reason) }
+                return Authorization(fields: [.authorization: token.withLock { $0 }])
+            }
+        }) { app in
+            app.publish("/film", length: Self.length) { $0.demandedAuthorization = "old" }
+            app.service.hold()
+            try await app.launch { cache in
+                try await app.download("/film", in: cache)
+                await eventually { app.service.count >= 5 }
+            }
+            token.withLock { $0 = "new" }
+            app.publish("/film", length: Self.length) { $0.demandedAuthorization = "new" }
+            try await app.launch { cache in
+                await eventually { asked.withLock { $0.count } >= 2 }
+                app.service.release()
+                await expectDone(cache, of: app)
+                try await expectWhole("/film", in: cache, of: app)
+            }
+            #expect(asked.withLock { $0 } == [.downloadStarts, .downloadStarts])
+            await expectOnce("/film", of: app)
+        }
+    }
+
+    @Test("a refusal of what this process has sent itself asks for other credentials, which are tried")
+    func ownRefusalsAskForOtherCredentials() async throws {
+        let asked = Mutex<[AuthorizationRequest.Reason]>([])
+        try await AppRun.run(configure: {
+            $0.authorize = { request in
+                let count = asked.withLock { asked in
+                    asked.append(request.reason)
+                    return asked.count
+                }
+                return Authorization(fields: [.authorization: count == 1 ? "old" : "new"])
+            }
+        }) { app in
+            app.publish("/film", length: Self.length) { $0.demandedAuthorization = "old" }
+            app.service.hold()
+            try await app.launch { cache in
+                try await app.download("/film", in: cache)
+                await eventually { app.service.count >= 5 }
+                app.publish("/film", length: Self.length) { $0.demandedAuthorization = "new" }
+                app.service.release()
+                await expectDone(cache, of: app)
+                try await expectWhole("/film", in: cache, of: app)
+            }
+            #expect(asked.withLock { $0 } == [.downloadStarts, .refused(status: 401)])
+        }
+    }
+
     @Test func aLostNetworkIsWaitedFor() async throws {
         try await AppRun.run(configure: { $0.retry.attempts = 0 }) { app in
             app.publish("/film", length: Self.length)

@@ -77,6 +77,41 @@ struct TransferTableTests {
         #expect(again.records.map(\.range) == [0..<60, 60..<100])
     }
 
+    private func ask(as token: String) -> TransferAsk {
+        TransferAsk(
+            title: "t", entry: "e", hole: 0..<100, validator: "\"v1\"", form: .init(fields: [.authorization: token]))
+    }
+
+    @Test("a refusal is told to requests that are sent in the same way; others have to be sent themselves")
+    func aRefusalIsTheAnswerToWhatWasSent() throws {
+        var table = prepared()
+        let old = try wait(&table, for: ask(as: "old"), largest: 100)
+        let joined = try wait(&table, for: ask(as: "new"), largest: 100)
+        #expect(joined.records.isEmpty)
+        let first = table.refused(old.records[0])
+        #expect(first.told == [old.waiter])
+        #expect(first.others == [joined.waiter])
+        let own = try wait(&table, for: ask(as: "new"), largest: 100)
+        #expect(own.records.count == 1)
+        let second = table.refused(own.records[0])
+        #expect(second.told == [own.waiter])
+        #expect(second.others.isEmpty)
+        let again = table.refused(own.records[0])
+        #expect(again.told.isEmpty && again.others.isEmpty)
+    }
+
+    @Test("how a transfer of an earlier process was sent is not known, and its refusal is no answer")
+    func aRefusalOfAnEarlierProcessIsNoAnswer() throws {
+        var table = TransferTable()
+        let record = record()
+        _ = table.learned([(1, record)])
+        let joined = try wait(&table, for: ask(as: "new"), largest: 100)
+        #expect(joined.records.isEmpty)
+        let refused = table.refused(record)
+        #expect(refused.told.isEmpty)
+        #expect(refused.others == [joined.waiter])
+    }
+
     @Test(
         "whatever happens, a transfer runs for the first byte of each request that waits",
         arguments: 1...200 as ClosedRange<UInt64>)
