@@ -75,6 +75,13 @@ struct Arrival: Codable, Sendable {
     /// Whether it answers `ask` only with the news that the file is another one by now.
     func showsChange(to ask: TransferAsk) -> Bool { ask.hole != nil && validator != ask.validator }
 
+    /// Whether it has all that a transfer is to bring.
+    func replaces(_ transfer: TransferRecord) -> Bool {
+        guard record.entry == transfer.entry, let range else { return false }
+        guard let part = transfer.range else { return record.range == nil }
+        return validator == transfer.validator && range.contains(part.lowerBound) && part.upperBound <= range.upperBound
+    }
+
     /// The head of all its bytes: how many there are is known by now, however they were sent.
     private var headOfAll: HTTPResponse {
         var head = head

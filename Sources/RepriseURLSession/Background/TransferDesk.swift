@@ -256,9 +256,12 @@ extension TransferDesk: BackgroundSessionDelegate {
         }
         guard state.withLock({ $0.table.isWanted(record) }) else { return }
         do throws(RepriseError) { try folder.add(arrival, from: file) } catch { return fail(record, .failed(error)) }
-        let continuations = state.withLock { state in state.table.arrived(arrival).map { state.take($0) } }
-        guard let continuations else { return folder.remove(record) }
-        for continuation in continuations { continuation.resume(returning: .look) }
+        let taken = state.withLock { state in
+            state.table.arrived(arrival).map { (numbers: $0.canceled, continuations: state.take($0.waiters)) }
+        }
+        guard let taken else { return folder.remove(record) }
+        for number in taken.numbers { currentSession?.cancel(number) }
+        for continuation in taken.continuations { continuation.resume(returning: .look) }
     }
 
     private func refuse(_ record: TransferRecord, _ wake: Wake) {

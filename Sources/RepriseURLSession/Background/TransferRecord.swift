@@ -23,13 +23,16 @@ struct TransferRecord: Codable, Hashable, Sendable {
     let validator: String?
     /// When it was begun, in seconds since 1970.
     let begun: Int64
+    /// Stands for the process that began it.
+    let process: UUID?
 
     /// The form in which the system keeps it.
     var description: String { (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "" }
 
-    init(id: UUID = UUID(), for ask: TransferAsk, range: Range<Int64>?, begun: Int64) {
+    init(id: UUID = UUID(), for ask: TransferAsk, range: Range<Int64>?, begun: Int64, by process: UUID? = nil) {
         (self.id, title, entry) = (id, ask.title, ask.entry)
         (self.range, validator, self.begun) = (range, range == nil ? nil : ask.validator, begun)
+        self.process = process
     }
 
     /// Reads a description; `nil` for that of a task of someone else.

@@ -19,9 +19,10 @@ struct TransferTable: Sendable {
     private var arrivals: [UUID: Arrival] = [:]
     private var waiters: [Waiter: TransferAsk] = [:]
     private var lastWaiter: Waiter = 0
-    /// Transfers of earlier processes whose end was told before it was known that they ran; `nil` once it is known what
-    /// runs.
-    private var endedEarly: Set<UUID>? = []
+    /// Stands for this process.
+    private let process = UUID()
+    /// Transfers of earlier processes that are known here: they run, have come, have ended or were given up.
+    private var known: Set<UUID> = []
     /// Arrivals that have said that a file has changed, which is said once.
     private var told: Set<UUID> = []
     /// Titles whose transfers of earlier processes go on, and titles of which those that have come are kept; `nil`
@@ -65,12 +66,12 @@ struct TransferTable: Sendable {
     private func missing(for ask: TransferAsk, at time: Int64, largest: Int64) -> [TransferRecord] {
         let alike = running.values.map(\.record).filter { $0.isOf(ask) }
         guard let hole = ask.hole else {
-            return alike.isEmpty ? [TransferRecord(for: ask, range: nil, begun: time)] : []
+            return alike.isEmpty ? [TransferRecord(for: ask, range: nil, begun: time, by: process)] : []
         }
         let arrived = arrivals.values
             .filter { $0.record.entry == ask.entry && $0.validator == ask.validator }.compactMap(\.range)
         return TransferPlan.transfers(for: hole, underWay: alike.compactMap(\.range) + arrived, largest: largest)
-            .map { TransferRecord(for: ask, range: $0, begun: time) }
+            .map { TransferRecord(for: ask, range: $0, begun: time, by: process) }
     }
 
     /// A number for a request that may wait.
@@ -105,16 +106,16 @@ struct TransferTable: Sendable {
 
     /// The session has these transfers; returns the numbers of those that must be canceled.
     mutating func learned(_ found: [(number: Int, record: TransferRecord?)]) -> [Int] {
-        let ended = endedEarly ?? []
-        endedEarly = nil
         var unwanted: [Int] = []
         for (number, record) in found {
             guard let record else {
                 unwanted.append(number)
                 continue
             }
-            // The process was killed after it had taken over the file, and before the system learned that.
-            if ended.contains(record.id) || arrivals[record.id] != nil { continue }
+            // Its end was told before. Or the process was killed after it had taken over the file, and before the
+            // system learned that.
+            let isNews = known.insert(record.id).inserted
+            guard isNews, arrivals[record.id] == nil, running[record.id] == nil else { continue }
             if kept?.running.contains(record.title) ?? true {
                 running[record.id] = Running(record: record, number: number)
             } else {
@@ -125,20 +126,26 @@ struct TransferTable: Sendable {
     }
 
     /// Whether the app keeps what has come: not if it was told before, and not if it was given up.
+    ///
+    /// The system may tell of the end of a transfer after it has listed those that run. One of which nothing is known
+    /// is kept as long as its title may be a download, also one that does not run at present.
     func isWanted(_ record: TransferRecord) -> Bool {
         guard arrivals[record.id] == nil else { return false }
         if running[record.id] != nil { return true }
-        guard endedEarly != nil else { return false }
+        guard record.process != process, !known.contains(record.id) else { return false }
         return kept?.titles.contains(record.title) ?? true
     }
 
-    /// A response has come and lies in the folder; returns the requests that look again, or `nil` if it was given up in
-    /// the meantime and has to go.
-    mutating func arrived(_ arrival: Arrival) -> [Waiter]? {
+    /// A response has come and lies in the folder; returns the requests that look again, and the numbers of transfers
+    /// to cancel that were begun in its place because it was not known; or `nil` if it was given up in the meantime and
+    /// has to go.
+    mutating func arrived(_ arrival: Arrival) -> (waiters: [Waiter], canceled: [Int])? {
         guard isWanted(arrival.record) else { return nil }
         _ = end(arrival.record)
         arrivals[arrival.record.id] = arrival
-        return takeWaiters { $0.entry == arrival.record.entry }
+        let replaced = running.values.filter { arrival.replaces($0.record) }
+        for transfer in replaced { running[transfer.record.id] = nil }
+        return (takeWaiters { $0.entry == arrival.record.entry }, replaced.compactMap(\.number))
     }
 
     /// A transfer has ended and brought nothing to keep; returns the requests that are told.
@@ -157,9 +164,8 @@ struct TransferTable: Sendable {
     }
 
     private mutating func end(_ record: TransferRecord) -> Bool {
-        if running.removeValue(forKey: record.id) != nil { return true }
-        endedEarly?.insert(record.id)
-        return false
+        if record.process != process { known.insert(record.id) }
+        return running.removeValue(forKey: record.id) != nil
     }
 
     private mutating func takeWaiters(where isMeant: (TransferAsk) -> Bool) -> [Waiter] {

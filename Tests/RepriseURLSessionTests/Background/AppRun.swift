@@ -29,7 +29,8 @@ final class AppRun: Sendable {
 
     /// Runs `body` with an app that has not been launched.
     static func run(
-        seed: UInt64 = 1, tellsTwice: Bool = false, dropsConditions: Bool = false, largestTransfer: Int64 = 1 << 20,
+        seed: UInt64 = 1, tellsTwice: Bool = false, tellsLate: Bool = false, dropsConditions: Bool = false,
+        largestTransfer: Int64 = 1 << 20,
         configure: (inout MediaCache.Configuration) -> Void = { _ in }, _ body: (AppRun) async throws -> Void
     ) async throws {
         var configuration = MediaCache.Configuration()
@@ -37,7 +38,8 @@ final class AppRun: Sendable {
         configuration.retry.maximumDelay = .milliseconds(2)
         configure(&configuration)
         let origin = try await TestOrigin.start()
-        let service = try TransferService(seed: seed, tellsTwice: tellsTwice, dropsConditions: dropsConditions)
+        let service = try TransferService(
+            seed: seed, tellsTwice: tellsTwice, tellsLate: tellsLate, dropsConditions: dropsConditions)
         let app = try AppRun(origin, service, largest: largestTransfer, configuration)
         let result: Result<Void, any Error>
         do { result = .success(try await body(app)) } catch { result = .failure(error) }

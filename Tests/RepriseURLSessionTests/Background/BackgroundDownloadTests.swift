@@ -93,6 +93,27 @@ struct BackgroundDownloadTests {
         }
     }
 
+    @Test("what has come is told after the transfers were listed, when others have begun in its place")
+    func whatIsToldLateIsStored() async throws {
+        try await AppRun.run(tellsLate: true) { app in
+            app.publish("/film", length: Self.length)
+            app.service.hold()
+            try await app.launch { cache in
+                try await app.download("/film", in: cache)
+                await eventually { app.service.count >= 5 }
+            }
+            app.service.release()
+            await eventually { app.service.isIdle }
+            // What begins now would come no sooner.
+            app.service.hold()
+            try await app.launch { cache in
+                await expectDone(cache, of: app)
+                try await expectWhole("/film", in: cache, of: app)
+            }
+            await expectOnce("/film", of: app)
+        }
+    }
+
     @Test func transfersThatStillRunAreJoinedByTheNextLaunch() async throws {
         try await AppRun.run { app in
             app.publish("/film", length: Self.length)

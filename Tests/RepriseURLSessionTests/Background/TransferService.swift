@@ -40,13 +40,17 @@ final class TransferService: Sendable {
 
     private let state: Mutex<State>
     private let tellsTwice: Bool
+    /// Whether it tells what came while no process ran only when it has listed those that run.
+    private let tellsLate: Bool
     /// Whether a gateway on the way drops If-Match.
     private let dropsConditions: Bool
     private let network: URLSession
     private let folder: TemporaryDirectory
 
-    init(seed: UInt64 = 1, tellsTwice: Bool = false, dropsConditions: Bool = false) throws {
-        self.dropsConditions = dropsConditions
+    init(
+        seed: UInt64 = 1, tellsTwice: Bool = false, tellsLate: Bool = false, dropsConditions: Bool = false
+    ) throws {
+        (self.tellsLate, self.dropsConditions) = (tellsLate, dropsConditions)
         state = Mutex(State(generator: SeededGenerator(seed: seed)))
         self.tellsTwice = tellsTwice
         let configuration = URLSessionConfiguration.ephemeral
@@ -65,12 +69,16 @@ final class TransferService: Sendable {
     func connect(_ desk: TransferDesk) {
         let session = Session(self, desk)
         desk.attach(session)
+        state.withLock { $0.connection = session }
+        if !tellsLate { tellEnds(session) }
+    }
+
+    private func tellEnds(_ session: Session) {
         let ended = state.withLock { state in
-            state.connection = session
-            return state.jobs.filter { $0.value.outcome != nil }.keys.sorted().shuffled(using: &state.generator)
+            state.jobs.filter { $0.value.outcome != nil }.keys.sorted().shuffled(using: &state.generator)
         }
         for number in ended { tell(number, session) }
-        session.queue.async { desk.allWasTold() }
+        session.queue.async { session.desk.allWasTold() }
     }
 
     /// The process is gone, and neither hears nor says anything more; transfers go on.
@@ -196,11 +204,16 @@ final class TransferService: Sendable {
         func cancel(_ number: Int) { service.cancel(number, from: self) }
 
         func transfers() async -> [(number: Int, description: String?)] {
+            let isLate = service.tellsLate
             let found = service.state.withLock { state in
-                state.jobs.map { (number: $0.key, description: Optional($0.value.description)) }
+                state.jobs.filter { !isLate || $0.value.outcome == nil }
+                    .map { (number: $0.key, description: Optional($0.value.description)) }
             }
             return await withCheckedContinuation { continuation in
-                queue.async { continuation.resume(returning: found) }
+                queue.async { [self] in
+                    continuation.resume(returning: found)
+                    if isLate { service.tellEnds(self) }
+                }
             }
         }
     }

@@ -46,7 +46,7 @@ struct TransferTableTests {
         let (waiter, records) = try wait(&table)
         #expect(records.map(\.range) == [0..<60, 60..<100])
         let woken = table.arrived(try arrival(records[0]))
-        #expect(woken == [waiter])
+        #expect(woken?.waiters == [waiter])
         #expect(table.arrival(for: ask)?.record == records[0])
         // It need not wait.
         let again = table.wait(table.makeWaiter(), for: ask, at: 0, largest: 60)
@@ -63,7 +63,7 @@ struct TransferTableTests {
         let second = try wait(&table)
         #expect(second.records.isEmpty)
         let woken = table.arrived(try arrival(first.records[0]))
-        #expect(woken == [first.waiter, second.waiter])
+        #expect(woken?.waiters == [first.waiter, second.waiter])
     }
 
     @Test func aFailureIsToldToThoseThatWaitForItsFirstByte() throws {
@@ -139,7 +139,7 @@ struct TransferTableTests {
                 running.removeAll { $0 == record }
                 come.append(record)
                 let woken = table.arrived(try arrival(record))
-                for waiter in try #require(woken) { waiting[waiter] = nil }
+                for waiter in try #require(woken).waiters { waiting[waiter] = nil }
             case 3:
                 guard let record = running.randomElement(using: &generator) else { continue }
                 running.removeAll { $0 == record }
@@ -181,7 +181,7 @@ struct TransferTableTests {
         #expect(!table.isWanted(old[0]))
         // It came while it was given up.
         let woken = table.arrived(try arrival(old[0]))
-        #expect(woken == nil)
+        #expect(woken?.waiters == nil)
         #expect(table.arrival(for: ask) == nil)
     }
 
@@ -220,8 +220,37 @@ struct TransferTableTests {
         #expect(canceled.isEmpty)
         #expect(!table.isWanted(record))
         let woken = table.arrived(try arrival(record))
-        #expect(woken == nil)
+        #expect(woken?.waiters == nil)
         #expect(table.arrival(for: ask)?.record == record)
+    }
+
+    @Test("what is told after those that run were listed is kept, and takes the place of what has begun since")
+    func whatIsToldLateIsKept() throws {
+        var table = prepared()
+        table.keep(running: ["t"], titles: ["t", "paused"])
+        let late = record(0..<60)
+        let (waiter, begun) = try wait(&table)
+        #expect(begun.map(\.range) == [0..<60, 60..<100])
+        for (number, record) in begun.enumerated() {
+            let goesOn = table.began(record, as: number)
+            #expect(goesOn)
+        }
+        let taken = table.arrived(try arrival(late))
+        #expect(taken?.waiters == [waiter])
+        #expect(taken?.canceled == [0])
+        #expect(table.arrival(for: ask)?.record == late)
+        // The end of the one that it replaced.
+        #expect(!table.isWanted(begun[0]))
+        _ = table.drop([late])
+        // Told twice.
+        #expect(!table.isWanted(late))
+        let (paused, gone) = (TransferAsk(title: "paused", entry: "p"), TransferAsk(title: "gone", entry: "g"))
+        #expect(table.isWanted(record(nil, of: paused)))
+        #expect(!table.isWanted(record(nil, of: gone)))
+        table.release("paused", keepingArrivals: true)
+        #expect(table.isWanted(record(nil, of: paused)))
+        table.release("paused", keepingArrivals: false)
+        #expect(!table.isWanted(record(nil, of: paused)))
     }
 
     @Test func aRemovedDownloadsArrivalIsNotKept() {
