@@ -38,6 +38,17 @@ struct TransferRecordTests {
             dated == ["Range": "bytes=200-299", "If-Unmodified-Since": Self.date, "Accept-Encoding": "identity"])
     }
 
+    @Test("a connection that has become silent is given up by the system, as no program runs that could do so")
+    func aSilentTransferIsTriedAgain() throws {
+        var request = URLRequest(url: try #require(URL(string: "https://media.example/film.mp4")))
+        request.timeoutInterval = 86_400
+        for range in [nil, 0..<100] as [Range<Int64>?] {
+            let ask = TransferAsk(title: "t", entry: "e", hole: range, validator: "\"v1\"")
+            let made = TransferRecord(for: ask, range: range, begun: 0).request(from: request)
+            #expect(made.timeoutInterval == 60)
+        }
+    }
+
     @Test func aWholeHasNoCondition() throws {
         let whole = try fields(nil, validator: "\"v1\"")
         #expect(whole == ["Accept-Encoding": "identity"])
