@@ -16,6 +16,10 @@ struct PolicyTests {
             "100.64.0.1", "100.127.255.255", "0.0.0.0", "224.0.0.1", "255.255.255.255", "192.0.0.8", "198.18.0.1", "::",
             "::1", "fe80::1", "fc00::1", "fd12:3456::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::10.0.0.1",
             "64:ff9b::a00:1", "2002:c0a8:101::1", "fec0::1",
+            // Documentation, relays of 6to4, protocol assignments.
+            "192.0.2.0", "192.0.2.255", "198.51.100.7", "203.0.113.255", "192.88.99.1", "::ffff:203.0.113.7",
+            "2001:db8::7", "2001:db8:ffff::1", "3fff::1", "3fff:fff::1", "2001:20::1", "2001:2f:ffff::1",
+            "2001:0:808:808::1", "2001::1", "2001:1ff:ffff::1",
         ])
     func addressesInsideAreNotPublic(_ text: String) throws {
         #expect(!AddressPolicy(for: text).permits(try SocketAddress(ipAddress: text, port: 80)))
@@ -25,7 +29,9 @@ struct PolicyTests {
         "Addresses of the internet are public",
         arguments: [
             "8.8.8.8", "172.15.0.1", "172.32.0.1", "100.63.0.1", "100.128.0.1", "192.0.66.1", "223.255.255.255",
-            "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808",
+            "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808", "192.0.1.255", "192.0.3.0", "192.88.98.1",
+            "192.88.100.1", "198.51.99.1", "198.51.101.1", "203.0.112.1", "203.0.114.1", "2001:200::1", "2001:db7::1",
+            "2001:db9::1", "3ffe::1", "3fff:1000::1", "2000::1",
         ])
     func addressesOfTheInternetArePublic(_ text: String) throws {
         #expect(AddressPolicy(for: text).permits(try SocketAddress(ipAddress: text, port: 80)))

@@ -314,7 +314,7 @@ import Testing
                     let own = await failureCode { try await client.get(origin.url("/a")) }
                     #expect(own == .originForbidden)
                     #expect(proxy.connections == 0)
-                    let open = kind == "socks5" ? "192.0.2.9" : "media.test"
+                    let open = kind == "socks5" ? "8.8.8.8" : "media.test"
                     #expect(try await client.get("http://\(open):\(origin.port)/a").body.bytes().count == 10)
                 }
             }

@@ -61,10 +61,15 @@ struct AddressPolicy: Sendable {
     ///
     /// Addresses that embed an IPv4 address are judged by that address.
     static func isPublic(_ address: AddressBytes) -> Bool {
-        let bytes = (address.embedded ?? address).bytes
+        let judged = address.embedded ?? address
+        if judged.bytes.count == 4 { return isPublicIPv4(judged.bytes) }
         // Of IPv6 only 2000::/3 is routed; fc00::/7, fe80::/10, ff00::/8 lie outside.
-        return bytes.count == 4 ? isPublicIPv4(bytes) : bytes[0] & 0xE0 == 0x20
+        return judged.bytes[0] & 0xE0 == 0x20 && !specialBlocks.contains { $0.contains(judged) }
     }
+
+    /// What is special within 2000::/3: protocol assignments (RFC 2928), with Teredo, which embeds an IPv4 address, and
+    /// ORCHID; documentation (RFC 3849, RFC 9637).
+    private static let specialBlocks = ["2001::/23", "2001:db8::/32", "3fff::/20"].compactMap { AddressRange($0) }
 
     /// Four bytes in network order; the special-purpose blocks of RFC 6890.
     private static func isPublicIPv4(_ bytes: [UInt8]) -> Bool {
@@ -73,8 +78,11 @@ struct AddressPolicy: Sendable {
         case (100, 64...127): false  // carrier-grade NAT, RFC 6598
         case (169, 254), (192, 168): false
         case (172, 16...31): false
-        case (192, 0): bytes[2] != 0  // protocol assignments
+        case (192, 0): bytes[2] != 0 && bytes[2] != 2  // protocol assignments, documentation
+        case (192, 88): bytes[2] != 99  // relays of 6to4, RFC 7526
         case (198, 18...19): false  // benchmarking
+        case (198, 51): bytes[2] != 100  // documentation, RFC 5737
+        case (203, 0): bytes[2] != 113  // documentation
         case (224..., _): false  // multicast, reserved, broadcast
         default: true
         }
