@@ -26,7 +26,7 @@ extension Setting where Given == [String], Value == [String] {
     static var hostParent: Self {
         Self(
             list: "parent", rule: "takes none, or the address of a server of Reprise.",
-            otherwise: "what counts for all hosts", traits: SettingTraits(shown: Parent.withoutToken),
+            otherwise: "what counts for all hosts", traits: SettingTraits(shown: Parent.withoutSecrets),
             advice: { text in
                 text == noParent || (try? Parent(text)) != nil
                     ? nil : "give none, or http://host:port, and /TOKEN where it wants one."

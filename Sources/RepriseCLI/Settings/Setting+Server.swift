@@ -89,7 +89,7 @@ extension Setting where Given == [String], Value == [String] {
         // Lost on its way, it would send all requests to origins.
         Self(
             servers: "parent", otherwise: "origins are asked",
-            traits: SettingTraits(shown: Parent.withoutToken, emptyVariable: .refused))
+            traits: SettingTraits(shown: Parent.withoutSecrets, emptyVariable: .refused))
     }
 
     static var trustProxy: Self {
@@ -101,7 +101,7 @@ extension Setting where Given == [String], Value == [String] {
     static var peers: Self {
         Self(
             servers: "peers", otherwise: "the page shows this server alone",
-            traits: SettingTraits(shown: Parent.withoutToken))
+            traits: SettingTraits(shown: Parent.withoutSecrets))
     }
 
     /// A list of servers of Reprise.

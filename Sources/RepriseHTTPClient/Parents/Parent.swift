@@ -14,20 +14,26 @@ package struct Parent: Hashable, Sendable {
         let base = try ResourceURL(text)
         let segments = base.target.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         let hasToken = segments.count == 1 || segments.count == 2 && segments.first != "" && segments.last == ""
-        guard hasToken, !base.target.contains("?")
-        else {
+        guard hasToken, !base.target.contains("?"), !text.contains("#") else {
             throw RepriseError(.invalidURL, "A parent is http://host:port or http://host:port/TOKEN.")
         }
         self.base = base
     }
 
-    /// `text`, which may be no address, without what may be a token.
-    package static func withoutToken(_ text: String) -> String {
-        let start = text.range(of: "://")?.upperBound ?? text.startIndex
-        guard let slash = text[start...].firstIndex(of: "/"), text.index(after: slash) < text.endIndex else {
-            return text
+    /// `text`, which may be no address, without what may be a token or a log-in.
+    package static func withoutSecrets(_ text: String) -> String {
+        var scheme = text.startIndex..<text.startIndex
+        if let slashes = text.range(of: "://"), text[..<slashes.lowerBound].allSatisfy(\.isLetter) {
+            scheme = text.startIndex..<slashes.upperBound
         }
-        return text[...slash] + "<hidden>"
+        let rest = text[scheme.upperBound...]
+        let at = rest.lastIndex(of: "@")
+        let server = rest[(at ?? rest.startIndex)...]
+        let path = server.firstIndex { "/?#".contains($0) } ?? server.endIndex
+        let hasMore = path < server.endIndex && server.index(after: path) < server.endIndex
+        let login = at == nil ? "" : "<hidden>"
+        let shown = hasMore ? "\(server[...path])<hidden>" : String(server)
+        return "\(text[scheme])\(login)\(shown)"
     }
 
     /// Host and port.

@@ -144,6 +144,27 @@ import Testing
         }
     }
 
+    @Test(
+        "A wrong address of a server is shown without its token and log-in",
+        arguments: [
+            "http://u:s3cret@h", "http://s3cret@h/", "http://h/s3cret#x", "http://h?s3cret", "http://h/s3cret/b",
+        ])
+    func secretsOfServers(text: String) throws {
+        func message(_ body: () throws -> Void) -> String {
+            do { try body() } catch let reason as Failure.Reason { return reason.message } catch {
+                return Serve.fullMessage(for: error)
+            }
+            return ""
+        }
+        var messages = [message { _ = try Self.found(file: "[host a.example]\nparent = \(text)") }]
+        for name in ["parent", "peers"] {
+            messages.append(message { _ = try Serve.parse(["--\(name)=\(text)"]) })
+            messages.append(message { _ = try Self.found(environment: ["REPRISE_\(name.uppercased())": text]) })
+            messages.append(message { _ = try Self.found(file: "\(name) = \(text)") })
+        }
+        for message in messages { #expect(message.contains("<hidden>") && !message.contains("s3cret"), "\(message)") }
+    }
+
     @Test("A default is a text that the setting takes, and means the default", arguments: names)
     func defaults(name: String) throws {
         let setting = try #require(SettingTable.all.first { $0.name == name })
