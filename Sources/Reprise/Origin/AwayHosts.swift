@@ -34,6 +34,11 @@ package final class AwayHosts: Sendable {
         case .networkUnavailable, .originUnreachable, .originNotFound: break
         default: return
         }
+        noteFailure(of: authority)
+    }
+
+    /// Notes that the host cannot be reached, or does nothing.
+    package func noteFailure(of authority: String) {
         let now = clock.elapsed()
         failures.withLock { failures in
             if failures.count >= Self.most { failures = failures.filter { now - $0.value < Self.memory } }

@@ -33,7 +33,7 @@ package struct ParentOrigin: Origin {
         package var via: String
         /// Called with a parent that does not answer for an origin, and why.
         package var onFailure: @Sendable (Parent, RepriseError) -> Void = { _, _ in }
-        /// Of the time for which a parent that cannot be reached is asked last.
+        /// Of the time for which a parent that cannot be reached, or does not answer, is asked last.
         package var clock = CacheClock.system
 
         package init(name: String, via: String) { (self.name, self.via) = (name, via) }
@@ -62,12 +62,15 @@ package struct ParentOrigin: Origin {
     /// What parents were asked for.
     package var tally: ParentTally { counts.withLock { $0 } }
 
+    /// How much longer a parent is waited for than an origin.
+    static let margin = Duration.seconds(15)
+
     /// A parent stands for all origins, so that many requests go to it; it is near, and itself waits for origins.
     private static func toParents(_ direct: NIOOrigin.Configuration) -> NIOOrigin.Configuration {
         var own = NIOOrigin.Configuration()
         own.connectTimeout = .seconds(2)
-        own.responseTimeout = direct.responseTimeout + .seconds(15)
-        own.idleTimeout = direct.idleTimeout + .seconds(15)
+        own.responseTimeout = direct.responseTimeout + margin
+        own.idleTimeout = direct.idleTimeout + margin
         own.queueTimeout = direct.queueTimeout
         own.maximumConnectionsPerHost = 256
         own.maximumIdlePerHost = 32
@@ -106,7 +109,7 @@ package struct ParentOrigin: Origin {
                 note(.declined, of: parent)
                 failure = reason
             } catch let error as RepriseError where Self.losses.contains(error.code) {
-                away.note(error, from: parent.authority)
+                noteLoss(error, of: parent)
                 failure = error
             }
             try Task.checkCancellation()
@@ -128,12 +131,21 @@ package struct ParentOrigin: Origin {
         return LiteralHost.isThisMachine(host) ? all.filter(\.isOnThisMachine) : all
     }
 
-    /// Those that can be reached first, each group by preference.
+    /// Those that can be reached and answer first, each group by preference.
     private func order(_ parents: [Parent], for url: ResourceURL) -> [Parent] {
         guard parents.count > 1 else { return parents }
         let ranked = parents.map { (parent: $0, weight: $0.weight(for: url)) }.sorted { $0.weight > $1.weight }
             .map(\.parent)
         return ranked.filter { !away.contains($0.authority) } + ranked.filter { away.contains($0.authority) }
+    }
+
+    /// Remembers a parent that cannot be reached, or took longer than it waits for origins: it hangs.
+    private func noteLoss(_ error: RepriseError, of parent: Parent) {
+        if error.code == .originTimedOut, !(error.cause is ConnectionQueueTimeout) {
+            away.noteFailure(of: parent.authority)
+        } else {
+            away.note(error, from: parent.authority)
+        }
     }
 
     private func ask(_ parent: Parent, _ request: OriginRequest) async throws -> OriginResponse {

@@ -35,6 +35,13 @@ import Testing
         #expect(!hosts.contains("a"))
     }
 
+    @Test func whatTheCallerTakesForAFailureIsOne() {
+        hosts.noteFailure(of: "a")
+        #expect(hosts.contains("a"))
+        clock.advance(by: AwayHosts.memory)
+        #expect(!hosts.contains("a"))
+    }
+
     @Test func manyHostsTakeNoMoreRoomUntilTheyAreForgotten() {
         let failure = RepriseError(.networkUnavailable, "no network")
         for number in 0..<1000 { hosts.note(failure, from: "\(number)") }

@@ -1,0 +1,48 @@
+import Foundation
+import Reprise
+import RepriseTesting
+import TestLimits
+import Testing
+
+@testable import RepriseHTTPClient
+
+/// Which parent is asked after one has not answered.
+@Suite(.limit(minutes: 1)) struct ParentOriginTests {
+    private static let answer: [ScriptedServer.Step] = [
+        .send(
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Status: node; fwd=uri-miss; fwd-status=200\r\n\r\nok")
+    ]
+
+    /// An edge that waits for a second, for each parent.
+    private static func edge(of parents: [Parent], _ clock: ManualClock) -> ParentOrigin {
+        var configuration = ParentOrigin.Configuration(name: "edge", via: "1.1 edge")
+        configuration.parents = parents
+        configuration.fallback = .none
+        configuration.clock = CacheClock(clock) { Date(timeIntervalSince1970: 0) }
+        var direct = NIOOrigin.Configuration()
+        direct.responseTimeout = .seconds(1) - ParentOrigin.margin
+        return ParentOrigin(configuration, direct: direct)
+    }
+
+    @Test("a parent that takes a request and does not answer is asked last for 10 seconds, then first again")
+    func silent() async throws {
+        try await ScriptedServer.run({ _, _ in [] }) { silent async throws in
+            try await ScriptedServer.run({ _, _ in Self.answer }) { live async throws in
+                let parents = try [silent, live].map { try Parent("http://127.0.0.1:\($0.port)") }
+                let urls = try (0..<64).map { try ResourceURL("http://a.example/\($0).mp4") }
+                let url = try #require(urls.first { parents[0].weight(for: $0) > parents[1].weight(for: $0) })
+                let clock = ManualClock()
+                let edge = Self.edge(of: parents, clock)
+                var counts: [[Int]] = []
+                for pause in [0, 0, 9, 1] {
+                    clock.advance(by: .seconds(pause))
+                    let response = try await edge.send(OriginRequest(url: url))
+                    #expect(try await response.body.text() == "ok")
+                    counts.append([silent.requests.count, live.requests.count])
+                }
+                await edge.shutdown()
+                #expect(counts == [[1, 1], [1, 2], [1, 3], [2, 4]])
+            }
+        }
+    }
+}
