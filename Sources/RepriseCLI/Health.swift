@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Reprise
 import RepriseHTTPClient
+import RepriseProxy
 
 /// `reprise health`.
 struct Health: AsyncParsableCommand {
@@ -43,7 +44,7 @@ struct Health: AsyncParsableCommand {
             let result: Result<(status: Int, text: String), any Error>
             do { result = .success(try await client.shortText(at: question)) } catch { result = .failure(error) }
             await client.shutdown()
-            try Self.report(result, of: question)
+            try Self.report(result, of: question, isReady: ready)
         }
     }
 
@@ -53,24 +54,39 @@ struct Health: AsyncParsableCommand {
         return try ResourceURL(base + (isReady ? "/-/ready" : "/-/live"))
     }
 
-    private static func report(_ result: Result<(status: Int, text: String), any Error>, of url: ResourceURL) throws {
+    private static func report(
+        _ result: Result<(status: Int, text: String), any Error>, of url: ResourceURL, isReady: Bool
+    ) throws {
         switch result {
-        case .success(let answer) where answer.status == 200:
-            try Terminal.print(firstLine(of: answer.text))
         case .success(let answer):
-            throw Failure.Reason(
-                code: ExitCode(1), name: "unhealthy",
-                message: "\(url.redacted) answers \(answer.status): \(firstLine(of: answer.text))")
+            let word = try Self.word(of: answer, at: url, isReady: isReady)
+            guard answer.status == 200 else {
+                throw Failure.Reason(
+                    code: ExitCode(1), name: "unhealthy", message: "\(url.redacted) answers \(answer.status): \(word)")
+            }
+            try Terminal.print(word)
         case .failure(let error as RepriseError):
             throw Failure.Reason(code: ExitCode(1), name: "\(error.code)", message: error.explanation)
         case .failure(let error): throw error
         }
     }
 
-    /// The beginning of what a server says, without anything that moves a terminal's cursor.
-    private static func firstLine(of text: String) -> String {
-        let line = text.unicodeScalars.prefix { $0 != "\n" && $0 != "\r" }
-        return String(String.UnicodeScalarView(line.prefix(200).filter { (0x20..<0x7F).contains($0.value) }))
+    /// What a server of Reprise says in `answer`.
+    ///
+    /// Throws a reason with code 1, which shows nothing of the text, if it is another server's.
+    private static func word(
+        of answer: (status: Int, text: String), at url: ResourceURL, isReady: Bool
+    ) throws -> String {
+        if isReady {
+            let state = PeerState(status: answer.status, text: answer.text)
+            if state != .foreign { return state.rawValue }
+        } else if answer.status == 200, ["ok", "ok\n"].contains(answer.text) {
+            return "ok"
+        }
+        throw Failure.Reason(
+            code: ExitCode(1), name: "foreign",
+            message: "Something else answers at \(url.redacted) (\(answer.status)). "
+                + "Give the address of a server of Reprise with --url.")
     }
 }
 

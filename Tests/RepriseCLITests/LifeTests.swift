@@ -23,6 +23,18 @@ import Testing
             let other = try await Command.run(["health", "--url", "http://127.0.0.1:\(site.origin.port)"])
             #expect(other.exit == .status(1), "\(other)")
             #expect(other.errors.contains("404"))
+            for (path, options, text) in [
+                ("/-/live", [], "<p>s3cret"), ("/-/live", [], "ready\n"), ("/-/live", [], "ok\ns3cret"),
+                ("/-/ready", ["--ready"], "ok\n"), ("/-/ready", ["--ready"], "draining\n"),
+                ("/-/ready", ["--ready"], ""),
+            ] as [(String, [String], String)] {
+                site.origin.set(TestOrigin.Resource(.bytes(Array(text.utf8)), mediaType: "text/plain"), at: path)
+                let foreign = try await Command.run(
+                    ["health", "--url", "http://127.0.0.1:\(site.origin.port)"] + options)
+                #expect(foreign.exit == .status(1) && foreign.output.isEmpty, "\(foreign)")
+                #expect(foreign.errors.contains("Something else answers at"), "\(foreign)")
+                #expect(!foreign.errors.contains("s3cret"))
+            }
             let closed = try await Command.run(["health", "--url", "http://127.0.0.1:9"])
             #expect(closed.exit == .status(1), "\(closed)")
         }
