@@ -27,7 +27,8 @@ struct ConfigCommand: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reporting {
             let settings = try server.cache.settings()
-            try server.checkTogether(with: try server.lookUp(in: settings))
+            let values = try server.lookUp(in: settings)
+            try server.checkTogether(with: values, listeningAt: values.host)
             if json { return try printJSON(settings) }
             for line in Self.lines(settings) { try Terminal.print(line) }
         }

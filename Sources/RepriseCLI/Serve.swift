@@ -174,21 +174,28 @@ struct Serve: AsyncParsableCommand {
         try Setting.accessLog.check(option: watching.accessLog)
     }
 
-    /// Throws if an option is of no use without another setting.
-    func checkTogether(with values: ServerSettings) throws {
+    /// Throws if an option is of no use without another setting, or if no server may listen at `host`, which is that
+    /// of the settings unless a socket is passed.
+    func checkTogether(with values: ServerSettings, listeningAt host: String) throws {
         if watching.accessLogFormat != nil, values.accessLog == nil {
             throw ValidationError("--access-log-format is of no use without --access-log.")
         }
         if (values.tlsCertificate == nil) != (values.tlsKey == nil) {
             throw ValidationError("--tls-certificate and --tls-key belong together: give both.")
         }
+        var configuration = ProxyConfiguration()
+        values.apply(to: &configuration)
+        configuration.host = host
+        // A file of tokens has at least one.
+        if values.tokenFile == nil { try configuration.check() }
     }
 
     func run() async throws {
         let signals = StopSignals(isReloading: true)
         try await Failure.reporting {
             let values = try ServerSettings(self, from: cache.settings())
-            try checkTogether(with: values)
+            let socket = try PassedSocket(CacheOptions.environment, process: getpid())
+            try checkTogether(with: values, listeningAt: socket?.host ?? values.host)
             let levels = LogLevelSwitch(try cache.logLevel())
             let logger = cache.logger("reprise", levels: levels)
             var configuration = ProxyConfiguration()
@@ -200,7 +207,7 @@ struct Serve: AsyncParsableCommand {
                 configuration.encrypt = { try certificate.encrypt($0) }
                 configuration.certifiedHost = { certificate.host(for: $0) }
             }
-            if let socket = try PassedSocket(CacheOptions.environment, process: getpid()) {
+            if let socket {
                 (configuration.host, configuration.port) = (socket.host, socket.port)
                 configuration.listeningSocket = socket.descriptor
             }

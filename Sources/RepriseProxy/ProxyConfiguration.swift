@@ -172,6 +172,29 @@ public struct ProxyConfiguration: Sendable {
             || address.utf8.starts(with: "127.".utf8) && address.utf8.allSatisfy { 0x30...0x39 ~= $0 || $0 == 0x2E }
     }
 
+    /// Throws ``RepriseError`` with code `invalidArgument` if no server may start so: if it is reachable from other
+    /// machines without a token or a list of hosts, or if an allowed host is not valid.
+    package func check() throws(RepriseError) {
+        guard isLoopback || hasTokens || !allowedHosts.isEmpty else {
+            throw RepriseError(
+                .invalidArgument,
+                "Listening on \(host) would let others use this proxy. Give a token or a list of hosts.")
+        }
+        for host in allowedHosts {
+            if let objection = Self.objection(toHost: host) {
+                throw RepriseError(.invalidArgument, "\"\(host)\" is no host that may be allowed: \(objection)")
+            }
+        }
+    }
+
+    /// Whether `text` can be a ``host``: an address, of IPv6 without brackets and with or without a zone, or a name.
+    package static func isHost(_ text: String) -> Bool {
+        guard let percent = text.firstIndex(of: "%") else {
+            return !text.hasPrefix(".") && objection(toHost: text) == nil
+        }
+        return text.contains(":") && isAddress(text[..<percent]) && isName(text[text.index(after: percent)...])
+    }
+
     /// Why `entry` is not valid in ``allowedHosts``, with the correct form; `nil` if it is valid.
     package static func objection(toHost entry: String) -> String? {
         let name = entry.hasPrefix(".") ? entry.dropFirst() : entry[...]

@@ -44,7 +44,7 @@ public final class ProxyServer: Sendable {
     public static func start(
         _ cache: MediaCache, configuration: ProxyConfiguration = ProxyConfiguration()
     ) async throws -> ProxyServer {
-        try check(configuration)
+        try configuration.check()
         let service = try ProxyService(cache: cache, configuration: configuration)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, configuration.threads))
         do {
@@ -86,7 +86,7 @@ public final class ProxyServer: Sendable {
 
     /// Throws what ``start(_:configuration:)`` would throw, as far as that can be known before there is a cache.
     package static func rehearse(_ configuration: ProxyConfiguration) async throws {
-        try check(configuration)
+        try configuration.check()
         if configuration.listeningSocket != nil { return }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let result: Result<Void, any Error>
@@ -106,19 +106,6 @@ public final class ProxyServer: Sendable {
             .invalidArgument,
             "Cannot listen on \(configuration.host), port \(configuration.port). If the port is taken, choose another.",
             cause: error)
-    }
-
-    private static func check(_ configuration: ProxyConfiguration) throws(RepriseError) {
-        guard configuration.isLoopback || configuration.hasTokens || !configuration.allowedHosts.isEmpty else {
-            throw RepriseError(
-                .invalidArgument,
-                "Listening on \(configuration.host) would let others use this proxy. Give a token or a list of hosts.")
-        }
-        for host in configuration.allowedHosts {
-            if let objection = ProxyConfiguration.objection(toHost: host) {
-                throw RepriseError(.invalidArgument, "\"\(host)\" is no host that may be allowed: \(objection)")
-            }
-        }
     }
 
     private static func bootstrap(_ service: ProxyService, on group: MultiThreadedEventLoopGroup) -> ServerBootstrap {

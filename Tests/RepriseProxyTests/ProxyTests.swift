@@ -352,6 +352,16 @@ import Testing
         }
     }
 
+    @Test(
+        "an address to listen at is an address or a name",
+        arguments: [
+            ("127.0.0.1", true), ("0.0.0.0", true), ("::", true), ("::1", true), ("fe80::1%eth0", true),
+            ("localhost", true), ("nas.lan", true), ("", false), ("evil name", false), ("http://nas.lan", false),
+            ("nas.lan:80", false), ("[::1]", false), (".lan", false), ("1.2.3", false), ("256.0.0.1", false),
+            ("fe80::1%", false), ("fe80::1%a b", false), ("127.0.0.1%lo", false), ("*", false),
+        ])
+    func listeningAddresses(text: String, isOne: Bool) { #expect(ProxyConfiguration.isHost(text) == isOne) }
+
     @Test func listeningForOthersNeedsATokenOrAList() async throws {
         let cache = MediaCache.withoutStore(origin: NoOrigin())
         var configuration = ProxyConfiguration()

@@ -29,7 +29,9 @@ extension Setting where Given == Int, Value == Int? {
 
 extension Setting where Given == String, Value == String {
     static var host: Self {
-        Self("host", rule: "takes an address, such as 127.0.0.1.", default: "127.0.0.1") { !$0.isEmpty }
+        Self("host", rule: "takes an address, such as 127.0.0.1.", default: "127.0.0.1") {
+            ProxyConfiguration.isHost($0)
+        }
     }
 
     static var serverName: Self {

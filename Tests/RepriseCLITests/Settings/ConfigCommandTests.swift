@@ -59,6 +59,24 @@ import Testing
         #expect(format.exit == .status(64) && format.errors.contains("of no use without --access-log"), "\(format)")
     }
 
+    @Test(
+        "A server that others could use is wrong for config, as for serve",
+        arguments: [
+            ("", false), ("allow-host = a.example", true), ("token = t0ken", true), ("token-file = tokens", true),
+            ("allow-private = nas.lan", false),
+        ])
+    func openServers(protection: String, isAllowed: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        for host in ["0.0.0.0", "::", "192.168.1.7", "a.example"] {
+            let path = try directory.write(Array("host = \(host)\n\(protection)\n".utf8), to: "r.conf")
+            let outcome = try await Command.run(["config", "--config", path])
+            #expect(outcome.exit == .status(isAllowed ? 0 : 64), "\(outcome)")
+            #expect(isAllowed || outcome.errors.contains("Listening on \(host) would let others use"), "\(outcome)")
+            #expect(isAllowed || outcome.output.isEmpty)
+        }
+    }
+
     @Test("What is printed says the same in another folder") func paths() async throws {
         let outcome = try await Command.run(["config", "--cache-dir", "here", "--access-log", "-"])
         let folder = URL(fileURLWithPath: "here").path
@@ -159,9 +177,8 @@ import Testing
     {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
-        // These take any text.
-        let free = ["authorize-command", "host"]
-        var files = SettingTable.inFiles.filter { !free.contains($0.name) }.map { ("", $0) }
+        // A command may be any text.
+        var files = SettingTable.inFiles.filter { $0.name != "authorize-command" }.map { ("", $0) }
         files += SettingTable.host.map { ("[host media.example.com]\n", $0) }
         for (section, setting) in files {
             let value = setting.traits.isPath ? "" : setting.shape == .many ? "a=b/" : "a/b c"
