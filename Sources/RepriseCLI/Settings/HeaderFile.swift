@@ -5,9 +5,10 @@ import HTTPTypes
 enum HeaderFile {
     /// The fields in the file at `path`, each on a line; blank lines and lines that begin with `#` are skipped.
     ///
-    /// Throws a reason with code 64, which shows nothing of the content.
-    static func read(_ path: String) throws -> HTTPFields {
-        let bytes = try PrivateFile.read(path, for: "header-file", content: "a request field on each line")
+    /// `setting` names it, with its place if it has one. Throws a reason with code 64, which shows nothing of the
+    /// content.
+    static func read(_ path: String, for setting: String = "header-file") throws -> HTTPFields {
+        let bytes = try PrivateFile.read(path, for: setting, content: "a request field on each line")
         return try fields(in: bytes, of: (path as NSString).expandingTildeInPath.printable)
     }
 

@@ -51,7 +51,7 @@ struct HostRules: Sendable {
     ///
     /// Throws a reason with code 64 if a file of fields is wrong.
     func apply(to client: inout NIOOrigin.Configuration) throws {
-        guard !sections.isEmpty else { return }
+        guard let file, !sections.isEmpty else { return }
         if names(Setting<Bool, Bool>.hostAllowPrivate) {
             // A section is about a host more specifically than the option of all hosts.
             client.allowsPrivateAddresses = { [option = client.allowsPrivateAddresses] host in
@@ -74,9 +74,9 @@ struct HostRules: Sendable {
         // Each is read once.
         var fields: [String: HTTPFields] = [:]
         for section in sections {
-            for (path, _) in file?.texts(Setting<String, String?>.hostHeaderFile, in: section.entries) ?? []
+            for (path, line) in file.texts(Setting<String, String?>.hostHeaderFile, in: section.entries) ?? []
             where fields[path] == nil {
-                fields[path] = try HeaderFile.read(path)
+                fields[path] = try HeaderFile.read(path, for: "\(file.name):\(line): header-file")
             }
         }
         client.credentials = { [fields] url in

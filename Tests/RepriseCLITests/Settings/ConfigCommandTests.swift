@@ -45,16 +45,21 @@ import Testing
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let path = try directory.write(Array("[host a.example]\nheader-file = fields\n".utf8), to: "r.conf")
+        let place = "reprise: \(path):2: header-file: "
         let none = try await Command.run(["config", "--config", path])
-        #expect(none.exit == .status(64) && none.errors.contains("header-file: Cannot read "), "\(none)")
+        #expect(none.exit == .status(64) && none.errors.hasPrefix("\(place)Cannot read "), "\(none)")
         try Self.writeFields(in: directory)
         #expect(try await Command.run(["config", "--config", path]).exit == .status(0))
         let fields = directory.path(of: "fields")
+        #expect(chmod(fields, 0o644) == 0)
+        let open = try await Command.run(["config", "--config", path])
+        #expect(open.exit == .status(64) && open.errors.hasPrefix("\(place)Other users have access"), "\(open)")
         try FileManager.default.removeItem(atPath: fields)
         // A pipe into which no program writes.
         #expect(mkfifo(fields, 0o600) == 0)
         let pipe = try await Command.run(["config", "--config", path])
-        #expect(pipe.exit == .status(64) && pipe.errors.contains("no regular file"), "\(pipe)")
+        #expect(pipe.exit == .status(64) && pipe.errors.hasPrefix(place), "\(pipe)")
+        #expect(pipe.errors.contains("no regular file"))
         let format = try await Command.run(["config", "--access-log-format", "json"])
         #expect(format.exit == .status(64) && format.errors.contains("of no use without --access-log"), "\(format)")
     }
