@@ -341,9 +341,9 @@ final class ProxyService: Sendable {
     /// loopback, `Host` must name this machine.
     func accepts(host: String?) -> Bool {
         // Devices have the address as the app has given it, which no name can stand for.
-        if configuration.cast != nil { return host?.prefix { $0 != ":" } == configuration.host[...] }
+        if configuration.cast != nil { return host.flatMap { HostField($0)?.name } == configuration.host[...] }
         guard isLoopback, tokens == nil, let host else { return true }
-        let name = host.hasPrefix("[") ? host.prefix { $0 != "]" }.dropFirst() : host.prefix { $0 != ":" }
+        guard let name = HostField(host)?.name else { return false }
         return ProxyConfiguration.isLoopback(address: name) || name == configuration.host
             || name.lowercased() == "localhost"
     }

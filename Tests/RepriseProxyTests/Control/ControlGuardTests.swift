@@ -60,6 +60,18 @@ import Testing
         }
     }
 
+    @Test(
+        "a Host that only begins as this machine's is refused",
+        arguments: ["[::1].evil", "localhost:abc", "127.0.0.1:99999", "[::1", "localhost:80.evil.example"])
+    func hostsThatBeginSo(host: String) async throws {
+        try await ProxyBench.run { proxy async throws in
+            for target in Self.targets {
+                let text = try await proxy.server.raw(["GET \(target) HTTP/1.1", "Host: \(host)", "Connection: close"])
+                #expect(text.hasPrefix("HTTP/1.1 403 "), "\(target) \(text)")
+            }
+        }
+    }
+
     @Test(arguments: targets) func withoutTheTokenNothingIsTold(target: String) async throws {
         try await ProxyBench.run(configureProxy: { $0.token = "secret" }) { proxy async throws in
             for prefix in ["", "/wrong", "/secre", "/secret2"] {

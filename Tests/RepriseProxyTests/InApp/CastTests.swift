@@ -138,7 +138,7 @@ import Testing
 
     @Test(
         "no name stands for the address (DNS rebinding)",
-        arguments: ["localhost", "evil.example", "127.0.0.2", "[::1]"])
+        arguments: ["localhost", "evil.example", "127.0.0.2", "[::1]", "127.0.0.1:abc", "127.0.0.1:99999"])
     func hostsByName(_ host: String) async throws {
         try await Site.run { site async throws in
             let target = site.target("/s/main.m3u8")
