@@ -49,7 +49,7 @@ struct RemoveOperation: ControlOperation {
         let filter = try TitleFilter(host: host, prefix: prefix, tag: tag, olderThan: olderThan)
         switch (urls, filter, all ?? false) {
         case (nil, nil, true): return .everything
-        case (let urls?, nil, false): return .named(urls)
+        case (let urls?, nil, false) where !urls.isEmpty: return .named(urls)
         case (nil, let filter?, false): return .matching(filter)
         default:
             throw RepriseError(
