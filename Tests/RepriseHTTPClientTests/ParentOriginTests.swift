@@ -30,7 +30,8 @@ import Testing
             try await ScriptedServer.run({ _, _ in Self.answer }) { live async throws in
                 let parents = try [silent, live].map { try Parent("http://127.0.0.1:\($0.port)") }
                 let urls = try (0..<64).map { try ResourceURL("http://a.example/\($0).mp4") }
-                let url = try #require(urls.first { parents[0].weight(for: $0) > parents[1].weight(for: $0) })
+                let first = urls.first { parents[0].weight(for: $0) > parents[1].weight(for: $0) }
+                let url = try #require(first)
                 let clock = ManualClock()
                 let edge = Self.edge(of: parents, clock)
                 var counts: [[Int]] = []
