@@ -57,11 +57,29 @@ public struct MediaResource: Sendable {
         request.onInterim = onInterim
         let range = try range?.checked
         request.demand = demand
-        if let role { live?.liveGeneration(for: request)?.assign(role) }
-        let read = try await current().open(
+        return try await begin(
             ReadRequest(
                 range: range, origin: request, directives: directives, play: play, role: role, titles: titles,
                 asOf: engine.removedTitleCount))
+    }
+
+    /// Begins a look at the first bytes, up to `count`, to find out what the file is.
+    ///
+    /// It counts neither as a read nor as bytes given to a reader. Throws what
+    /// ``read(_:fields:directives:demand:onInterim:)`` throws.
+    package func look(
+        atFirst count: Int64, fields extra: HTTPFields, directives: CacheControl
+    ) async throws -> MediaRead {
+        var look = ReadRequest(
+            range: .bounded(0..<count), origin: request(extra), directives: directives, play: play, role: role,
+            titles: titles, asOf: engine.removedTitleCount)
+        look.isCounted = false
+        return try await begin(look)
+    }
+
+    private func begin(_ wanted: ReadRequest) async throws -> MediaRead {
+        if let role { live?.liveGeneration(for: wanted.origin)?.assign(role) }
+        let read = try await current().open(wanted)
         // Only now is a response that was not in memory.
         if let role { assign(role, to: read.information) }
         read.keep(cache)

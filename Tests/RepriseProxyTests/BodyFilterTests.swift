@@ -19,7 +19,9 @@ import Testing
             return Links(maximumLength: maximumLength, looksFirst: !information.generation.isEmpty)
         }
 
-        func accepts(_ beginning: [UInt8]) -> Bool { beginning.starts(with: "#LIST".utf8) }
+        func accepts(_ beginning: [UInt8], of information: ContentInformation) -> Bool {
+            beginning.starts(with: "#LIST".utf8)
+        }
 
         func edit(_ body: GatheredBody) async throws -> [UInt8]? {
             await Task.yield()

@@ -17,7 +17,6 @@ extension LiveGeneration {
             case .piece(let range, let source):
                 guard let file = open() else { return bypass(reader, from: range.lowerBound) }
                 guard let piece = await piece(range, file: file, lease: lease, for: reader) else { continue }
-                engine.reporter.countPiece(source, bytes: piece.count, of: url.authority)
                 return .piece(piece, source)
             case .verify(let range):
                 guard let file = open() else { return bypass(reader, from: range.lowerBound) }

@@ -80,6 +80,8 @@ public final class MediaRead: AsyncSequence, Sendable {
     private let request: OriginRequest
     /// Whether it counts as a use of the file.
     private let isUse: Bool
+    /// ``ReadRequest/isCounted``.
+    private let isCounted: Bool
     /// ``ReadRequest/needsStore``.
     private let needsStore: Bool
 
@@ -98,7 +100,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         state = Mutex(State(source: .generation(generation, opened.id)))
         self.resource = resource
         (request, removedTitleCount) = (wanted.origin, wanted.asOf)
-        (isUse, needsStore) = (wanted.isUse, wanted.needsStore)
+        (isUse, isCounted, needsStore) = (wanted.isUse, wanted.isCounted, wanted.needsStore)
         noteBegun()
     }
 
@@ -107,7 +109,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         let response = judged.response
         self.resource = resource
         (request, removedTitleCount) = (wanted.origin, wanted.asOf)
-        (isUse, needsStore) = (wanted.isUse, wanted.needsStore)
+        (isUse, isCounted, needsStore) = (wanted.isUse, wanted.isCounted, wanted.needsStore)
         disposition = .bypass
         forwarded = .bypass
         originStatus = response.head.status.code
@@ -147,6 +149,7 @@ public final class MediaRead: AsyncSequence, Sendable {
     deinit { cancel() }
 
     private func noteBegun() {
+        guard isCounted else { return }
         resource.engine.reporter.count { tally in
             tally.noteReads(1, disposition, isCollapsed: isCollapsed)
             tally.openReads += 1
@@ -217,11 +220,15 @@ public final class MediaRead: AsyncSequence, Sendable {
             if let detour, let reader = detour.reader { leave(detour.generation, as: reader) }
         case .ended: return
         }
+        noteEnded(before.served)
+        before.onEnd?(before.served, before.first)
+    }
+
+    private func noteEnded(_ served: SourceBytes) {
+        guard isCounted else { return }
         resource.engine.reporter.count { $0.openReads -= 1 }
-        let served = before.served
         resource.engine.reporter.tell(
             .readEnded(resource.key, store: served.store, joined: served.joined, origin: served.origin))
-        before.onEnd?(served, before.first)
     }
 
     /// Bytes of the file that were stored when the read began; 0 once it has ended, and if it bypasses the store.
@@ -287,7 +294,9 @@ public final class MediaRead: AsyncSequence, Sendable {
             state.served[from] -= Int64(region.count)
             return (state.source, from)
         }
-        resource.engine.reporter.countPiece(from, bytes: -region.count, of: request.url.authority)
+        if isCounted {
+            resource.engine.reporter.countPiece(from, bytes: -region.count, of: request.url.authority)
+        }
         guard case .generation(let generation, let reader) = source else { return false }
         generation.rewind(reader, to: region.range.lowerBound)
         return true
@@ -303,9 +312,7 @@ public final class MediaRead: AsyncSequence, Sendable {
                 try Task.checkCancellation()
                 do {
                     if let chunk = try await next(of: stream) {
-                        resource.engine.reporter.countPiece(
-                            .origin, bytes: chunk.count, of: request.url.authority)
-                        note(.origin, count: chunk.count)
+                        note(.origin, count: chunk.count, of: request.url.authority)
                         return .memory(chunk)
                     }
                     guard let detour, let reader = detour.reader, let end = detour.to else { return nil }
@@ -318,7 +325,7 @@ public final class MediaRead: AsyncSequence, Sendable {
                 switch try await generation.next(reader) {
                 case .end: return nil
                 case .piece(let piece, let source):
-                    note(source, count: piece.count)
+                    note(source, count: piece.count, of: generation.url.authority)
                     return piece
                 case .direct where needsStore:
                     state.withLock { $0.isPastStore = true }
@@ -377,7 +384,8 @@ public final class MediaRead: AsyncSequence, Sendable {
         return try await pace.settling(claim) { try await stream.next() }
     }
 
-    private func note(_ source: PieceSource, count: Int) {
+    private func note(_ source: PieceSource, count: Int, of host: String) {
+        if isCounted { resource.engine.reporter.countPiece(source, bytes: count, of: host) }
         state.withLock { state in
             state.served[source] += Int64(count)
             state.first = state.first ?? source

@@ -24,6 +24,8 @@ struct ReadRequest: Sendable {
     /// A player's read does, and whatever a person reads. A download looks at its files whenever the cache is opened:
     /// only the bytes that it fetches count, and that a person asks for it.
     var isUse = true
+    /// Whether it counts as a read, and its bytes as given to a reader; what it fetches counts in any case.
+    var isCounted = true
     /// What a playlist says about the resource, for a response that is stored.
     var role: StreamRole?
     /// What a playlist says that it is: a response with something else is not stored.

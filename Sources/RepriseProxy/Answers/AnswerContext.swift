@@ -74,6 +74,11 @@ struct AnswerContext: Sendable {
                 onInterim: head.isHTTP11 && head.audience.isProgram ? pass : nil))
     }
 
+    /// Begins a look at the first bytes of the file, up to `count`, which are not given to the client.
+    func look(atFirst count: Int64) async throws -> MediaRead {
+        try await resource.look(atFirst: count, fields: head.originFields, directives: request.directives)
+    }
+
     /// Runs `wait`, before anything is sent, for as long as the player is patient.
     ///
     /// The origin is not: a request that was sent goes on, so that the player's next one finds its response.

@@ -13,12 +13,12 @@ struct EditedAnswer {
 
     /// Whether the editor accepts the body.
     ///
-    /// Looks at its beginning in a read of its own, so that the read that is answered otherwise stays whole.
+    /// Looks at its beginning beside the read that is answered otherwise, which stays whole.
     func isAccepted() async throws -> Bool {
         guard editor.looksFirst else { return true }
         let read: MediaRead
         do {
-            read = try await context.read(.bounded(0..<Self.beginning))
+            read = try await context.look(atFirst: Self.beginning)
         } catch let error as RepriseError where error.code == .rangeNotSatisfiable {
             return false
         }
@@ -26,7 +26,7 @@ struct EditedAnswer {
         guard read.isOfRepresentation else { return false }
         var bytes: [UInt8] = []
         while bytes.count < Self.beginning, let more = try await read.nextBytes() { bytes += more }
-        return editor.accepts(Array(bytes.prefix(Int(Self.beginning))))
+        return editor.accepts(Array(bytes.prefix(Int(Self.beginning))), of: read.information)
     }
 
     /// Returns whether the connection can take another request; `nil`, with nothing sent, if the body is too large.

@@ -56,8 +56,9 @@ final class KnownResource {
         of information: ContentInformation, to head: borrowing ClientHead, filter: any BodyFilter
     ) -> ByteBuffer? {
         let audience = head.audience
+        // The filter may find out that it leaves the body alone.
         let isKnown =
-            responseTime == information.responseTime && generation == information.generation
+            lines != nil && responseTime == information.responseTime && generation == information.generation
             && self.audience == audience
         if !isKnown {
             let isEdited = filter.editorOfText(information, at: resource.url) != nil

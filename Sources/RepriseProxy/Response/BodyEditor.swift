@@ -1,3 +1,5 @@
+package import Reprise
+
 /// Makes the text that is sent in place of a body.
 package protocol BodyEditor: Sendable {
     /// Length of the largest body that is gathered, in bytes; a larger one is sent as the origin sent it.
@@ -8,10 +10,10 @@ package protocol BodyEditor: Sendable {
     /// Only for stored responses: a look at another one would cost a request.
     var looksFirst: Bool { get }
 
-    /// Whether a body with this beginning is edited.
+    /// Whether a body with this beginning and metadata is edited.
     ///
     /// Asked with the first 4,096 bytes, or with all bytes of a shorter body, and only if ``looksFirst`` is true.
-    func accepts(_ beginning: [UInt8]) -> Bool
+    func accepts(_ beginning: [UInt8], of information: ContentInformation) -> Bool
 
     /// The text to send, with a tag of its own; `nil` to send the body as the origin sent it.
     ///

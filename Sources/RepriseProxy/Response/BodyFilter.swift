@@ -8,7 +8,7 @@ package import Reprise
 package protocol BodyFilter: Sendable {
     /// The editor of a response from `url` with this metadata; `nil` if its body is sent as the origin sent it.
     ///
-    /// Must be quick and must not block: hits ask on the event loop, once for each representation on a connection.
+    /// Must be quick and must not block: hits ask on the event loop, on each connection until there is no editor.
     func editor(of information: ContentInformation, at url: ResourceURL) -> (any BodyEditor)?
 
     /// Called before a coded body is sent as it came, because no editor could read it.

@@ -15,7 +15,9 @@ struct NotingFilter: BodyFilter {
         var maximumLength: Int { editor.maximumLength }
         var looksFirst: Bool { editor.looksFirst }
 
-        func accepts(_ beginning: [UInt8]) -> Bool { editor.accepts(beginning) }
+        func accepts(_ beginning: [UInt8], of information: ContentInformation) -> Bool {
+            editor.accepts(beginning, of: information)
+        }
 
         func edit(_ body: GatheredBody) async throws -> [UInt8]? {
             // What a playlist lists is known from here on; the text for a player of this server is not needed.

@@ -12,6 +12,7 @@ final class PlaylistFilter: BodyFilter {
     private let variables: ImportedVariables
     private let notes: StreamNotes
     private let tracks: StoredTracks
+    private let others = OtherFiles()
     let texts = WrittenTexts()
 
     init(
@@ -31,10 +32,10 @@ final class PlaylistFilter: BodyFilter {
         let isDeclared = PlaylistFormat.isDeclared(by: type, name: url.lastPathComponent)
         // The beginning of a body that is not stored is not read to decide: the rest would need a second request.
         let isVague = PlaylistFormat.isVague(type) && !information.generation.isEmpty
-        guard isDeclared || isVague && !url.namesMedia else { return nil }
+        guard isDeclared || isVague && !url.namesMedia && !others.contains(information) else { return nil }
         return PlaylistRewriter(
             isDeclared: isDeclared, limits: limits, variables: variables, notes: notes, texts: texts, tracks: tracks,
-            onUneditable: onUneditable)
+            others: others, onUneditable: onUneditable)
     }
 
     func noteCoded(_ information: ContentInformation, at url: ResourceURL) {

@@ -13,13 +13,18 @@ struct PlaylistRewriter: BodyEditor {
     let notes: StreamNotes
     let texts: WrittenTexts
     let tracks: StoredTracks
+    let others: OtherFiles
     let onUneditable: @Sendable (ResourceURL, PlaylistError) -> Void
 
     var maximumLength: Int { limits.size }
 
     var looksFirst: Bool { !isDeclared }
 
-    func accepts(_ beginning: [UInt8]) -> Bool { PlaylistFormat(of: beginning) != nil }
+    func accepts(_ beginning: [UInt8], of information: ContentInformation) -> Bool {
+        if PlaylistFormat(of: beginning) != nil { return true }
+        others.note(information)
+        return false
+    }
 
     func edit(_ body: GatheredBody) async throws -> [UInt8]? {
         do {

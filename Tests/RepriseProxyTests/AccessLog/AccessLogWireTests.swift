@@ -185,6 +185,21 @@ import Testing
         #expect(lines[6].cacheStatus?.hasPrefix("reprise; fwd=uri-miss; fwd-status=404") == true)
     }
 
+    @Test("a look at the beginning, whether it is a playlist, is in no line") func looksAreNotLogged() async throws {
+        let (lines, _, _) = try await Self.lines { proxy async throws in
+            proxy.bench.publish("/a.bin", length: 50_000, type: "application/octet-stream")
+            for range in ["bytes=20000-20009", "bytes=0-", "bytes=100-109"] {
+                _ = try await proxy.get("/a.bin", ["Range: \(range)"])
+                await proxy.becomeIdle()
+                // Passes through each event loop.
+                _ = try await proxy.server.metrics()
+            }
+        }
+        #expect(lines.map(\.bytes) == [10, 50_000, 10])
+        for line in lines { #expect(line.bytes == line.storeBytes + line.joinedBytes + line.originBytes) }
+        #expect(lines.last?.cacheStatus == "reprise; hit")
+    }
+
     private static let trace = "0af7651916cd43dd8448eb211c80319c"
 
     @Test func aTokenIsInNoLine() async throws {

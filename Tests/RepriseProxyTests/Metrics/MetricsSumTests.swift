@@ -60,6 +60,31 @@ import Testing
         return try await proxy.server.metrics()
     }
 
+    @Test("a look at the beginning, whether it is a playlist, counts neither as a read nor as bytes served")
+    func looksAreNotServed() async throws {
+        try await ProxyBench.run { proxy async throws in
+            let type = "application/octet-stream"
+            proxy.bench.publish("/stored.bin", length: 300_000, type: type)
+            proxy.bench.publish("/part.bin", length: 300_000, seed: 2, type: type)
+            #expect(try await proxy.get("/stored.bin").body.count == 300_000)
+            await proxy.becomeIdle()
+            for _ in 0..<5 {
+                #expect(try await proxy.get("/stored.bin", ["Range: bytes=100-109"]).body.count == 10)
+            }
+            #expect(try await proxy.get("/part.bin", ["Range: bytes=20000-20009"]).body.count == 10)
+            let metrics = try await Self.settled(proxy)
+            #expect(metrics.sum("reprise_served_bytes_total") == 300_060)
+            #expect(metrics.sum("reprise_origin_host_served_bytes_total") == 300_060)
+            #expect(metrics.sum("reprise_reads_total") == 7)
+            #expect(metrics.sum("reprise_readers") == 0)
+            #expect(proxy.bench.cache.statistics.bytesServed == 300_060)
+            #expect(proxy.bench.cache.statistics.reads == 7)
+            let origin = await proxy.bench.origin.settledSnapshot()
+            #expect(origin.bodyBytesSent >= 304_106, "the look at the beginning was fetched")
+            #expect(metrics.sum("reprise_origin_bytes_total") == Double(origin.bodyBytesSent))
+        }
+    }
+
     @Test func manyClientsOfTheSameFile() async throws {
         try await ProxyBench.run { proxy async throws in
             proxy.bench.publish("/a", length: Self.length)
