@@ -146,6 +146,34 @@ import Testing
         }
     }
 
+    @Test("a segment that changed while its download was away is sent once, in answer to the request for its rest")
+    func changedSegmentIsSentOnce() async throws {
+        let (path, length) = (Self.segments[2], Int64(400_001))
+        try await Self.run { bench, resource async throws in
+            bench.publish(path, length: length, seed: 3, type: "video/mp2t")
+            bench.origin.hold(path, at: 200_000)
+            try await bench.cache.downloads.add(resource)
+            await bench.origin.waitUntil { $0[path].bodyBytesSent >= 200_000 }
+            await eventually {
+                let entries = (try? await bench.cache.entries()) ?? []
+                return entries.contains { $0.url.target == path && $0.storedBytes > 0 }
+            }
+            await bench.cache.close()
+            bench.origin.release(path)
+            bench.publish(path, length: length, seed: 33, etag: "\"v2\"", type: "video/mp2t")
+            let count = bench.origin.snapshot[path].requestCount
+            try await Self.reopened(bench) { cache async throws in
+                let download = try await cache.endedDownload()
+                #expect(Self.isDone(download), "\(download.state)")
+                let bytes = try await cache.resource(for: bench.origin.url(path)).read().collect()
+                #expect(bytes == TestPattern.bytes(in: 0..<length, seed: 33))
+                let requests = bench.origin.snapshot[path].requests
+                #expect(requests.count == count + 1)
+                #expect(requests.last?.fields[.ifRange] == "\"v1\"")
+            }
+        }
+    }
+
     @Test(
         "a stream that was encoded once more under the same names, or only its lists: no old byte stays, none comes twice",
         arguments: ["/master.m3u8", "/high.m3u8"].flatMap { [($0, true), ($0, false)] }, ["max-age=0", "no-cache"])

@@ -64,7 +64,7 @@ struct DownloadRun: Sendable {
         var former = playlists[stream.key]
         let first = stream.first.validating(former != nil)
         if former == nil { former = try await stream.storedPlaylist(first) }
-        let fetched = try await again {
+        let fetched = try await again(first) { first in
             try await first.fetch(returningUpTo: stream.textLimit, began: began) {
                 count += $0
                 report($0, nil)
@@ -104,13 +104,19 @@ struct DownloadRun: Sendable {
         try await stream.giveUpUnnamed()
     }
 
-    /// Runs `work`, once more if the origin has another file by now: its bytes do not continue those that were stored.
-    private func again<T>(_ work: () async throws -> T) async throws -> T {
+    /// Runs `work` with `file`, once more if the origin has another file by now: its bytes do not continue those that
+    /// were stored.
+    ///
+    /// If the origin has sent the whole of the other one in place of what was missing, that is not asked for again.
+    private func again<T>(_ file: FileDownload, _ work: (FileDownload) async throws -> T) async throws -> T {
+        let successor = Successor()
+        defer { successor.end() }
+        let file = file.leaving(to: successor)
         do {
-            return try await work()
+            return try await work(file)
         } catch let error as RepriseError where error.code == .validatorChanged {
             try Task.checkCancellation()
-            return try await work()
+            return try await work(file)
         }
     }
 
@@ -230,8 +236,8 @@ struct DownloadRun: Sendable {
                 if number >= width { try await group.next() }
                 group.addTask {
                     var counted = member.storedBytes
-                    try await again {
-                        _ = try await member.file.fetch { count in
+                    try await again(member.file) { file in
+                        _ = try await file.fetch { count in
                             counted += Int64(count)
                             tally.add(bytes: Int64(count), arrived: count)
                         }

@@ -36,6 +36,13 @@ struct FileDownload: Sendable {
         return file
     }
 
+    /// The same file; another representation that comes for a hole is left to the next read, through `successor`.
+    func leaving(to successor: Successor) -> FileDownload {
+        var file = self
+        file.request.successor = successor
+        return file
+    }
+
     /// Whether the origin is known to ignore ranges, so that each byte costs all bytes before it.
     var comesInOrder: Bool {
         let generation = try? engine.resource(key).liveGeneration(for: request)

@@ -121,13 +121,14 @@ struct FetchRun: Sendable {
             }
             return try await drain(FetchResponse(response: response, placement: placement), with: &writer)
         }
-        return try await decline(answer.action, response: response, to: question.sent)
+        return try await decline(answer, to: question)
     }
 
     /// Every response that does not continue this generation.
     private func decline(
-        _ action: ResponseAction, response: OriginResponse, to sent: FetchRequest
+        _ answer: LiveGeneration.Answer, to question: LiveGeneration.Question
     ) async throws -> Outcome {
+        let (action, response) = (answer.action, answer.response)
         if case .refusal = action {
             let refusal = try await OriginRefusal.collect(
                 response, of: generation.url.authority, engine.reporter)
@@ -135,7 +136,7 @@ struct FetchRun: Sendable {
                 .originRefused, "The origin answered \(response.head.status.code) for \(generation.url.redacted).",
                 refusal: refusal)
         }
-        response.body.cancel()
+        if !leave(answer, to: question) { response.body.cancel() }
         switch action {
         case .newGeneration(let placement, let change):
             generation.note(SplicingEvidence.Sighting(response, placement))
@@ -161,7 +162,7 @@ struct FetchRun: Sendable {
         case .passThrough(.emptyBody):
             return .over(
                 RepriseError(.originMisbehaved, "The origin sent nothing in place of \(generation.url.redacted)."))
-        case .passThrough(let reason) where isOfAnother(response, than: sent):
+        case .passThrough(let reason) where isOfAnother(response, than: question.sent):
             // Readers get no byte of it, and the next read asks for it.
             generation.replace(reason: "The origin has another file. \(reason.words)")
             return .done(reachedEnd: false)
@@ -173,6 +174,18 @@ struct FetchRun: Sendable {
         default:
             return .over(.unusable(action))
         }
+    }
+
+    /// Leaves the whole of another representation to the download that asked, which begins with it instead of asking
+    /// again; false where none did.
+    private func leave(_ answer: LiveGeneration.Answer, to question: LiveGeneration.Question) -> Bool {
+        guard case .newGeneration = answer.action, answer.response.head.status == .ok,
+            let successor = question.request.successor, question.request.errand == nil, generation.handOver(id)
+        else { return false }
+        let judged = JudgedResponse(
+            response: answer.response, requestTime: answer.requestTime, action: answer.action)
+        successor.leave(judged, interest: interest)
+        return true
     }
 
     /// Whether the response is of another representation for sure: its validators say so, or the origin sent the whole

@@ -397,6 +397,9 @@ final class LiveGeneration: Sendable {
     /// Resets the failure count: the origin answered a fetch as expected.
     func noteSuccess() { state.withLock { $0.origin.fetchSucceeded() } }
 
+    /// Leaves the body of a fetch's response to another owner, who ends it; false when the fetch was canceled.
+    func handOver(_ id: FetchID) -> Bool { state.withLock { $0.running.handOver(id) } }
+
     /// Leaves what is left of a response to the reader that comes to it first; false where there is none, or no reader
     /// waits for it and each can ask for its own.
     func handOver(_ remainder: Remainder, of id: FetchID) -> Bool {

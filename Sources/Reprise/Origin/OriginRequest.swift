@@ -41,6 +41,8 @@ public struct OriginRequest: Sendable {
     package var errand: BackgroundErrand?
     /// Counts what its fetches bring.
     var tally: FetchTally?
+    /// Takes in another representation that comes for a hole, for the download that will read it.
+    var successor: Successor?
     /// What its reader does where the origin ignores ranges.
     var rangeFallback = RangeFallback.wait
     /// Answers instead of the cache's origin, for a file that is imported.

@@ -136,6 +136,7 @@ struct ReadOpening: Sendable {
         let question = OriginQuestion(resource: resource, wanted: wanted)
         switch errand {
         case .discover(let replaced):
+            if let left = wanted.origin.successor?.take() { return try await adopt(left, replacing: replaced) }
             let completion =
                 if let replaced { try await question.completion(of: replaced) } else { nil as JudgedResponse? }
             let judged = if let completion { completion } else { try await question.representation() }
@@ -155,6 +156,14 @@ struct ReadOpening: Sendable {
 
     private func adopt(_ judged: JudgedResponse, replacing replaced: LiveGeneration?) async throws -> Outcome {
         .read(try await Adoption(resource: resource, wanted: wanted, judged: judged, replaced: replaced).run())
+    }
+
+    /// Begins with a response that came when a hole was asked for.
+    private func adopt(_ left: Successor.Left, replacing replaced: LiveGeneration?) async throws -> Outcome {
+        left.interest.change(to: wanted.interest?.demand ?? wanted.origin.demand)
+        var wanted = wanted
+        wanted.interest = left.interest
+        return try await ReadOpening(resource: resource, wanted: wanted).adopt(left.judged, replacing: replaced)
     }
 
     // MARK: - In the background
