@@ -70,7 +70,7 @@ extension Engine {
     }
 
     /// The files in memory that are stored for `titles` and no others; the index may not know them yet.
-    private func liveFiles(of titles: Set<CacheKey>, in store: Store) -> [CacheKey] {
+    func liveFiles(of titles: Set<CacheKey>, in store: Store) -> [CacheKey] {
         liveResources.filter { resource in
             let claims = store.recorder.standing(resource.liveGeneration?.record.claims ?? [])
             return !claims.isEmpty && claims.allSatisfy { titles.contains($0.title.key) }

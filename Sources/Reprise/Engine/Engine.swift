@@ -123,6 +123,9 @@ final class Engine: Sendable {
         state.withLock { state in state.isClosed || state.resources[key].map { !$0.isIdle } ?? false }
     }
 
+    /// Whether a reader is at the entry under `key`.
+    func isBeingRead(_ key: CacheKey) -> Bool { liveResource(key)?.liveGeneration?.workload.readers ?? 0 > 0 }
+
     /// The live resource of `key` and its variants.
     func family(of key: CacheKey) -> [LiveResource] { state.withLock { $0.resources.family(of: key) } }
 

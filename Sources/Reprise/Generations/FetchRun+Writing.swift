@@ -102,16 +102,16 @@ extension FetchRun {
         at arrival: Arrival? = nil
     ) -> Bool {
         // Before the readers are told that they have to ask for themselves.
-        if let arrival { writer.isHandedOver = handOver(arrival) }
+        if let arrival { writer.isHandedOver = handOver(arrival, toWaiting: kind == .room) }
         if let unwritten = writer.unwritten { generation.unpublish(unwritten) }
         writer.abandon()
         generation.closeStore(reason: reason, because: kind, for: pause)
         return false
     }
 
-    /// Leaves what is left of the response to a reader that waits for it, or where no other response can be shown to
-    /// continue it; false where a reader asks again.
-    private func handOver(_ arrival: Arrival) -> Bool {
+    /// Leaves what is left of the response to a reader, `toWaiting` ones where another response could continue it;
+    /// false where a reader asks again.
+    private func handOver(_ arrival: Arrival, toWaiting: Bool) -> Bool {
         var (taken, start) = ([arrival.chunk], arrival.range.lowerBound)
         if let tail = bytes.tail(of: id), tail.start < start, start <= tail.end {
             taken.insert(Array(tail.bytes.prefix(Int(start - tail.start))), at: 0)
@@ -120,7 +120,7 @@ extension FetchRun {
         var response = arrival.source.response
         response.body = ResumedBody(taken, before: response.body)
         let remainder = Remainder(response: response, start: start, end: arrival.source.placement.end)
-        guard generation.handOver(remainder, of: id) else { return false }
+        guard generation.handOver(remainder, of: id, toWaiting: toWaiting) else { return false }
         // Its reader counts them.
         countFetched(-taken.reduce(0) { $0 + $1.count })
         return true

@@ -295,12 +295,15 @@ struct GenerationState: Sendable {
     /// Bytes that are dropped of a response at most, where a reader could ask for its own.
     private static let remainderReach: Int64 = 64 << 10
 
-    /// Leaves `remainder` to the reader that comes to it first; false where there is none, or no reader waits for it
-    /// and each can ask for its own.
-    mutating func handOver(_ remainder: Remainder, of id: FetchID, policy: GenerationPolicy) -> Bool {
+    /// Leaves `remainder` to the reader that comes to it first.
+    ///
+    /// False where there is none, or where each can ask for its own, unless one waits for it and `toWaiting` is true.
+    mutating func handOver(
+        _ remainder: Remainder, of id: FetchID, toWaiting: Bool, policy: GenerationPolicy
+    ) -> Bool {
         var remainder = remainder
         if response.isJoinable(policy) {
-            guard schedule.isAwaited(id) else { return false }
+            guard toWaiting, schedule.isAwaited(id) else { return false }
             remainder.reach = Self.remainderReach
         }
         guard self.remainder == nil, !schedule.readers.isEmpty, running.handOver(id) else { return false }

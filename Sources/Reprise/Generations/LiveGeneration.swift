@@ -400,10 +400,10 @@ final class LiveGeneration: Sendable {
     /// Leaves the body of a fetch's response to another owner, who ends it; false when the fetch was canceled.
     func handOver(_ id: FetchID) -> Bool { state.withLock { $0.running.handOver(id) } }
 
-    /// Leaves what is left of a response to the reader that comes to it first; false where there is none, or no reader
-    /// waits for it and each can ask for its own.
-    func handOver(_ remainder: Remainder, of id: FetchID) -> Bool {
-        state.withLock { $0.handOver(remainder, of: id, policy: generationPolicy) }
+    /// Leaves what is left of a response to the reader that comes to it first; false where there is none, or where each
+    /// can ask for its own, unless one waits for it and `toWaiting` is true.
+    func handOver(_ remainder: Remainder, of id: FetchID, toWaiting: Bool) -> Bool {
+        state.withLock { $0.handOver(remainder, of: id, toWaiting: toWaiting, policy: generationPolicy) }
     }
 
     /// The rest of a response that brings the byte at `position`, for one reader.

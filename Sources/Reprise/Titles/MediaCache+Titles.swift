@@ -166,19 +166,21 @@ extension MediaCache {
         }
     }
 
-    /// Removes the files of the title of `key` that are not among `former`, except those in use, those that another
-    /// title needs and those that are kept by themselves.
+    /// Removes the files of the title of `key` that are not among `former`, except those that are being read,
+    /// those that another title needs and those that are kept by themselves.
     ///
     /// Throws ``RepriseError`` as ``remove(_:)-(CacheKey)`` does.
     package func removeFiles(ofTitle key: CacheKey, besides former: Set<CacheKey>) async throws {
         guard let store = engine.store else { return }
         try await engine.learnFiles(aroundTitles: [key])
+        // What is on its way to the disk is not recorded yet.
+        let live = engine.liveFiles(of: [key], in: store)
         let files = try await withTaskExecutorPreference(DiskExecutor.shared) {
-            try store.index.ownFiles(of: key).filter { file in
-                try !former.contains(file) && !engine.isInUse(file) && store.index.retention(of: file) == .cached
+            try Set(store.index.ownFiles(of: key) + live).subtracting(former).filter { file in
+                try !engine.isBeingRead(file) && store.index.retention(of: file) == .cached
             }
         }
-        try await remove(files)
+        try await remove(Array(files))
     }
 
     /// The files that belong to no other title, that no playlist of one names, and that nothing retains; and those of
