@@ -63,6 +63,18 @@ public struct MediaResource: Sendable {
                 asOf: engine.removedTitleCount))
     }
 
+    /// As ``read(_:fields:directives:demand:onInterim:)``, where the origin must not be asked; if only the beginning of
+    /// `range` is stored, the read begins, and throws `notStored` at the first hole.
+    package func readStoredBeginning(
+        of range: RangeSpec, fields extra: HTTPFields, directives: CacheControl
+    ) async throws -> MediaRead {
+        var wanted = ReadRequest(
+            range: try range.checked, origin: request(extra), directives: directives, play: play, role: role,
+            titles: titles, asOf: engine.removedTitleCount)
+        wanted.mayBreakOff = true
+        return try await begin(wanted)
+    }
+
     /// Begins a look at the first bytes, up to `count`, to find out what the file is.
     ///
     /// It counts neither as a read nor as bytes given to a reader. Throws what

@@ -28,9 +28,12 @@ struct ConfigCommand: AsyncParsableCommand {
         try await Failure.reporting {
             let settings = try server.cache.settings()
             let values = try server.lookUp(in: settings)
-            try server.checkTogether(with: values, listeningAt: values.host)
+            try server.checkTogether(with: values)
             if json { return try printJSON(settings) }
             for line in Self.lines(settings) { try Terminal.print(line) }
+            guard let objection = Serve.objection(to: values) else { return }
+            // A service may get a token in its environment, or a socket that listens elsewhere.
+            try Terminal.print("\n# With these settings alone, serve refuses to start: \(objection.explanation)")
         }
     }
 

@@ -62,7 +62,8 @@ struct Health: AsyncParsableCommand {
             let word = try Self.word(of: answer, at: url, isReady: isReady)
             guard answer.status == 200 else {
                 throw Failure.Reason(
-                    code: ExitCode(1), name: "unhealthy", message: "\(url.redacted) answers \(answer.status): \(word)")
+                    code: ExitCode(1), name: "unhealthy",
+                    message: "\(Self.address(of: url)) answers \(answer.status): \(word)")
             }
             try Terminal.print(word)
         case .failure(let error as RepriseError):
@@ -70,6 +71,9 @@ struct Health: AsyncParsableCommand {
         case .failure(let error): throw error
         }
     }
+
+    /// The server of `url`, without a path that may be a token.
+    private static func address(of url: ResourceURL) -> String { "\(url.scheme.rawValue)://\(url.authority)" }
 
     /// What a server of Reprise says in `answer`.
     ///
@@ -85,8 +89,8 @@ struct Health: AsyncParsableCommand {
         }
         throw Failure.Reason(
             code: ExitCode(1), name: "foreign",
-            message: "Something else answers at \(url.redacted) (\(answer.status)). "
-                + "Give the address of a server of Reprise with --url.")
+            message: "No server of Reprise answers at \(address(of: url)) (\(answer.status)). "
+                + "Give the address of one with --url, without a token.")
     }
 }
 

@@ -43,16 +43,12 @@ struct MediaContainer: Sendable {
     /// ffmpeg's arguments that copy the stream whose playlist is at `playlist` into the file at `path`.
     ///
     /// `texts` are the subtitles of HLS: inputs of their own, because ffmpeg reads none that a multivariant playlist
-    /// names. Those of DASH are taken only `withSubtitles`. If `closingJumps`, what follows a jump in time is moved to
-    /// what was before it.
-    func arguments(
-        from playlist: String, texts: [Text], to path: String, withSubtitles: Bool, closingJumps: Bool
-    ) -> [String] {
+    /// names. Those of DASH are taken only `withSubtitles`.
+    func arguments(from playlist: String, texts: [Text], to path: String, withSubtitles: Bool) -> [String] {
         let pictures = isSound ? [] : ["-map", "0:v?"]
         var maps = self.maps(of: texts)
         if texts.isEmpty, withSubtitles, let subtitles { maps = ["-map", "0:s?", "-c:s", subtitles] }
-        return Self.input(playlist, Self.anyExtension + (closingJumps ? Self.jumpsClosed : []))
-            + texts.flatMap { Self.input($0.path) } + pictures
+        return Self.input(playlist, Self.anyExtension) + texts.flatMap { Self.input($0.path) } + pictures
             + ["-map", "0:a?", "-c", "copy"] + maps + target(format, path)
     }
 
@@ -97,9 +93,6 @@ struct MediaContainer: Sendable {
     private func target(_ format: String, _ path: String) -> [String] { ["-f", format, "-y", "file:\(path)"] }
 
     private static let anyExtension = ["-allowed_extensions", "ALL"]
-
-    /// ffmpeg itself moves only what jumps by more than 10 s.
-    private static let jumpsClosed = ["-dts_delta_threshold", "1"]
 
     /// A WebVTT file.
     struct Text {

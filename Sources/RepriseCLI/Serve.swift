@@ -174,28 +174,36 @@ struct Serve: AsyncParsableCommand {
         try Setting.accessLog.check(option: watching.accessLog)
     }
 
-    /// Throws if an option is of no use without another setting, or if no server may listen at `host`, which is that
-    /// of the settings unless a socket is passed.
-    func checkTogether(with values: ServerSettings, listeningAt host: String) throws {
+    /// Throws if an option is of no use without another setting.
+    func checkTogether(with values: ServerSettings) throws {
         if watching.accessLogFormat != nil, values.accessLog == nil {
             throw ValidationError("--access-log-format is of no use without --access-log.")
         }
         if (values.tlsCertificate == nil) != (values.tlsKey == nil) {
             throw ValidationError("--tls-certificate and --tls-key belong together: give both.")
         }
+    }
+
+    /// Why no server starts with these settings unless its environment has a token, or a socket is passed to it; `nil`
+    /// if one does.
+    static func objection(to values: ServerSettings) -> RepriseError? {
+        // A file of tokens has at least one.
+        guard values.tokenFile == nil else { return nil }
         var configuration = ProxyConfiguration()
         values.apply(to: &configuration)
-        configuration.host = host
-        // A file of tokens has at least one.
-        if values.tokenFile == nil { try configuration.check() }
+        do throws(RepriseError) {
+            try configuration.check()
+            return nil
+        } catch {
+            return error
+        }
     }
 
     func run() async throws {
         let signals = StopSignals(isReloading: true)
         try await Failure.reporting {
             let values = try ServerSettings(self, from: cache.settings())
-            let socket = try PassedSocket(CacheOptions.environment, process: getpid())
-            try checkTogether(with: values, listeningAt: socket?.host ?? values.host)
+            try checkTogether(with: values)
             let levels = LogLevelSwitch(try cache.logLevel())
             let logger = cache.logger("reprise", levels: levels)
             var configuration = ProxyConfiguration()
@@ -207,7 +215,7 @@ struct Serve: AsyncParsableCommand {
                 configuration.encrypt = { try certificate.encrypt($0) }
                 configuration.certifiedHost = { certificate.host(for: $0) }
             }
-            if let socket {
+            if let socket = try PassedSocket(CacheOptions.environment, process: getpid()) {
                 (configuration.host, configuration.port) = (socket.host, socket.port)
                 configuration.listeningSocket = socket.descriptor
             }

@@ -64,10 +64,7 @@ struct StreamWriter: Sendable {
         try await onThread { try failingAsOutput { try renameLanguages(in: playlist, for: container) } }
         let texts = try await texts(for: container, in: folder)
         try await program.write(
-            path,
-            container.arguments(
-                from: playlist, texts: texts, to: path, withSubtitles: withSubtitles, closingJumps: export.hasTimeJumps)
-        )
+            path, container.arguments(from: playlist, texts: texts, to: path, withSubtitles: withSubtitles))
     }
 
     /// A period, and the order of its streams in the file.

@@ -1,3 +1,5 @@
+import Reprise
+
 #if canImport(FoundationNetworking)
     import Foundation
     public import FoundationNetworking
@@ -59,6 +61,16 @@ extension URLSessionOrigin {
 
         /// The defaults.
         public init() {}
+
+        /// Seconds without a byte after which the system tries a transfer in the background again by itself: a minute,
+        /// as by default, and not less than programs wait.
+        ///
+        /// After a change of network a connection may be silent for ever. Other requests have timers of the program,
+        /// and leave the system a day.
+        func longestSilence(of request: OriginRequest) -> TimeInterval {
+            let longest = max(.seconds(60), responseTimeout, idleTimeout, request.longestSilence ?? .zero)
+            return longest / .seconds(1)
+        }
 
         /// Keeps `request` off the networks that must not be used.
         func restrict(_ request: inout URLRequest) {

@@ -110,6 +110,7 @@ public final class URLSessionOrigin: Origin {
         let configuration = configuration
         return try await desk?.answer(request) { request throws(RepriseError) in
             var made = try URLRequest.make(request, userAgent: configuration.userAgent)
+            made.timeoutInterval = configuration.longestSilence(of: request)
             // The system's session may have been made before this client.
             configuration.restrict(&made)
             return made

@@ -108,6 +108,7 @@ import Testing
     func json() {
         for (stored, isContent) in [
             ("application/vnd.apple.mpegurl", false), ("application/dash+xml", false), ("text/plain", true),
+            ("binary/octet-stream", true),
             ("application/json", true),
         ] {
             let identity = GenerationIdentity(completeLength: 1000, mediaType: stored)

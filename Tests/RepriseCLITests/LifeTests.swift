@@ -32,7 +32,7 @@ import Testing
                 let foreign = try await Command.run(
                     ["health", "--url", "http://127.0.0.1:\(site.origin.port)"] + options)
                 #expect(foreign.exit == .status(1) && foreign.output.isEmpty, "\(foreign)")
-                #expect(foreign.errors.contains("Something else answers at"), "\(foreign)")
+                #expect(foreign.errors.contains("No server of Reprise answers at"), "\(foreign)")
                 #expect(!foreign.errors.contains("s3cret"))
             }
             let closed = try await Command.run(["health", "--url", "http://127.0.0.1:9"])

@@ -35,8 +35,8 @@ import Testing
             ("http://n1/t0ken", "http://n1/<hidden>"), ("n1/t0ken", "n1/<hidden>"), ("http://n1", "http://n1"),
             ("http://n1:80/", "http://n1:80/"), ("http://u:t0ken@n1:80", "http://<hidden>@n1:80"),
             ("http://t0ken@n1/", "http://<hidden>@n1/"), ("u:t0ken@n1", "<hidden>@n1"),
-            ("http://u:t0/ken@n1/t0ken", "http://<hidden>@n1/<hidden>"), ("http://n1/t0@ken", "http://<hidden>@ken"),
-            ("u:t0://ken@n1", "<hidden>@n1"), ("http://u:t0://ken@n1", "http://<hidden>@n1"),
+            ("http://u:t0/ken@n1/t0ken", "http://<hidden>"), ("http://n1/t0@ken", "http://<hidden>"),
+            ("u:t0://ken@n1", "<hidden>"), ("http://u:t0://ken@n1", "http://<hidden>"),
             ("http://n1?t0ken", "http://n1?<hidden>"), ("http://n1#t0ken", "http://n1#<hidden>"), ("none", "none"),
             ("", ""),
         ])

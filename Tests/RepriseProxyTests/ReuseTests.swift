@@ -187,12 +187,11 @@ import Testing
             _ = try await site.get(["Range: bytes=0-499"])
             #expect(try await site.get(field).head.status == 504, "half of it is not stored")
             #expect(try await site.get(field + ["Range: bytes=0-99"]).head.status == 206)
-            #expect(try await site.get(field + ["Range: bytes=100-"]).body.count == 400)
+            #expect(try await site.get(field + ["Range: bytes=100-"]).head.status == 504)
             _ = try await site.get()
             #expect(try await site.get(field).isPattern())
             site.clock.shift(by: .seconds(61))
             #expect(try await site.get(field).head.status == 504, "stale")
-            #expect(try await site.get(field + ["Range: bytes=100-"]).head.status == 504, "stale")
             #expect(site.requests == 2)
         }
     }
@@ -372,7 +371,11 @@ import Testing
                 #expect(try await get("/half", ["Range: bytes=100-199"]).status == 206)
                 #expect(try await get("/half").status == 504)
                 let rest = try await get("/half", ["Range: bytes=100-"])
-                #expect(rest.status == 206 && rest.fields["content-range"] == "bytes 100-499/1000")
+                #expect(rest.status == 206 && rest.fields["content-range"] == "bytes 100-999/1000")
+                let body = try await RawClient.exchange(
+                    port: server.port, proxy.target("/half"), ["Range: bytes=100-"]
+                ).body
+                #expect(body.count == 400, "it breaks off at the hole")
                 for range in ["500-", "100-999", "-600"] {
                     #expect(try await get("/half", ["Range: bytes=\(range)"]).status == 504, "\(range)")
                 }

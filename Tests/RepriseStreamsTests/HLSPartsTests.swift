@@ -117,9 +117,23 @@ import Testing
         """
     }
 
-    @Test("a stream with one map is not divided, however often it names it")
+    @Test("a stream with one map is divided at discontinuities only, and only where nothing is missing")
     func oneMap() throws {
-        #expect(try Self.periods(["film.m3u8": Self.list("small.mp4", "small.mp4")]).isEmpty)
+        let (map, cut) = ("small.mp4", "#EXT-X-DISCONTINUITY\n")
+        for (between, count) in [(cut, 2), ("", 0), (cut + "#EXT-X-GAP\n#EXTINF:2,\nlost.m4s\n", 0)] {
+            let periods = try Self.periods(["film.m3u8": Self.list(map, map, between: between)])
+            let orders = try ExportedPeriod.orders(of: periods)
+            #expect(periods.count == count && orders.count == count, "\(between)")
+        }
+    }
+
+    @Test("a part of MPEG-TS, which has no map, is not compared with one of MP4")
+    func noMap() throws {
+        let list = Self.list("small.mp4", "small.mp4")
+            .replacing("#EXT-X-MAP:URI=\"small.mp4\"\n#EXTINF:2,\na.m4s", with: "#EXTINF:2,\na.ts")
+        let periods = try Self.periods(["film.m3u8": list])
+        let orders = try ExportedPeriod.orders(of: periods)
+        #expect(periods.count == 2 && orders.count == 2)
     }
 
     @Test("parts with pictures of another size do not fit")

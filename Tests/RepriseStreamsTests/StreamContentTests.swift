@@ -34,7 +34,7 @@ import Testing
         """
     private static let key = Case(bytes: Array(repeating: 7, count: 16))
     private static let page = Array("<!DOCTYPE html>\n<html>Log in</html>".utf8)
-    private static let sentPage = "sent a page or an error in place of "
+    private static let sentPage = "sent a page in place of "
 
     static let cases = [
         Case(),

@@ -20,8 +20,11 @@ package struct MediaType: Equatable {
     /// playlist.
     package var isMedia: Bool {
         if isPlaylist { return false }
-        return essence.hasPrefix("audio/") || essence.hasPrefix("video/") || Self.containers.contains(essence)
+        return isDeclaredMedia || Self.containers.contains(essence)
     }
+
+    /// Whether this is called audio or video.
+    package var isDeclaredMedia: Bool { essence.hasPrefix("audio/") || essence.hasPrefix("video/") }
 
     /// Whether this is a list of media files.
     package var isPlaylist: Bool { Self.playlists.contains(essence) }

@@ -143,10 +143,10 @@ struct ResponseValidation {
 
     private func isUnexpectedNotice(continues: Bool) -> Bool {
         guard let type = MediaType(fields[.contentType]), type.isNotice else { return false }
-        if request.expectsMedia { return true }
+        if type.isHTML, request.expectsMedia { return true }
         guard let stored = MediaType(generation?.mediaType), !stored.isNotice else { return false }
-        // A text may become JSON.
-        guard type.isHTML || stored.isMedia || stored.isPlaylist else { return false }
+        // Programs may leave the type of media at JSON, and other files may become JSON.
+        guard type.isHTML || stored.isDeclaredMedia || stored.isPlaylist else { return false }
         return !continues || policy == .immutable
     }
 

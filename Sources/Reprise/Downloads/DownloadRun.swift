@@ -137,11 +137,17 @@ struct DownloadRun: Sendable {
     /// Whether all is stored as ``storedStream()`` says; the files belong to the title then, though they may have been
     /// stored one by one.
     private func claimStoredStream() async throws -> Bool {
+        guard let files = try await storedStream() else { return false }
+        try await claim(files)
+        // Some may have gone with another title in the meantime.
+        return try await recordedKeys(of: files).isSuperset(of: files)
+    }
+
+    /// Makes `files` files of the title: from here on, those that are stored go with no other title.
+    private func claim(_ files: [CacheKey]) async throws {
         try await engine.claims.take()
         defer { engine.claims.leave() }
-        guard let files = try await storedStream() else { return false }
         stream.note(files)
-        return true
     }
 
     /// The keys of all files, if the first one is a playlist and all is stored that it and the other stored playlists
@@ -180,13 +186,12 @@ struct DownloadRun: Sendable {
         return keys
     }
 
-    /// The keys of `members` of which something is stored.
+    /// Those of `keys` of which something is stored.
     ///
     /// Each of them is looked at by itself; of a film of which nothing is stored yet, that would take seconds.
-    private func recordedKeys(of members: [FileDownload]) async throws -> Set<CacheKey> {
+    private func recordedKeys(of keys: [CacheKey]) async throws -> Set<CacheKey> {
         guard let store = engine.store else { return [] }
-        let keys = members.map(\.key)
-        let live = Set(keys.filter { engine.liveResource($0) != nil })
+        let live = Set(keys.filter { engine.liveResource($0)?.liveGeneration != nil })
         return try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.recorded(keys) }.union(live)
     }
 
@@ -201,9 +206,7 @@ struct DownloadRun: Sendable {
     private func claim(
         _ members: [FileDownload], playlists: [LoadedPlaylist]
     ) async throws -> (missing: [(file: FileDownload, storedBytes: Int64)], progress: StreamProgress) {
-        try await engine.claims.take()
-        defer { engine.claims.leave() }
-        stream.note(playlists.map(\.file.key) + members.map(\.key))
+        try await claim(playlists.map(\.file.key) + members.map(\.key))
         var progress = StreamProgress(files: playlists.count + members.count, storedFiles: 0, storedBytes: 0)
         var missing: [(file: FileDownload, storedBytes: Int64)] = []
         for playlist in playlists {
@@ -213,7 +216,7 @@ struct DownloadRun: Sendable {
             progress.storedFiles += isWhole ? 1 : 0
             if !isWhole { missing.append((playlist.file, 0)) }
         }
-        let recorded = try await recordedKeys(of: members)
+        let recorded = try await recordedKeys(of: members.map(\.key))
         for member in members {
             try Task.checkCancellation()
             let (byteCount, isWhole) = recorded.contains(member.key) ? try await member.stored() : (0, false)

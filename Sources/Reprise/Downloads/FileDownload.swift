@@ -99,7 +99,9 @@ struct FileDownload: Sendable {
         defer { read.cancel() }
         if read.isOfEmptyFile { return Fetched(information: read.information, bytes: []) }
         began(read.storedBefore)
-        try await checkTag(adding: try await missing(of: read))
+        let rest = try await missing(of: read)
+        try await checkTag(adding: rest)
+        try checkRoom(for: read, missing: rest)
         try await take(promise, as: read.information)
         var isFetched = false
         let bytes = try await bytes(of: read, upTo: limit(read.information)) { count in
@@ -275,6 +277,16 @@ struct FileDownload: Sendable {
         return wanted.subtracting(stored ?? []).byteCount
     }
 
+    /// Throws if there is no room for the ranges of a file that are wanted.
+    ///
+    /// Of a whole file, its response has shown that.
+    private func checkRoom(for read: MediaRead, missing: Int64) throws {
+        guard ranges != nil, let store = engine.store, let length = wanted(of: read.information)?.byteCount,
+            let obstacle = store.obstacle(toStoring: length, stored: length - missing, isKept: isKept)
+        else { return }
+        throw prevented(by: obstacle, length: length)
+    }
+
     /// Throws ``RepriseError`` with code `storageFull` if `count` bytes more must not be kept, because of the limit of
     /// the title's tag.
     private func checkTag(adding count: Int64) async throws {
@@ -377,7 +389,7 @@ struct FileDownload: Sendable {
 
     /// Why the bytes bypass the store.
     private func bypassed(_ read: MediaRead, in store: Store) -> RepriseError {
-        let length = read.information.completeLength
+        let length = wanted(of: read.information)?.byteCount
         if let obstacle = store.obstacle(toStoring: length, isKept: isKept) {
             return prevented(by: obstacle, length: length)
         }

@@ -18,8 +18,8 @@ package enum StreamContent: Sendable {
         case .media:
             // A program that makes segments (`segment.php?n=3`) may leave their type at that of pages.
             let isOfProgram = url.lastPathComponent.contains(".") && !url.namesMedia
-            guard MediaType(information.mediaType)?.isNotice == true, !isOfProgram else { return nil }
-            return .logIn(.notDownloadable, "The origin sent a page or an error in place of \(url.redacted)")
+            guard MediaType(information.mediaType)?.isHTML == true, !isOfProgram else { return nil }
+            return .logIn(.notDownloadable, "The origin sent a page in place of \(url.redacted)")
         case .key:
             guard let length = information.completeLength, !Self.keyLengths.contains(length) else { return nil }
             return .logIn(

@@ -38,9 +38,10 @@ extension Engine {
         _ keys: [CacheKey], knowing named: [TitleReference: Set<CacheKey>]?, endingIn downloads: Downloads
     ) async throws -> (freed: Int64, entries: Int, problem: RepriseError?) {
         guard let store else { return (0, 0, nil) }
-        await downloads.end(keys)
+        // First: when it is canceled while it waits, nothing has happened.
         try await claims.take()
         defer { claims.leave() }
+        await downloads.end(keys)
         await store.recorder.flush()
         let named = if let named { named } else { try await namedFiles(aroundTitles: keys) }
         // What is on its way to the disk goes, too; of what the index knows, it decides.

@@ -20,8 +20,8 @@ final class Engine: Sendable {
     let pace: DownloadPace
     /// What downloads under way still need.
     let promisedRoom = PromisedRoom()
-    /// Titles are removed, and a download claims stored files for its title, one after the other: a file that is about
-    /// to go with another title must not count as stored.
+    /// Titles are removed, and a download claims files for its title, one after the other: what is claimed does not go
+    /// with another title, and what goes is gone before it is looked for.
     let claims = Turn()
     /// `nil` if no program is asked.
     let authorizer: Authorizer?

@@ -68,7 +68,7 @@ struct FetchRun: Sendable {
                     return
                 }
                 // What comes a second time is no progress.
-                let progress = generation.position(of: id).map { $0 - range.lowerBound } ?? 0
+                let progress = generation.position(of: id).map { max(0, $0 - range.lowerBound) } ?? 0
                 guard let error, !Task.isCancelled,
                     let delay = budget.delay(after: error, bytes: progress, at: clock.elapsed())
                 else {

@@ -22,7 +22,8 @@ extension FetchSchedule {
     mutating func takeWhole(_ id: FetchID, to end: Int64?) -> Bool {
         let waiting = readers.values.filter { $0.waitingOn == id }
         if !waiting.isEmpty, waiting.allSatisfy({ $0.rangeFallback == .fail }) { return false }
-        if readers.values.contains(where: { $0.rangeFallback == .keep }) {
+        // Not over what another one is about to write.
+        if fetches.count == 1, readers.values.contains(where: { $0.rangeFallback == .keep }) {
             fetches[id]?.cursor = 0
             fetches[id]?.limit = end
         }
@@ -54,8 +55,9 @@ extension FetchSchedule {
     mutating func advance(_ id: FetchID, by count: Int64) -> (Verdict, [Effect]) {
         guard var fetch = fetches[id] else { return (.finished, []) }
         let range = fetch.cursor..<fetch.cursor + count
+        // What was stored before was not written by it.
+        for hole in stored.holes(in: range) { verified.insert(hole) }
         stored.insert(range)
-        verified.insert(range)
         fetch.cursor = range.upperBound
         fetches[id] = fetch
         if let owner = fetch.owner { readers[owner]?.own.insert(range) }

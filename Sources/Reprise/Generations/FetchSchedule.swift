@@ -57,6 +57,11 @@ struct FetchSchedule: Sendable {
         return stored.holes(in: extent.start..<end).isEmpty
     }
 
+    /// Whether the first byte of `spec` is stored.
+    func hasBeginning(of spec: RangeSpec?) -> Bool {
+        ReadExtent(spec, completeLength: completeLength).map { stored.contains($0.start) } ?? false
+    }
+
     /// The first hole in `spec`, open-ended if it reaches the end of the representation; `nil` if there is no hole, or
     /// nothing of `spec` is stored.
     func hole(in spec: RangeSpec?) -> RangeSpec? {

@@ -297,14 +297,19 @@ struct GenerationState: Sendable {
 
     /// Leaves `remainder` to the reader that comes to it first.
     ///
-    /// False where there is none, or where each can ask for its own, unless one waits for it and `toWaiting` is true.
+    /// False where there is none, or where each can ask for its own, unless a player waits for it and `toWaiting` is
+    /// true.
     mutating func handOver(
         _ remainder: Remainder, of id: FetchID, toWaiting: Bool, policy: GenerationPolicy
     ) -> Bool {
         var remainder = remainder
         if response.isJoinable(policy) {
-            guard toWaiting, schedule.isAwaited(id) else { return false }
             remainder.reach = Self.remainderReach
+            let near = remainder.start...remainder.start + remainder.reach
+            let isAwaited = schedule.readers.values.contains { reader in
+                reader.waitingOn == id && reader.demand == .playing && near.contains(reader.delivered)
+            }
+            guard toWaiting, isAwaited else { return false }
         }
         guard self.remainder == nil, !schedule.readers.isEmpty, running.handOver(id) else { return false }
         self.remainder = remainder

@@ -70,6 +70,9 @@ extension LiveGeneration {
     /// nothing of `spec` is stored.
     func hole(in spec: RangeSpec?) -> RangeSpec? { ask { $0.schedule.hole(in: spec) } }
 
+    /// Whether the first byte of `spec` is stored.
+    func hasBeginning(of spec: RangeSpec?) -> Bool { ask { $0.schedule.hasBeginning(of: spec) } }
+
     /// Whether all of `spec` is stored.
     func isStored(_ spec: RangeSpec?) -> Bool { ask { $0.schedule.isStored(spec) } }
 }

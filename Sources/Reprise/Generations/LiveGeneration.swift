@@ -401,7 +401,7 @@ final class LiveGeneration: Sendable {
     func handOver(_ id: FetchID) -> Bool { state.withLock { $0.running.handOver(id) } }
 
     /// Leaves what is left of a response to the reader that comes to it first; false where there is none, or where each
-    /// can ask for its own, unless one waits for it and `toWaiting` is true.
+    /// can ask for its own, unless a player waits for it and `toWaiting` is true.
     func handOver(_ remainder: Remainder, of id: FetchID, toWaiting: Bool) -> Bool {
         state.withLock { $0.handOver(remainder, of: id, toWaiting: toWaiting, policy: generationPolicy) }
     }

@@ -12,6 +12,8 @@ protocol CurrentGeneration: AnyObject, Sendable {
     func reuse(for directives: CacheControl, in play: Play?) -> Reuse
     /// Whether a request for the first byte of `range` also shows whether the rest is current.
     func beginsInHole(_ range: RangeSpec?) -> Bool
+    /// Whether the first byte of `range` is stored.
+    func hasBeginning(of range: RangeSpec?) -> Bool
     /// Whether it is frozen because the origin has another representation, and stored bytes are served for the rest of
     /// `play`, which goes on.
     func isSuperseded(in play: Play?) -> Bool

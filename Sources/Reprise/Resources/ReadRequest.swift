@@ -19,6 +19,9 @@ struct ReadRequest: Sendable {
     var needsStore = false
     /// How much the response to its first request is wanted; other readers may wait for that response too.
     var interest: RequestInterest?
+    /// Whether it begins where the origin must not be asked and only its beginning is stored; it ends at the first hole
+    /// then, with `notStored`.
+    var mayBreakOff = false
     /// Whether it counts as a use of the file, by which eviction chooses and titles are listed.
     ///
     /// A player's read does, and whatever a person reads. A download looks at its files whenever the cache is opened:

@@ -135,10 +135,12 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
         }
     }
 
-    /// Whether all of the range is stored and usable for a reader that does not allow asking the origin.
+    /// Whether the range, or as much of it as the reader needs, is stored and usable without asking the origin.
     private func canServe(_ generation: Generation, wanted: ReadRequest) -> Bool {
+        if policy.isOffline || wanted.origin.networkPolicy == .never {
+            return generation.isStored(wanted.range) || wanted.mayBreakOff && generation.hasBeginning(of: wanted.range)
+        }
         guard generation.isStored(wanted.range) else { return false }
-        if policy.isOffline || wanted.origin.networkPolicy == .never { return true }
         if case .validate = generation.reuse(for: wanted.directives, in: wanted.play) { return false }
         return true
     }

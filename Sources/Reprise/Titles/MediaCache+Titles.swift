@@ -1,4 +1,5 @@
 import Foundation
+import Primitives
 
 extension MediaCache {
     /// The titles of which something is stored or that were named, the most recently used first.
@@ -96,6 +97,8 @@ extension MediaCache {
         guard let store = engine.store else { return (0, nil) }
         var (total, problem) = (Int64(0), RepriseError?.none)
         try await eachPrunable(tagged: tag, toSize: size, olderThan: age) { title in
+            try await engine.claims.take()
+            defer { engine.claims.leave() }
             try await engine.learnFiles(aroundTitles: [title.key])
             let prunable = try await prunableFiles(of: title, in: store)
             let removal = try await engine.removed(prunable.whole, endingIn: downloads)
@@ -172,11 +175,14 @@ extension MediaCache {
     /// Throws ``RepriseError`` as ``remove(_:)-(CacheKey)`` does.
     package func removeFiles(ofTitle key: CacheKey, besides former: Set<CacheKey>) async throws {
         guard let store = engine.store else { return }
+        try await engine.claims.take()
+        defer { engine.claims.leave() }
         try await engine.learnFiles(aroundTitles: [key])
-        // What is on its way to the disk is not recorded yet.
+        // What is on its way to the disk goes, too; of what the index knows, it decides.
         let live = engine.liveFiles(of: [key], in: store)
         let files = try await withTaskExecutorPreference(DiskExecutor.shared) {
-            try Set(store.index.ownFiles(of: key) + live).subtracting(former).filter { file in
+            let unrecorded = Set(live).subtracting(try store.index.recorded(live))
+            return try unrecorded.union(store.index.ownFiles(of: key)).subtracting(former).filter { file in
                 try !engine.isBeingRead(file) && store.index.retention(of: file) == .cached
             }
         }

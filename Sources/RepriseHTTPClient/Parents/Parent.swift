@@ -28,6 +28,9 @@ package struct Parent: Hashable, Sendable {
         }
         let rest = text[scheme.upperBound...]
         let at = rest.lastIndex(of: "@")
+        // Whether a slash before it belongs to a password or to a path is not known: then nothing behind it is shown.
+        let isClear = at.map { !rest[..<$0].contains { "/?#".contains($0) } } ?? true
+        guard isClear else { return "\(text[scheme])<hidden>" }
         let server = rest[(at ?? rest.startIndex)...]
         let path = server.firstIndex { "/?#".contains($0) } ?? server.endIndex
         let hasMore = path < server.endIndex && server.index(after: path) < server.endIndex

@@ -45,6 +45,8 @@ package struct ParentOrigin: Origin {
     private let client: NIOOrigin
     private let away: AwayHosts
     private let counts: Mutex<ParentTally>
+    /// When each parent last answered, by its authority.
+    private let answers = Mutex<[String: Duration]>([:])
 
     /// Creates an edge whose requests to origins, where parents do not answer for them, go through `direct`.
     package init(_ configuration: Configuration, direct: NIOOrigin.Configuration, group: (any EventLoopGroup)? = nil) {
@@ -100,6 +102,7 @@ package struct ParentOrigin: Origin {
         var failure: RepriseError?
         for parent in order(parents, for: request.url) {
             if failure != nil { note(.parent) }
+            let asked = configuration.clock.elapsed()
             do {
                 let response = try await ask(parent, request)
                 guard let reason = Self.objection(to: response, of: parent) else {
@@ -109,7 +112,7 @@ package struct ParentOrigin: Origin {
                 note(.declined, of: parent)
                 failure = reason
             } catch let error as RepriseError where Self.losses.contains(error.code) {
-                noteLoss(error, of: parent)
+                noteLoss(error, of: parent, asked: asked)
                 failure = error
             }
             try Task.checkCancellation()
@@ -139,10 +142,11 @@ package struct ParentOrigin: Origin {
         return ranked.filter { !away.contains($0.authority) } + ranked.filter { away.contains($0.authority) }
     }
 
-    /// Remembers a parent that cannot be reached, or took longer than it waits for origins: it hangs.
-    private func noteLoss(_ error: RepriseError, of parent: Parent) {
+    /// Remembers a parent that cannot be reached, or that has answered nothing at all since it was `asked`: it hangs.
+    private func noteLoss(_ error: RepriseError, of parent: Parent, asked: Duration) {
         if error.code == .originTimedOut, !(error.cause is ConnectionQueueTimeout) {
-            away.noteFailure(of: parent.authority)
+            let last = answers.withLock { $0[parent.authority] }
+            if last ?? asked <= asked { away.noteFailure(of: parent.authority) }
         } else {
             away.note(error, from: parent.authority)
         }
@@ -153,6 +157,7 @@ package struct ParentOrigin: Origin {
         do {
             let response = try await client.send(own)
             away.noteAnswer(from: parent.authority)
+            answers.withLock { $0[parent.authority] = configuration.clock.elapsed() }
             return response
         } catch let error as RepriseError {
             if Self.losses.contains(error.code) { note(.failed, of: parent) }

@@ -74,6 +74,13 @@ struct AnswerContext: Sendable {
                 onInterim: head.isHTTP11 && head.audience.isProgram ? pass : nil))
     }
 
+    /// Begins a read for the request that breaks off at the first hole, where the origin must not be asked.
+    func readStoredBeginning(of range: RangeSpec) async throws -> MediaRead {
+        writer.measured(
+            try await resource.readStoredBeginning(
+                of: range, fields: head.originFields, directives: request.directives))
+    }
+
     /// Begins a look at the first bytes of the file, up to `count`, which are not given to the client.
     func look(atFirst count: Int64) async throws -> MediaRead {
         try await resource.look(atFirst: count, fields: head.originFields, directives: request.directives)

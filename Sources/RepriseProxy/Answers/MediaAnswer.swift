@@ -45,21 +45,10 @@ struct MediaAnswer {
             read.cancel()
             throw error
         } catch let error as RepriseError where error.code == .notStored {
-            guard let part = await storedPart(of: range) else { throw error }
-            return try await context.read(.bounded(part))
+            // Players ask for all from an offset on, and play until it breaks off.
+            guard let range, case .from = range else { throw error }
+            return try await context.readStoredBeginning(of: range)
         }
-    }
-
-    /// The stored bytes from the first one of an open range on; `nil` if there are none.
-    ///
-    /// A 206 may have only a part of what was requested (RFC 9110 §15.3.7). Players ask for all from an offset on, and
-    /// play what they get.
-    private func storedPart(of range: RangeSpec?) async -> Range<Int64>? {
-        guard case .from(let first)? = range,
-            let part = await context.resource.stored(fields: context.head.originFields)?.ranges
-                .storedPrefix(from: first)
-        else { return nil }
-        return part.isEmpty ? nil : part
     }
 
     /// The answer with a text in place of the body; `nil` if the body is sent as it is.

@@ -9,10 +9,6 @@ struct HLSExporter {
     private(set) var subtitles: [StreamExport.Subtitles] = []
     /// The playlists with sound or pictures, in the order of the outermost one.
     private(set) var timedLists: [HLSParts.Source] = []
-    /// Whether times in the segments jump somewhere although no segment is missing.
-    var hasTimeJumps: Bool { hasDiscontinuities && !hasGaps }
-    private var hasDiscontinuities = false
-    private var hasGaps = false
     /// How long it plays; `nil` if that is not known.
     var playingTime: PlayingTime? { PlayingTime(tracks: times) }
     /// The times of the tracks with sound or a picture.
@@ -41,7 +37,7 @@ struct HLSExporter {
                 throw Shortfall.error([(entry.url.lastPathComponent, shortfall)], of: entry.url)
             }
             try add(track, at: name, filesIn: names.folder("media"))
-            noteTimes(of: list)
+            times = PlayingTime(of: list).map { [$0] } ?? []
             timedLists = [HLSParts.Source(path: name, language: nil)]
         } else {
             let whole = try selected(try stored(list, base: base, of: entry.url), base: base, by: selection)
@@ -165,15 +161,8 @@ struct HLSExporter {
         let path = "\(folder)/index.m3u8"
         listPaths[uri.withoutFragment.text] = path
         try add(track, at: path, filesIn: folder)
-        if Self.timedKinds.contains(kind) { noteTimes(of: track.list) }
+        if Self.timedKinds.contains(kind), let time = PlayingTime(of: track.list) { times.append(time) }
         return path
-    }
-
-    private mutating func noteTimes(of list: HLSPlaylist) {
-        if let time = PlayingTime(of: list) { times.append(time) }
-        let segments = list.media.segments
-        if segments.contains(where: \.isGap) { hasGaps = true }
-        if segments.first?.discontinuitySequence != segments.last?.discontinuitySequence { hasDiscontinuities = true }
     }
 
     // MARK: - Media playlists

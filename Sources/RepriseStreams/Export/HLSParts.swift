@@ -1,9 +1,10 @@
 import MediaTiming
 import Playlists
 
-/// Divides an exported stream of HLS where its maps change, because a decoder is set up again there.
+/// Divides an exported stream of HLS where a decoder is set up again: where its maps change, and at discontinuities.
 ///
-/// ffmpeg reads one map of a playlist, and takes what follows another one for damaged.
+/// ffmpeg reads one map of a playlist, and takes what follows another one for damaged. Where times jump forward by less
+/// than ten seconds, it leaves a pause.
 struct HLSParts {
     /// An exported media playlist with sound or pictures.
     struct Source {
@@ -36,7 +37,7 @@ struct HLSParts {
         var segments: Range<Int>
         let map: MapPlace?
         /// What the map says; `nil` if that cannot be read.
-        var tracks: [ExportedPeriod.Track]? = []
+        var tracks: [ExportedPeriod.Track]? = [.unknown]
     }
 
     private struct DividedList {
@@ -53,7 +54,8 @@ struct HLSParts {
             let movies = try parts.map { part in
                 try part.map.flatMap { try map($0.path, $0.extent) }.flatMap { TrackDescription.tracks(in: $0) }
             }
-            // One map needs no comparison.
+            // MPEG-TS has no maps, and one map needs no comparison.
+            guard parts.allSatisfy({ $0.map != nil }) else { return }
             let unread: [ExportedPeriod.Track]? = Set(parts.map(\.map)).count == 1 ? [.unknown] : nil
             for (index, movie) in movies.enumerated() {
                 parts[index].tracks =
@@ -80,7 +82,15 @@ struct HLSParts {
         }
         let changes = lists.contains { Set($0.parts.map(\.map)).count > 1 }
         for index in lists.indices where changes { try lists[index].describe(map) }
-        self.lists = changes ? lists : []
+        self.lists = changes || Self.haveJumps(lists) ? lists : []
+    }
+
+    /// Whether times may jump between parts although nothing is missing, at the same places in all lists.
+    private static func haveJumps(_ lists: [DividedList]) -> Bool {
+        guard let places = lists.first?.parts.map(\.place), places.count > 1 else { return false }
+        return lists.allSatisfy { divided in
+            divided.parts.map(\.place) == places && !divided.list.media.segments.contains(where: \.isGap)
+        }
     }
 
     private static func parts(of list: HLSPlaylist, at path: String) -> [Part] {
@@ -105,7 +115,7 @@ struct HLSParts {
         return parts.filter { part in list.media.segments[part.segments].contains { !$0.isGap } }
     }
 
-    /// The parts, in order; none if one map serves for each playlist.
+    /// The parts, in order; none if the playlists can be read as they are.
     func periods() throws -> [ExportedPeriod] {
         let places = Set(lists.flatMap { $0.parts.map(\.place) }).sorted()
         return try places.enumerated().map { try period($0 + 1, at: $1) }

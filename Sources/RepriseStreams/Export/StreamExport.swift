@@ -39,8 +39,6 @@ public struct StreamExport: Sendable {
 
     /// How long it plays; `nil` if its playlists do not say that.
     package let playingTime: PlayingTime?
-    /// Whether times in the segments jump somewhere although no segment is missing.
-    package private(set) var hasTimeJumps = false
     /// The MPD as it will be; `nil` for HLS.
     private let mpd: MPD?
     /// The playlists of HLS with sound or pictures.
@@ -82,7 +80,6 @@ public struct StreamExport: Sendable {
                     list, of: entry, named: playlistName, selection: selection, in: files)
                 (plan, mpd, playingTime) = (exporter.plan, nil, exporter.playingTime)
                 (subtitles, timedLists) = (exporter.subtitles, exporter.timedLists)
-                hasTimeJumps = exporter.hasTimeJumps
             case .dash(let mpd):
                 playlistName = ExportNames.playlist(at: entry.url, format: .dash)
                 let exporter = try DASHExporter(

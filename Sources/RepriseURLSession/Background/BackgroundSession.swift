@@ -17,7 +17,7 @@ protocol BackgroundSession: AnyObject, Sendable {
 
     /// The transfers that have not ended, those of earlier processes too, with their numbers and descriptions.
     ///
-    /// Returns when the delegate has been told of all others that they have ended.
+    /// As a rule it returns when the delegate has been told of all others that they have ended.
     func transfers() async -> [(number: Int, description: String?)]
 }
 

@@ -26,12 +26,6 @@ struct TransferRecord: Codable, Hashable, Sendable {
     /// Stands for the process that began it.
     let process: UUID?
 
-    /// Seconds without a byte after which the system tries a transfer again by itself, one minute as by default.
-    ///
-    /// After a change of network a connection may be silent for ever. Other requests have timers of the program, and
-    /// leave the system a day.
-    private static let longestSilence: TimeInterval = 60
-
     /// The form in which the system keeps it.
     var description: String { (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "" }
 
@@ -57,7 +51,6 @@ struct TransferRecord: Codable, Hashable, Sendable {
     /// it. An origin that knows no such condition sends a part, and its validator shows the change.
     func request(from request: URLRequest) -> URLRequest {
         var request = request
-        request.timeoutInterval = Self.longestSilence
         guard let range, let validator else { return request }
         func set(_ value: String?, _ name: HTTPField.Name) {
             request.setValue(value, forHTTPHeaderField: name.rawName)

@@ -37,6 +37,7 @@ import Testing
         /// A play that began after the origin was asked last.
         static let later = Play(began: .seconds(1_000_000))
         func beginsInHole(_ range: RangeSpec?) -> Bool { isHole }
+        func hasBeginning(of range: RangeSpec?) -> Bool { !isHole }
         func isStored(_ range: RangeSpec?) -> Bool { isWhole }
     }
 

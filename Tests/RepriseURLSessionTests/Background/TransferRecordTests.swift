@@ -1,4 +1,5 @@
 import Foundation
+import Reprise
 import TestLimits
 import Testing
 
@@ -40,13 +41,12 @@ struct TransferRecordTests {
 
     @Test("a connection that has become silent is given up by the system, as no program runs that could do so")
     func aSilentTransferIsTriedAgain() throws {
-        var request = URLRequest(url: try #require(URL(string: "https://media.example/film.mp4")))
-        request.timeoutInterval = 86_400
-        for range in [nil, 0..<100] as [Range<Int64>?] {
-            let ask = TransferAsk(title: "t", entry: "e", hole: range, validator: "\"v1\"")
-            let made = TransferRecord(for: ask, range: range, begun: 0).request(from: request)
-            #expect(made.timeoutInterval == 60)
-        }
+        let request = OriginRequest(url: try ResourceURL("https://media.example/film.mp4"))
+        var configuration = URLSessionOrigin.Configuration()
+        #expect(configuration.longestSilence(of: request) == 60)
+        // Of an origin that takes long to begin.
+        configuration.responseTimeout = .seconds(120)
+        #expect(configuration.longestSilence(of: request) == 120)
     }
 
     @Test func aWholeHasNoCondition() throws {

@@ -66,11 +66,11 @@ struct DownloadOperation: ControlOperation {
         } catch {
             let reason = error as? Failure.Reason
             if let former {
-                try await cache.downloads.commands.putBack(former)
                 // What came of a choice that does not fit would be kept with the stream, and never be whole.
                 if isOtherChoice, reason?.saysNotStored == true {
                     try await cache.removeFiles(ofTitle: resource.key, besides: Set(formerFiles))
                 }
+                try await cache.downloads.commands.putBack(former)
             } else {
                 try await cache.retain(resource, as: before)
             }
