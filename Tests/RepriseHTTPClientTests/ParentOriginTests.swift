@@ -13,14 +13,14 @@ import Testing
             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Status: node; fwd=uri-miss; fwd-status=200\r\n\r\nok")
     ]
 
-    /// An edge that waits for a second, for each parent.
+    /// An edge that waits for five seconds, for each parent.
     private static func edge(of parents: [Parent], _ clock: ManualClock) -> ParentOrigin {
         var configuration = ParentOrigin.Configuration(name: "edge", via: "1.1 edge")
         configuration.parents = parents
         configuration.fallback = .none
         configuration.clock = CacheClock(clock) { Date(timeIntervalSince1970: 0) }
         var direct = NIOOrigin.Configuration()
-        direct.responseTimeout = .seconds(1) - ParentOrigin.margin
+        direct.responseTimeout = .seconds(5) - ParentOrigin.margin
         return ParentOrigin(configuration, direct: direct)
     }
 

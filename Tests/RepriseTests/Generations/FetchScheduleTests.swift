@@ -488,7 +488,8 @@ import Testing
     }
 
     @Test func aWholeInPlaceOfARangeIsTakenWhereOneKeepsIt() throws {
-        var machine = Self.machine(Self.large, stored: [0..<1000])
+        // Not verified yet.
+        var machine = FetchSchedule(completeLength: Self.large, rangesSupported: true, stored: [0..<1000])
         let first = machine.addReader(0, to: 1000, demand: .preload, rangeFallback: .keep)
         let second = machine.addReader(2000, to: 3000, demand: .preload)
         let (fetch, range) = try startOf(next(&machine, second).1)
@@ -499,9 +500,23 @@ import Testing
         #expect(isTaken)
         #expect(machine.writable(0..<3000, for: fetch).holes == [1000..<3000])
         #expect(machine.advance(fetch, by: 3000).0 == .pause, "it brings what follows, too")
+        #expect(machine.verified.holes(in: 0..<3000) == [0..<1000], "others are looked at when read")
         #expect(next(&machine, second).0 == "2000..<3000 origin")
         #expect(machine.removeReader(second).isEmpty)
         #expect(machine.removeReader(first) == [.linger(fetch)])
+    }
+
+    @Test func aWholeInPlaceOfARangeEndsWithTheRangeBesideAnotherFetch() throws {
+        var machine = Self.machine(Self.large)
+        _ = machine.addReader(0, to: 1000, demand: .preload, rangeFallback: .keep)
+        let reader = machine.addReader(2000, to: 3000, demand: .preload)
+        let (fetch, _) = try startOf(next(&machine, reader).1)
+        let other = machine.addReader(1_000_000, to: 2_000_000)
+        _ = try startOf(next(&machine, other).1)
+        machine.responseArrived(fetch)
+        machine.learn(completeLength: nil, rangesSupported: false)
+        let isTaken = machine.takeWhole(fetch, to: Self.large)
+        #expect(isTaken && machine.writable(0..<3000, for: fetch).holes == [2000..<3000])
     }
 
     @Test func aWholeInPlaceOfARangeEndsWithTheRangeWhereNobodyKeepsIt() throws {
