@@ -41,6 +41,17 @@ import Testing
                 personality: TestOrigin.Personality { $0.fields[.cacheControl] = control }), at: path)
     }
 
+    /// A process that resumes no downloads finds out that all is stored.
+    private static func expectDoneWhereNothingRuns(_ bench: Bench) async throws {
+        try await bench.reopened(configure: {
+            $0.downloadsStreams = true
+            $0.resumesDownloads = false
+        }) { cache async throws in
+            let list = await cache.downloads.list()
+            guard case .done = list.first?.state else { return #expect(Bool(false), "\(list)") }
+        }
+    }
+
     /// The stream of ``master``: three variants of four segments, two voices, subtitles, and a key that no cache may
     /// store.
     private static func run(
@@ -111,13 +122,7 @@ import Testing
                 #expect(download.selection == Self.selection)
                 #expect(download.files?.all == Self.selected.count)
             }
-            try await bench.reopened(configure: {
-                $0.downloadsStreams = true
-                $0.resumesDownloads = false
-            }) { cache async throws in
-                let list = await cache.downloads.list()
-                guard case .done = list.first?.state else { return #expect(Bool(false), "\(list)") }
-            }
+            try await Self.expectDoneWhereNothingRuns(bench)
         }
     }
 
@@ -454,13 +459,7 @@ import Testing
                 let download = try await cache.endedDownload()
                 guard case .done = download.state else { return #expect(Bool(false), "\(download.state)") }
             }
-            try await bench.reopened(configure: {
-                $0.downloadsStreams = true
-                $0.resumesDownloads = false
-            }) { cache async throws in
-                let list = await cache.downloads.list()
-                guard case .done = list.first?.state else { return #expect(Bool(false), "\(list)") }
-            }
+            try await Self.expectDoneWhereNothingRuns(bench)
         }
     }
 

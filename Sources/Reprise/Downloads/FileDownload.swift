@@ -134,26 +134,6 @@ struct FileDownload: Sendable {
         _ = try await bytes(of: read, upTo: nil, arrived: arrived)
     }
 
-    /// Bytes that are not stored yet, 0 if their number is not known; throws if there is no room for them.
-    ///
-    /// Before anything is fetched or evicted for it.
-    private func missing(of resource: LiveResource) async throws -> Int64 {
-        guard let store = engine.store else { return 0 }
-        guard let known = try await resource.stored(for: request), let wanted = wanted(of: known.information) else {
-            // The origin knows how long it is; on a full disk there is no room for a byte of it.
-            let least: Int64? = store.quota.diskShortage(1) == nil ? nil : 1
-            if let obstacle = store.obstacle(toStoring: least, isKept: isKept) {
-                throw prevented(by: obstacle.withoutLength, length: nil)
-            }
-            return 0
-        }
-        let (length, stored) = (wanted.byteCount, wanted.intersection(known.storedRanges).byteCount)
-        if let obstacle = store.obstacle(toStoring: length, stored: stored, isKept: isKept) {
-            throw prevented(by: obstacle, length: length)
-        }
-        return length - stored
-    }
-
     // MARK: - In the background
 
     /// Bytes of a file that are asked for while the program runs, before it is left to a transfer in the background:
@@ -270,37 +250,6 @@ struct FileDownload: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Bytes of a read that are not stored yet; 0 where the length is not known.
-    private func missing(of read: MediaRead) async throws -> Int64 {
-        guard let wanted = wanted(of: read.information) else { return 0 }
-        let stored = try await engine.resource(key).stored(for: request)?.storedRanges
-        return wanted.subtracting(stored ?? []).byteCount
-    }
-
-    /// Throws if there is no room for the ranges of a file that are wanted.
-    ///
-    /// Of a whole file, its response has shown that.
-    private func checkRoom(for read: MediaRead, missing: Int64) throws {
-        guard ranges != nil, let store = engine.store, let length = wanted(of: read.information)?.byteCount,
-            let obstacle = store.obstacle(toStoring: length, stored: length - missing, isKept: isKept)
-        else { return }
-        throw prevented(by: obstacle, length: length)
-    }
-
-    /// Throws ``RepriseError`` with code `storageFull` if `count` bytes more must not be kept, because of the limit of
-    /// the title's tag.
-    private func checkTag(adding count: Int64) async throws {
-        guard isKept, let store = engine.store else { return }
-        let title = titles.first?.key ?? key
-        let tags = try store.index.limitedTags(ofFile: title)
-        guard !tags.isEmpty else { return }
-        await store.recorder.flush()
-        // To sum all files of a tag takes as long as there are many of them.
-        if tags.allSatisfy({ store.tagKeeper.hasRoom(for: count, tag: $0) }) { return }
-        await store.evictor.prepare()
-        try store.index.checkRoom(for: count, inTitleOf: title)
-    }
-
     /// Why a file with this metadata is not what a playlist says.
     private func objection(to information: ContentInformation) -> RepriseError? {
         content?.objection(to: information, at: request.url)
@@ -374,37 +323,5 @@ struct FileDownload: Sendable {
         var error = RepriseError(.notStored, obstacle.description)
         error.obstacle = obstacle
         return error
-    }
-
-    func prevented(by obstacle: StorageObstacle, length: Int64?) -> RepriseError {
-        var code = RepriseError.Code.storageFull
-        if case .store = obstacle, engine.store?.breaker.isFull != true { code = .storageUnavailable }
-        // Of a stream, and of a beginning, the length of the file says nothing.
-        let isWhole = isKept && !titles.contains { $0.key != key }
-        let obstacle = isWhole ? obstacle : obstacle.withoutLength
-        var error = RepriseError(code, obstacle.description, range: length.map { 0..<$0 })
-        error.obstacle = obstacle
-        return error
-    }
-
-    /// Why the bytes bypass the store.
-    private func bypassed(_ read: MediaRead, in store: Store) -> RepriseError {
-        let length = wanted(of: read.information)?.byteCount
-        if let obstacle = store.obstacle(toStoring: length, isKept: isKept) {
-            return prevented(by: obstacle, length: length)
-        }
-        let reason = store.refusal(of: length)
-        let missing = (length ?? 0) - read.servedBytes(from: .store)
-        // It would fit: something else prevents it, such as a folder that cannot be written.
-        if reason == nil, length != nil, store.quota.shortage(max(missing, 1)) <= 0,
-            let bypass = engine.reporter.bypass(of: key)
-        {
-            let isFull = bypass.isForLackOfRoom || store.breaker.isFull
-            var error = RepriseError(isFull ? .storageFull : .storageUnavailable, bypass.reason)
-            error.obstacle = .store(reason: bypass.reason)
-            return error
-        }
-        return RepriseError(
-            .storageFull, reason ?? store.noRoomReason(for: max(missing, 1)), range: length.map { 0..<$0 })
     }
 }

@@ -18,20 +18,29 @@ import Testing
         return reason
     }
 
-    @Test func aDiskThatOthersFillEvictsNothing() async throws {
+    /// A cache on a disk whose free bytes the test sets.
+    private static func run(
+        minimumFree: Int64, _ body: (Bench, _ setFree: (Int64) -> Void) async throws -> Void
+    ) async throws {
         let disk = FaultyDisk()
         let free = Mutex(Int64(1 << 40))
         disk.setFreeBytes { free.withLock { $0 } }
         try await Bench.run(configure: {
             $0.fileSystem = disk
-            $0.minimumFree = 200_000_000
+            $0.minimumFree = minimumFree
         }) { bench async throws in
+            try await body(bench) { bytes in free.withLock { $0 = bytes } }
+        }
+    }
+
+    @Test func aDiskThatOthersFillEvictsNothing() async throws {
+        try await Self.run(minimumFree: 200_000_000) { bench, setFree async throws in
             for number in 0..<20 {
                 bench.publish("/\(number)", length: 100_000)
                 _ = try await bench.bytes("/\(number)")
             }
             let log = EventLog(bench.cache)
-            free.withLock { $0 = 100_000_000 }
+            setFree(100_000_000)
             bench.publish("/small", length: 1000)
             // Room reserved before is used up first.
             bench.publish("/large", length: 3_000_000)
@@ -41,21 +50,15 @@ import Testing
             #expect(reason.contains("disk is almost full"), "\(reason)")
             #expect(reason.contains("minimumFree"), "\(reason)")
             // A shortage of a little less than the stored bytes can be cured.
-            free.withLock { $0 = 199_900_000 }
+            setFree(199_900_000)
             _ = try await bench.bytes("/small")
         }
     }
 
     @Test("where there is no room, the response goes to its reader, and the origin is asked once")
     func noRoomCostsNoRequest() async throws {
-        let disk = FaultyDisk()
-        let free = Mutex(Int64(1 << 40))
-        disk.setFreeBytes { free.withLock { $0 } }
-        try await Bench.run(configure: {
-            $0.fileSystem = disk
-            $0.minimumFree = 200_000_000
-        }) { bench async throws in
-            free.withLock { $0 = 100_000_000 }
+        try await Self.run(minimumFree: 200_000_000) { bench, setFree async throws in
+            setFree(100_000_000)
             for number in 0..<3 {
                 bench.publish("/\(number)", length: 300_000, seed: UInt64(number))
                 let isRight =
@@ -69,18 +72,12 @@ import Testing
 
     @Test("a file larger than the disk evicts nothing, whatever must stay free", arguments: [0, 1_000_000])
     func aFileLargerThanTheDisk(minimumFree: Int64) async throws {
-        let disk = FaultyDisk()
-        let free = Mutex(Int64(1 << 40))
-        disk.setFreeBytes { free.withLock { $0 } }
-        try await Bench.run(configure: {
-            $0.fileSystem = disk
-            $0.minimumFree = minimumFree
-        }) { bench async throws in
+        try await Self.run(minimumFree: minimumFree) { bench, setFree async throws in
             for number in 0..<5 {
                 bench.publish("/\(number)", length: 100_000)
                 _ = try await bench.bytes("/\(number)")
             }
-            free.withLock { $0 = 1_500_000 }
+            setFree(1_500_000)
             bench.publish("/large", length: 3_000_000)
             let resource = try bench.cache.resource(for: bench.origin.url("/large"))
             let whole = try await resource.readWhole()

@@ -72,14 +72,7 @@ struct BackgroundDownloadTests {
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
     func whatComesWhileTheAppIsGoneIsStoredByTheNextLaunch(seed: UInt64) async throws {
         try await AppRun.run(seed: seed, tellsTwice: seed.isMultiple(of: 2)) { app in
-            app.publish("/film", length: Self.length)
-            app.service.hold()
-            try await app.launch { cache in
-                try await app.download("/film", in: cache)
-                await eventually { app.service.count >= 5 }
-            }
-            app.service.release()
-            await eventually { app.service.isIdle }
+            try await beginAndLetEnd(in: app)
             let requests = app.origin.snapshot.requestCount
             try await app.launch { cache in
                 await expectDone(cache, of: app)
@@ -96,14 +89,7 @@ struct BackgroundDownloadTests {
     @Test("what has come is told after the transfers were listed, when others have begun in its place")
     func whatIsToldLateIsStored() async throws {
         try await AppRun.run(tellsLate: true) { app in
-            app.publish("/film", length: Self.length)
-            app.service.hold()
-            try await app.launch { cache in
-                try await app.download("/film", in: cache)
-                await eventually { app.service.count >= 5 }
-            }
-            app.service.release()
-            await eventually { app.service.isIdle }
+            try await beginAndLetEnd(in: app)
             // What begins now would come no sooner.
             app.service.hold()
             try await app.launch { cache in
@@ -119,8 +105,7 @@ struct BackgroundDownloadTests {
             app.publish("/film", length: Self.length)
             app.service.hold()
             try await app.launch { cache in
-                try await app.download("/film", in: cache)
-                await eventually { app.service.count >= 5 }
+                try await beginTransfers(in: cache, of: app)
             }
             try await app.launch { cache in
                 await eventually { if case .running = await cache.download()?.state { true } else { false } }
@@ -139,8 +124,7 @@ struct BackgroundDownloadTests {
             app.service.hold()
             var next: AppRun?
             try await app.launch { cache in
-                try await app.download("/film", in: cache)
-                await eventually { app.service.count >= 5 }
+                try await beginTransfers(in: cache, of: app)
                 app.service.release(first: stored)
                 await eventually { (await cache.download()?.storedBytes ?? 0) >= 65_536 + Int64(stored) << 20 }
                 await eventually { app.arrivedFiles.isEmpty }
@@ -158,16 +142,24 @@ struct BackgroundDownloadTests {
         }
     }
 
-    /// A download of which all comes after its process was killed, in a launch that opens no cache: it is only kept.
-    private func beginAndLetCome(in app: AppRun) async throws {
+    /// Begins a download of the film, whose transfers end while the app is gone.
+    private func beginAndLetEnd(in app: AppRun) async throws {
         app.publish("/film", length: Self.length)
         app.service.hold()
-        try await app.launch { cache in
-            try await app.download("/film", in: cache)
-            await eventually { app.service.count >= 5 }
-        }
+        try await app.launch { cache in try await beginTransfers(in: cache, of: app) }
         app.service.release()
         await eventually { app.service.isIdle }
+    }
+
+    /// Begins a download of the film, and waits until the system has its transfers.
+    private func beginTransfers(in cache: MediaCache, of app: AppRun) async throws {
+        try await app.download("/film", in: cache)
+        await eventually { app.service.count >= 5 }
+    }
+
+    /// A download of which all comes after its process was killed, in a launch that opens no cache: it is only kept.
+    private func beginAndLetCome(in app: AppRun) async throws {
+        try await beginAndLetEnd(in: app)
         let desk = TransferDesk(folder: app.arrivals)
         app.service.connect(desk)
         await eventually { app.arrivedFiles.count >= 5 }
@@ -204,8 +196,7 @@ struct BackgroundDownloadTests {
             app.publish("/film", length: Self.length)
             app.service.hold()
             try await app.launch { cache in
-                try await app.download("/film", in: cache)
-                await eventually { app.service.count >= 5 }
+                try await beginTransfers(in: cache, of: app)
                 app.service.release(first: 2)
                 await eventually { (await cache.download()?.storedBytes ?? 0) >= 2_000_000 }
             }
@@ -228,8 +219,7 @@ struct BackgroundDownloadTests {
             app.publish("/film", length: Self.length)
             app.service.hold()
             try await app.launch { cache in
-                try await app.download("/film", in: cache)
-                await eventually { app.service.count >= 5 }
+                try await beginTransfers(in: cache, of: app)
             }
             app.publish("/film", length: Self.length, seed: 2, etag: "\"v2\"")
             app.service.release()
@@ -260,8 +250,7 @@ struct BackgroundDownloadTests {
             app.publish("/film", length: Self.length)
             app.service.hold()
             try await app.launch { cache in
-                try await app.download("/film", in: cache)
-                await eventually { app.service.count >= 5 }
+                try await beginTransfers(in: cache, of: app)
                 let read = try await cache.resource(for: app.origin.url("/film")).read(.bounded(60_000..<300_000))
                 var bytes: [UInt8] = []
                 while let more = try await read.nextBytes() { bytes += more }
@@ -279,8 +268,7 @@ struct BackgroundDownloadTests {
             app.service.hold()
             try await app.launch { cache in
                 let key = try cache.resource(for: app.origin.url("/film")).key
-                try await app.download("/film", in: cache)
-                await eventually { app.service.count >= 5 }
+                try await beginTransfers(in: cache, of: app)
                 try await cache.downloads.pause(key)
                 await eventually { app.service.count == 0 }
                 #expect(app.origin.snapshot.requestCount == 1)
@@ -301,8 +289,7 @@ struct BackgroundDownloadTests {
             app.publish("/film", length: Self.length)
             app.service.hold()
             try await app.launch { cache in
-                try await app.download("/film", in: cache)
-                await eventually { app.service.count >= 5 }
+                try await beginTransfers(in: cache, of: app)
                 // The system is not told: the process is gone before.
                 app.service.disconnect()
             }
@@ -317,8 +304,7 @@ struct BackgroundDownloadTests {
             app.publish("/film", length: Self.length)
             app.service.hold()
             try await app.launch { cache in
-                try await app.download("/film", in: cache)
-                await eventually { app.service.count >= 5 }
+                try await beginTransfers(in: cache, of: app)
                 app.origin.removeResource(at: "/film")
                 app.service.release()
                 await eventually { if case .failed = await cache.download()?.state { true } else { false } }
@@ -342,8 +328,7 @@ struct BackgroundDownloadTests {
             app.publish("/film", length: Self.length) { $0.demandedAuthorization = "old" }
             app.service.hold()
             try await app.launch { cache in
-                try await app.download("/film", in: cache)
-                await eventually { app.service.count >= 5 }
+                try await beginTransfers(in: cache, of: app)
             }
             token.withLock { $0 = "new" }
             app.publish("/film", length: Self.length) { $0.demandedAuthorization = "new" }
@@ -373,8 +358,7 @@ struct BackgroundDownloadTests {
             app.publish("/film", length: Self.length) { $0.demandedAuthorization = "old" }
             app.service.hold()
             try await app.launch { cache in
-                try await app.download("/film", in: cache)
-                await eventually { app.service.count >= 5 }
+                try await beginTransfers(in: cache, of: app)
                 app.publish("/film", length: Self.length) { $0.demandedAuthorization = "new" }
                 app.service.release()
                 await expectDone(cache, of: app)
@@ -390,8 +374,7 @@ struct BackgroundDownloadTests {
             app.service.hold()
             try await app.launch { cache in
                 let key = try cache.resource(for: app.origin.url("/film")).key
-                try await app.download("/film", in: cache)
-                await eventually { app.service.count >= 5 }
+                try await beginTransfers(in: cache, of: app)
                 app.service.failAll(.notConnectedToInternet)
                 await eventually {
                     if case .waiting(.network, _) = await cache.download()?.state { true } else { false }
