@@ -84,8 +84,8 @@ struct DownloadQueue: Sendable {
 
     /// Adds a download behind all others, or goes on with one that is paused, waits or has failed, with this request.
     ///
-    /// One that runs begins again if it is another selection; stored bytes are not fetched again. The rule for keys
-    /// with which a download began stays: under another one its files would be fetched once more.
+    /// One that runs begins again if it is another selection or network policy; stored bytes are not fetched again. The
+    /// rule for keys with which a download began stays: under another one its files would be fetched once more.
     mutating func add(
         _ key: CacheKey, request: OriginRequest, selection: StreamSelection = StreamSelection(),
         keyRule: KeyRule? = nil
@@ -94,7 +94,8 @@ struct DownloadQueue: Sendable {
             items.append(Item(key: key, request: request, selection: selection, keyRule: keyRule))
             return launch()
         }
-        let isOther = items[index].selection != selection
+        let isOther =
+            items[index].selection != selection || items[index].request.networkPolicy != request.networkPolicy
         (items[index].request, items[index].selection, items[index].lastError) = (request, selection, nil)
         items[index].keyRule = items[index].keyRule ?? keyRule
         switch items[index].phase {

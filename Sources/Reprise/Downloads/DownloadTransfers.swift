@@ -18,6 +18,9 @@ struct DownloadTransfers: Sendable {
         BackgroundErrand(title: index.name(of: key), entry: index.name(of: entry))
     }
 
+    /// What has come for `entry` and is not stored yet.
+    func arrivedBytes(of entry: CacheKey) -> ArrivedBytes { origin.arrivedBytes(of: index.name(of: entry)) }
+
     /// Ends transfers that an earlier process began for what is no download any more, or does not go on by itself, and
     /// drops what has come for what is no download, or done.
     func keep(_ items: [DownloadQueue.Item]) {

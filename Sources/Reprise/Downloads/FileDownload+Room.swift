@@ -16,7 +16,7 @@ extension FileDownload {
             return 0
         }
         let (length, stored) = (wanted.byteCount, wanted.intersection(known.storedRanges).byteCount)
-        if let obstacle = store.obstacle(toStoring: length, stored: stored, isKept: isKept) {
+        if let obstacle = obstacle(toStoring: length, stored: stored, in: store) {
             throw prevented(by: obstacle, length: length)
         }
         return length - stored
@@ -34,7 +34,7 @@ extension FileDownload {
     /// Of a whole file, its response has shown that.
     func checkRoom(for read: MediaRead, missing: Int64) throws {
         guard ranges != nil, let store = engine.store, let length = wanted(of: read.information)?.byteCount,
-            let obstacle = store.obstacle(toStoring: length, stored: length - missing, isKept: isKept)
+            let obstacle = obstacle(toStoring: length, stored: length - missing, in: store)
         else { return }
         throw prevented(by: obstacle, length: length)
     }
@@ -119,14 +119,25 @@ extension FileDownload {
             guard try store.index.hasRoom(for: length - stored + bytes, taggedAs: tag) else { return false }
         }
         return others.bytes == 0 || store.hasRoomWithoutEviction(for: length - stored + others.bytes)
-            || store.obstacle(toStoring: length, stored: stored, isKept: true, promised: others.bytes) == nil
+            || obstacle(toStoring: length, stored: stored, promised: others.bytes, in: store) == nil
+    }
+
+    /// Why `length` bytes cannot be stored besides `promised` ones, as far as that is known in advance.
+    ///
+    /// What has come of them in the background is on the disk already.
+    private func obstacle(
+        toStoring length: Int64, stored: Int64, promised: Int64 = 0, in store: Store
+    ) -> StorageObstacle? {
+        let arrived = DownloadTransfers(engine)?.arrivedBytes(of: key) ?? ArrivedBytes()
+        return store.obstacle(
+            toStoring: length, stored: stored, isKept: isKept, promised: promised, arrived: arrived)
     }
 
     /// Why there is no room besides `others`: what other titles are to get, unless the title alone is too large.
     private func obstacle(
         to length: Int64, stored: Int64, besides others: PromisedRoom.Others, in store: Store
     ) -> StorageObstacle {
-        store.obstacle(toStoring: length, stored: stored, isKept: true, promised: others.bytesOfTitle)
+        obstacle(toStoring: length, stored: stored, promised: others.bytesOfTitle, in: store)
             ?? .promised(others: others.bytes - others.bytesOfTitle)
     }
 }

@@ -7,6 +7,9 @@ package protocol BackgroundOrigin: Origin {
     /// Whether it does transfer in the background.
     var isInBackground: Bool { get }
 
+    /// What has come for an entry and is not stored yet, which occupies the disk.
+    func arrivedBytes(of entry: String) -> ArrivedBytes
+
     /// Ends the transfers for a title that is paused, or waits for room or for its hours; what has come is kept.
     func pauseTransfers(of title: String)
 
@@ -19,4 +22,14 @@ package protocol BackgroundOrigin: Origin {
 
     /// Ends the transfers for all other titles than `running`, and drops what has come for all others than `titles`.
     func keepTransfers(running: Set<String>, titles: Set<String>)
+}
+
+/// Bytes that have come in the background and are not stored yet.
+package struct ArrivedBytes: Sendable, Equatable {
+    package let sum: Int64
+    /// Those of the largest response: so many are on disk twice while it is stored.
+    package let largest: Int64
+
+    /// Creates a number of bytes.
+    package init(sum: Int64 = 0, largest: Int64 = 0) { (self.sum, self.largest) = (sum, largest) }
 }

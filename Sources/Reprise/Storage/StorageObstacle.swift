@@ -101,9 +101,10 @@ extension Store {
     /// Why a representation of `length` bytes cannot be stored as a whole, as far as that is known in advance.
     ///
     /// `stored` bytes of it are stored already, and `isKept` says whether they are protected from eviction; `promised`
-    /// bytes of the room are for others.
+    /// bytes of the room are for others, and `arrived` ones lie on the disk already, and leave it one by one.
     func obstacle(
-        toStoring length: Int64?, stored: Int64 = 0, isKept: Bool = false, promised: Int64 = 0
+        toStoring length: Int64?, stored: Int64 = 0, isKept: Bool = false, promised: Int64 = 0,
+        arrived: ArrivedBytes = ArrivedBytes()
     ) -> StorageObstacle? {
         if let reason = breaker.reason ?? lossReason { return .store(reason: reason) }
         guard let length else { return nil }
@@ -117,7 +118,8 @@ extension Store {
         let others = max(0, kept - (isKept ? stored : 0))
         if length > limit - others - promised { return .keptEntries(length: length, kept: others, limit: limit) }
         // Of a complete file nothing is missing, however full the disk is.
-        if length > stored, let (missing, free, floor) = quota.diskShortage(length - stored + promised),
+        let coming = max(0, length - stored - arrived.sum) + arrived.largest + promised
+        if length > stored, let (missing, free, floor) = quota.diskShortage(coming),
             missing > quota.usage.allocated - others - stored
         {
             return .disk(length: length, free: free, floor: floor)

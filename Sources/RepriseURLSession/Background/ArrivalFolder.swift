@@ -49,29 +49,36 @@ struct ArrivalFolder: Sendable {
         try? FileManager.default.removeItem(at: head(of: record))
     }
 
-    /// What an earlier process has left; drops what is not whole, and leaves what cannot be read now, such as before
-    /// the device is unlocked for the first time.
-    func arrivals() -> [Arrival] {
+    /// What an earlier process has left, and the names of what cannot be read now, such as before the device is
+    /// unlocked for the first time; drops what is not whole.
+    ///
+    /// Only before anything is added.
+    func arrivals() -> (arrivals: [Arrival], unread: Set<String>) {
         let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
-        var arrivals: [Arrival] = []
-        var names: Set<String> = []
-        for file in files where file.pathExtension == Self.headExtension {
-            let name = file.deletingPathExtension().lastPathComponent
-            guard let data = try? Data(contentsOf: file) else {
-                names.insert(name)
+        let heads = files.filter { $0.pathExtension == Self.headExtension }
+        let (arrivals, unread) = read(Set(heads.map(Self.name)))
+        let names = unread.union(arrivals.map(\.record.id.uuidString))
+        for file in files where !names.contains(Self.name(file)) { try? FileManager.default.removeItem(at: file) }
+        return (arrivals, unread)
+    }
+
+    /// Those of these names that are whole, and the names of those that cannot be read now.
+    func read(_ names: Set<String>) -> (arrivals: [Arrival], unread: Set<String>) {
+        var (arrivals, unread): ([Arrival], Set<String>) = ([], [])
+        for name in names {
+            guard let data = try? Data(contentsOf: file(name, Self.headExtension)) else {
+                unread.insert(name)
                 continue
             }
             guard let arrival = try? JSONDecoder().decode(Arrival.self, from: data),
                 Self.length(of: body(of: arrival.record)) == arrival.length
             else { continue }
             arrivals.append(arrival)
-            names.insert(name)
         }
-        for file in files where !names.contains(file.deletingPathExtension().lastPathComponent) {
-            try? FileManager.default.removeItem(at: file)
-        }
-        return arrivals
+        return (arrivals, unread)
     }
+
+    private static func name(_ file: URL) -> String { file.deletingPathExtension().lastPathComponent }
 
     /// The length of a file; `nil` if there is none.
     static func length(of file: URL) -> Int64? {

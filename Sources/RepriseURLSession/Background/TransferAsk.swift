@@ -18,6 +18,8 @@ struct TransferAsk: Sendable {
         var url: ResourceURL?
         /// Without those that say which part of the file is wanted.
         var fields = HTTPFields()
+        /// Which networks it may use.
+        var networkPolicy = NetworkPolicy.any
     }
 
     init(
@@ -31,7 +33,7 @@ struct TransferAsk: Sendable {
     /// nothing would keep from being a part of another representation (RFC 9110 §13.1.5).
     init?(_ request: OriginRequest) {
         guard let errand = request.errand, request.method == .get, request.body.isEmpty else { return nil }
-        var form = Form(url: request.url, fields: request.fields)
+        var form = Form(url: request.url, fields: request.fields, networkPolicy: request.networkPolicy)
         (form.fields[.range], form.fields[.ifRange]) = (nil, nil)
         guard let field = request.fields[.range] else {
             self.init(title: errand.title, entry: errand.entry, form: form)

@@ -45,6 +45,8 @@ final class TransferDesk: Sendable {
     /// `nil` where there is none, and then nothing is answered.
     private let session = Mutex<(any BackgroundSession)?>(nil)
     private let preparation = Once()
+    /// Names of what an earlier process has left and could not be read yet; a leaf lock.
+    private let unread: Mutex<Set<String>>
     /// Called when all that happened while the program did not run is stored.
     private let onSettled: @Sendable () -> Void
     /// Longest time after the system has told all: it gives a program about 30 s.
@@ -56,7 +58,9 @@ final class TransferDesk: Sendable {
     ) {
         self.folder = ArrivalFolder(folder)
         (self.clock, self.largestTransfer, self.onSettled) = (clock, largestTransfer, onSettled)
-        state = Mutex(State(table: TransferTable(self.folder.arrivals())))
+        let (arrivals, unread) = self.folder.arrivals()
+        self.unread = Mutex(unread)
+        state = Mutex(State(table: TransferTable(arrivals)))
     }
 
     /// Takes the session, which tells this desk what it does.
@@ -80,6 +84,7 @@ final class TransferDesk: Sendable {
             let errand = request.errand
         else { return nil }
         await prepare(session)
+        readUnread()
         while true {
             try Task.checkCancellation()
             guard let demand = interest.demand, !errand.isOver else { throw CancellationError() }
@@ -89,7 +94,7 @@ final class TransferDesk: Sendable {
                 return nil
             }
             if let response = response(to: ask, request) { return response }
-            switch try await wait(for: ask, request, interest, make: make) {
+            switch try await wait(for: ask, request, interest, errand, make: make) {
             case .look: continue
             case .givenUp: throw CancellationError()
             case .failed(let error): throw error
@@ -100,6 +105,16 @@ final class TransferDesk: Sendable {
                 return response
             }
         }
+    }
+
+    /// Reads what could not be read when the program was launched, before the device was unlocked for the first time.
+    private func readUnread() {
+        let names = unread.withLock { $0 }
+        guard !names.isEmpty else { return }
+        let (arrivals, rest) = folder.read(names)
+        unread.withLock { $0.formIntersection(rest) }
+        let unwanted = state.withLock { $0.table.found(arrivals) }
+        drop(unwanted)
     }
 
     private func response(to ask: TransferAsk, _ request: OriginRequest) -> OriginResponse? {
@@ -120,24 +135,31 @@ final class TransferDesk: Sendable {
             [weak self] in self?.drop([arrival.record])
         }
         var response = OriginResponse(head: head, url: arrival.source ?? request.url, body: body)
-        response.onStored = { [weak self] in if isLast { self?.drop([arrival.record]) } }
+        response.onStored = { [weak self] in if isLast { self?.stored(arrival.record) } }
         return response
     }
 
-    /// Begins the transfers that are missing, and waits until one that matters has ended, or the interest changes.
+    /// Begins the transfers that are missing, and waits until one that matters has ended, the interest changes, or
+    /// the run is over.
     private func wait(
-        for ask: TransferAsk, _ request: OriginRequest, _ interest: RequestInterest,
+        for ask: TransferAsk, _ request: OriginRequest, _ interest: RequestInterest, _ errand: BackgroundErrand,
         make: (OriginRequest) throws(RepriseError) -> URLRequest
     ) async throws -> Wake {
         let time = Int64(clock.now())
         let made = try make(request)
         let waiter = state.withLock { $0.table.makeWaiter() }
         let observer = interest.observe { [weak self] in self?.wake(waiter) }
-        defer { interest.forget(observer) }
+        // A request lingers after its run, and one of the next run would join it, whatever that is sent with.
+        let errandObserver = errand.observe { [weak self] in self?.wake(waiter) }
+        defer {
+            interest.forget(observer)
+            errand.forget(errandObserver)
+        }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
+                giveUp(.look) { $0.isOf(ask) && !$0.keeps(ask.form.networkPolicy) }
                 let records = state.withLock { state -> [TransferRecord]? in
-                    guard !Task.isCancelled, interest.demand == .download, request.errand?.isOver == false,
+                    guard !Task.isCancelled, interest.demand == .download, !errand.isOver,
                         let records = state.table.wait(waiter, for: ask, at: time, largest: largestTransfer)
                     else { return nil }
                     state.continuations[waiter] = continuation
@@ -145,6 +167,7 @@ final class TransferDesk: Sendable {
                 }
                 guard let records else { return continuation.resume(returning: .look) }
                 for record in records { start(record, made) }
+                settle()
             }
         } onCancel: {
             wake(waiter)
@@ -178,9 +201,15 @@ final class TransferDesk: Sendable {
 
     // MARK: - What downloads want
 
+    func arrivedBytes(of entry: String) -> ArrivedBytes {
+        let lengths = state.withLock { $0.table.lengths(ofArrivalsFor: entry) }
+        return ArrivedBytes(sum: lengths.reduce(0, +), largest: lengths.max() ?? 0)
+    }
+
     func pauseTransfers(of title: String) {
         state.withLock { $0.table.release(title, keepingArrivals: true) }
         giveUp { $0.title == title }
+        settle()
     }
 
     func endTransfers(of title: String) {
@@ -202,6 +231,7 @@ final class TransferDesk: Sendable {
     }
 
     func keepTransfers(running: Set<String>, titles: Set<String>) {
+        readUnread()
         state.withLock { $0.table.keep(running: running, titles: titles) }
         giveUp { !running.contains($0.title) }
         drop(state.withLock { $0.table.arrived { !titles.contains($0.record.title) } })
@@ -210,21 +240,29 @@ final class TransferDesk: Sendable {
         Task { [weak self] in await self?.prepare(session) }
     }
 
-    private func giveUp(where isMeant: (TransferRecord) -> Bool) {
+    private func giveUp(_ wake: Wake = .givenUp, where isMeant: (TransferRecord) -> Bool) {
         let (numbers, continuations) = state.withLock { state in
             let (numbers, waiters) = state.table.giveUp(where: isMeant)
             return (numbers, state.take(waiters))
         }
         for number in numbers { currentSession?.cancel(number) }
-        for continuation in continuations { continuation.resume(returning: .givenUp) }
+        for continuation in continuations { continuation.resume(returning: wake) }
     }
 
     private func drop(_ records: [TransferRecord]) {
         // From here on it answers nothing.
-        let isSettled = state.withLock { $0.table.drop(records) }
+        state.withLock { $0.table.drop(records) }
         for record in records { folder.remove(record) }
-        if isSettled { onSettled() }
+        settle()
     }
+
+    private func stored(_ record: TransferRecord) {
+        state.withLock { $0.table.stored(record) }
+        folder.remove(record)
+    }
+
+    /// Tells the system if all that it has told is dealt with.
+    private func settle() { if state.withLock({ $0.table.takeSettled() }) { onSettled() } }
 }
 
 // MARK: - The session
@@ -299,7 +337,11 @@ extension TransferDesk: BackgroundSessionDelegate {
     }
 
     func allWasTold() {
-        if state.withLock({ $0.table.allWasTold() }) { return onSettled() }
+        let isSettled = state.withLock { state in
+            state.table.allWasTold()
+            return state.table.takeSettled()
+        }
+        guard !isSettled else { return onSettled() }
         Task { [weak self, clock] in
             try? await clock.awake.sleep(Self.settlingTime)
             guard let self, state.withLock({ $0.table.takeSettled(isOverdue: true) }) else { return }

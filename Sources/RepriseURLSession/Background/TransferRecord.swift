@@ -1,6 +1,7 @@
 import Foundation
 import HTTPSemantics
 import HTTPTypes
+import Reprise
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -25,6 +26,10 @@ struct TransferRecord: Codable, Hashable, Sendable {
     let begun: Int64
     /// Stands for the process that began it.
     let process: UUID?
+    /// Whether it may use networks that the system considers expensive.
+    let mayBeExpensive: Bool?
+    /// Whether it may use networks for which the user turned on Low Data Mode.
+    let mayBeConstrained: Bool?
 
     /// The form in which the system keeps it.
     var description: String { (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "" }
@@ -33,6 +38,8 @@ struct TransferRecord: Codable, Hashable, Sendable {
         (self.id, title, entry) = (id, ask.title, ask.entry)
         (self.range, validator, self.begun) = (range, range == nil ? nil : ask.validator, begun)
         self.process = process
+        mayBeExpensive = ask.form.networkPolicy == .any
+        mayBeConstrained = ask.form.networkPolicy != .inexpensiveAndUnconstrained
     }
 
     /// Reads a description; `nil` for that of a task of someone else.
@@ -59,6 +66,16 @@ struct TransferRecord: Codable, Hashable, Sendable {
         set(nil, .ifRange)
         set(validator, EntityTag(validator) == nil ? .ifUnmodifiedSince : .ifMatch)
         return request
+    }
+
+    /// Whether it uses no other networks than those of a policy.
+    func keeps(_ policy: NetworkPolicy) -> Bool {
+        switch policy {
+        case .any: true
+        case .inexpensive: mayBeExpensive != true
+        case .inexpensiveAndUnconstrained: mayBeExpensive != true && mayBeConstrained != true
+        case .never: false
+        }
     }
 
     /// Whether it is to bring bytes for `ask`, wherever they begin.

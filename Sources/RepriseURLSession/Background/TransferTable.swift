@@ -29,6 +29,10 @@ struct TransferTable: Sendable {
     /// before the cache has said so.
     private var kept: (running: Set<String>, titles: Set<String>)?
     private var wasAllTold = false
+    /// Titles of which something was told, and nothing was begun since.
+    private var unanswered: Set<String> = []
+    /// Titles that do not go on at present, of which what has come is kept.
+    private var resting: Set<String> = []
 
     /// Begins with what an earlier process has left.
     init(_ arrivals: [Arrival] = []) {
@@ -89,6 +93,8 @@ struct TransferTable: Sendable {
         guard arrival(for: ask) == nil else { return nil }
         let new = missing(for: ask, at: time, largest: largest)
         waiters[waiter] = ask
+        unanswered.remove(ask.title)
+        resting.remove(ask.title)
         for record in new { running[record.id] = Running(record: record, form: ask.form) }
         return new
     }
@@ -103,6 +109,15 @@ struct TransferTable: Sendable {
     }
 
     // MARK: - What the session tells
+
+    /// These could not be read at the beginning; returns the records of those of which the title is no download.
+    mutating func found(_ arrivals: [Arrival]) -> [TransferRecord] {
+        for arrival in arrivals {
+            self.arrivals[arrival.record.id] = arrival
+            known.insert(arrival.record.id)
+        }
+        return arrivals.map(\.record).filter { kept?.titles.contains($0.title) == false }
+    }
 
     /// The session has these transfers; returns the numbers of those that must be canceled.
     mutating func learned(_ found: [(number: Int, record: TransferRecord?)]) -> [Int] {
@@ -164,8 +179,11 @@ struct TransferTable: Sendable {
     }
 
     private mutating func end(_ record: TransferRecord) -> Bool {
-        if record.process != process { known.insert(record.id) }
-        return running.removeValue(forKey: record.id) != nil
+        let wasRunning = running.removeValue(forKey: record.id) != nil
+        let isNews = record.process != process && known.insert(record.id).inserted
+        let goesOn = kept?.running.contains(record.title) ?? true
+        if wasRunning || isNews && goesOn { unanswered.insert(record.title) }
+        return wasRunning
     }
 
     private mutating func takeWaiters(where isMeant: (TransferAsk) -> Bool) -> [Waiter] {
@@ -177,13 +195,23 @@ struct TransferTable: Sendable {
     // MARK: - What downloads want
 
     /// Says which titles of an earlier process go on, and of which what has come is kept.
-    mutating func keep(running: Set<String>, titles: Set<String>) { kept = (running, titles) }
+    mutating func keep(running: Set<String>, titles: Set<String>) {
+        kept = (running, titles)
+        unanswered.formIntersection(running)
+        resting = titles.subtracting(running)
+    }
 
     /// The transfers of a title do not go on any more, nor do those of earlier processes that are not known yet;
     /// without `keepingArrivals`, what these bring is not kept either.
     mutating func release(_ title: String, keepingArrivals: Bool) {
         kept?.running.remove(title)
-        if !keepingArrivals { kept?.titles.remove(title) }
+        unanswered.remove(title)
+        if keepingArrivals {
+            resting.insert(title)
+        } else {
+            kept?.titles.remove(title)
+            resting.remove(title)
+        }
     }
 
     /// Gives transfers up; returns their numbers, which must be canceled, and the requests that wait for some of them.
@@ -194,31 +222,47 @@ struct TransferTable: Sendable {
         return (meant.compactMap(\.number), waiters)
     }
 
+    /// The lengths of what has come for an entry.
+    func lengths(ofArrivalsFor entry: String) -> [Int64] {
+        arrivals.values.filter { $0.record.entry == entry }.map(\.length)
+    }
+
     /// Records of what has come.
     func arrived(where isMeant: (Arrival) -> Bool) -> [TransferRecord] {
         arrivals.values.filter(isMeant).map(\.record)
     }
 
-    /// What has come is stored, or of no use; returns whether that settles all that the system has told.
-    mutating func drop(_ records: [TransferRecord]) -> Bool {
+    /// What has come is stored, and what follows has not begun.
+    mutating func stored(_ record: TransferRecord) {
+        // Without it, its title has ended in the meantime.
+        guard arrivals[record.id] != nil else { return }
+        drop([record])
+        unanswered.insert(record.title)
+    }
+
+    /// What has come is stored, or of no use.
+    mutating func drop(_ records: [TransferRecord]) {
         for record in records {
             arrivals[record.id] = nil
             told.remove(record.id)
         }
-        return takeSettled()
     }
 
-    /// The system has told all; returns whether that is settled.
-    mutating func allWasTold() -> Bool {
-        wasAllTold = true
-        return takeSettled()
-    }
+    /// The system has told all.
+    mutating func allWasTold() { wasAllTold = true }
 
-    /// Whether all that was told is stored, or the time for it is over; true once.
+    /// Whether all that was told is dealt with, or the time for it is over; true once.
+    ///
+    /// What has come is stored then, but for titles that do not go on, and what comes next has begun: the system may
+    /// suspend the program at once, and nothing would begin until a person opens the app.
     mutating func takeSettled(isOverdue: Bool = false) -> Bool {
-        guard wasAllTold, isOverdue || arrivals.isEmpty else { return false }
+        guard wasAllTold, isOverdue || isSettled else { return false }
         wasAllTold = false
         return true
+    }
+
+    private var isSettled: Bool {
+        unanswered.isEmpty && arrivals.values.allSatisfy { resting.contains($0.record.title) }
     }
 }
 

@@ -1,5 +1,5 @@
 import Foundation
-import Reprise
+package import Reprise
 
 extension URLSessionOrigin {
     /// Passes on what the system tells an app that it has launched, or woken, because background downloads have come.
@@ -23,6 +23,8 @@ extension URLSessionOrigin {
 
 extension URLSessionOrigin: BackgroundOrigin {
     package var isInBackground: Bool { desk?.isInBackground ?? false }
+
+    package func arrivedBytes(of entry: String) -> ArrivedBytes { desk?.arrivedBytes(of: entry) ?? ArrivedBytes() }
 
     package func pauseTransfers(of title: String) { desk?.pauseTransfers(of: title) }
 

@@ -117,6 +117,22 @@ import Testing
         #expect(Self.letters(inFront) == "rr")
     }
 
+    @Test("one that runs begins again when it may use other networks")
+    func anotherNetworkPolicyTakesEffectAtOnce() throws {
+        var queue = try Self.queue(1)
+        let run = try Self.run(0, of: queue)
+        var request = try Self.request(0)
+        let same = queue.add(Self.key(0), request: request)
+        #expect(same.isEmpty)
+        request.networkPolicy = .inexpensive
+        let effects = queue.add(Self.key(0), request: request)
+        let isCanceled = effects.contains { if case .cancel(run) = $0 { true } else { false } }
+        #expect(isCanceled)
+        _ = queue.end(run, of: Self.key(0), with: .canceled)
+        #expect(Self.letters(queue) == "r")
+        #expect(queue.items[0].request.networkPolicy == .inexpensive)
+    }
+
     @Test func asManyRunAsMay() throws {
         var queue = try Self.queue(4)
         #expect(Self.letters(queue) == "rrqq")

@@ -17,6 +17,8 @@ final class AppRun: Sendable {
     let largestTransfer: Int64
     /// How often the system was told that all that has come is dealt with.
     let settled = Mutex(0)
+    /// How many transfers ran when it was told so last.
+    let countWhenSettled = Mutex(0)
 
     private init(
         _ origin: TestOrigin, _ service: TransferService, largest: Int64, _ configuration: MediaCache.Configuration
@@ -60,7 +62,9 @@ final class AppRun: Sendable {
     /// Launches the app for the duration of `body`; afterwards it is gone before the system can tell it anything more.
     func launch(_ body: (MediaCache) async throws -> Void) async throws {
         let desk = TransferDesk(folder: arrivals, largestTransfer: largestTransfer) { [weak self] in
-            self?.settled.withLock { $0 += 1 }
+            guard let self else { return }
+            countWhenSettled.withLock { $0 = service.count }
+            settled.withLock { $0 += 1 }
         }
         service.connect(desk)
         let client = URLSessionOrigin(configuration: .init(), desk: desk)

@@ -95,10 +95,10 @@ struct ArrivalTests {
         try FileManager.default.removeItem(
             at: folder.body(of: try add(9).record).deletingPathExtension().appendingPathExtension("json"))
         try FileManager.default.removeItem(at: folder.body(of: try add(9).record))
-        #expect(ArrivalFolder(path).arrivals().map(\.record) == [kept.record])
+        #expect(ArrivalFolder(path).arrivals().arrivals.map(\.record) == [kept.record])
         try FileManager.default.removeItem(at: head)
         try text.write(to: head)
-        #expect(Set(ArrivalFolder(path).arrivals().map(\.record)) == [kept.record, locked])
+        #expect(Set(ArrivalFolder(path).arrivals().arrivals.map(\.record)) == [kept.record, locked])
         folder.remove(locked)
         #expect(try FileManager.default.contentsOfDirectory(atPath: path.path).count == 2)
         folder.remove(kept.record)

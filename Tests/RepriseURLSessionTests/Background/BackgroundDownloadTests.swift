@@ -368,6 +368,38 @@ struct BackgroundDownloadTests {
         }
     }
 
+    @Test(
+        "transfers on networks that a download must not use any more end, also those of an earlier launch",
+        arguments: [false, true])
+    func aStricterNetworkPolicyEndsTransfers(inNextLaunch: Bool) async throws {
+        try await AppRun.run { app in
+            app.publish("/film", length: Self.length)
+            app.service.hold()
+            func restrict(_ cache: MediaCache) async throws {
+                var film = try cache.resource(for: app.origin.url("/film"))
+                film.networkPolicy = .inexpensive
+                try await cache.downloads.add(film)
+                await eventually { app.service.requests.count >= 10 && app.service.count == 5 }
+                #expect(app.service.requests.count == 10)
+                #expect(app.service.count == 5)
+            }
+            try await app.launch { cache in
+                try await app.download("/film", in: cache)
+                await eventually { app.service.count >= 5 }
+                if !inNextLaunch { try await restrict(cache) }
+            }
+            try await app.launch { cache in
+                if inNextLaunch { try await restrict(cache) }
+                // Others are none that it must not use.
+                try await app.download("/film", in: cache)
+                app.service.release()
+                await expectDone(cache, of: app)
+            }
+            #expect(app.service.requests.count == 10)
+            await expectOnce("/film", of: app)
+        }
+    }
+
     @Test func aLostNetworkIsWaitedFor() async throws {
         try await AppRun.run(configure: { $0.retry.attempts = 0 }) { app in
             app.publish("/film", length: Self.length)
@@ -381,6 +413,26 @@ struct BackgroundDownloadTests {
                 }
                 app.service.release()
                 try await cache.downloads.resume(key)
+                await expectDone(cache, of: app)
+            }
+            await expectOnce("/film", of: app)
+        }
+    }
+
+    @Test("the app is not suspended before transfers that the system has given up have begun again")
+    func givenUpTransfersBeginAgainBeforeTheAppIsSuspended() async throws {
+        try await AppRun.run { app in
+            app.publish("/film", length: Self.length)
+            app.service.hold()
+            try await app.launch { cache in
+                try await app.download("/film", in: cache)
+                await eventually { app.service.count >= 5 }
+            }
+            app.service.failAll(.timedOut)
+            try await app.launch { cache in
+                await eventually { app.settled.withLock { $0 } >= 2 }
+                #expect(app.countWhenSettled.withLock { $0 } == 5)
+                app.service.release()
                 await expectDone(cache, of: app)
             }
             await expectOnce("/film", of: app)

@@ -14,6 +14,7 @@ struct ErrandTests {
         private let never = Promise<Void>()
 
         var isInBackground: Bool { true }
+        func arrivedBytes(of entry: String) -> ArrivedBytes { ArrivedBytes() }
         func pauseTransfers(of title: String) {}
         func endTransfers(of title: String) {}
         func forgetTransfers(of title: String) {}

@@ -85,6 +85,44 @@ struct TransferDeskTests {
         await #expect(throws: CancellationError.self) { try await failure(of: second) }
     }
 
+    @Test("what came before the device was unlocked for the first time answers once it can be read")
+    func whatCouldNotBeReadIsReadLater() async throws {
+        defer { directory.remove() }
+        let asked = ask(try request(0..<100))
+        await eventually { session.records.count >= 1 }
+        let record = try #require(session.records.first)
+        let body = URL(fileURLWithPath: directory.path).appendingPathComponent("body")
+        try Data(repeating: 7, count: 100).write(to: body)
+        let url = try #require(url)
+        let response = HTTPURLResponse(
+            url: url, statusCode: 206, httpVersion: nil,
+            headerFields: ["Content-Range": "bytes 0-99/100", "ETag": "\"v1\"", "Content-Length": "100"])
+        desk.arrived(record.description, response: response, asked: url, file: body)
+        #expect(try await failure(of: asked) == nil)
+        let folder = URL(fileURLWithPath: directory.path).appendingPathComponent("arrivals")
+        let head = folder.appendingPathComponent(record.id.uuidString).appendingPathExtension("json")
+        let hidden = URL(fileURLWithPath: directory.path).appendingPathComponent("hidden")
+        for isUnlockedAtLaunch in [true, false] {
+            if !isUnlockedAtLaunch {
+                // What stands in its place cannot be read.
+                try FileManager.default.moveItem(at: head, to: hidden)
+                try FileManager.default.createDirectory(at: head, withIntermediateDirectories: false)
+            }
+            let (next, silent) = (TransferDesk(folder: folder), SilentSession())
+            next.attach(silent)
+            if !isUnlockedAtLaunch {
+                try FileManager.default.removeItem(at: head)
+                try FileManager.default.moveItem(at: hidden, to: head)
+            }
+            next.keepTransfers(running: ["t"], titles: ["t"])
+            let answer = try await next.answer(try request(0..<100)) { request throws(RepriseError) in
+                try URLRequest.make(request, userAgent: nil)
+            }
+            #expect(answer?.head.status == .partialContent)
+            #expect(silent.records.isEmpty)
+        }
+    }
+
     @Test func aRunThatIsOverBeginsNothing() async throws {
         defer { directory.remove() }
         let errand = BackgroundErrand(title: "t", entry: "e")

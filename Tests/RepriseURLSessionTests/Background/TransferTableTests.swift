@@ -147,7 +147,7 @@ struct TransferTableTests {
             default:
                 if Bool.random(using: &generator), let record = come.randomElement(using: &generator) {
                     come.removeAll { $0 == record }
-                    _ = table.drop([record])
+                    table.drop([record])
                 } else {
                     let isWhole = Bool.random(using: &generator)
                     let givenUp = table.giveUp { ($0.range == nil) == isWhole }
@@ -241,7 +241,7 @@ struct TransferTableTests {
         #expect(table.arrival(for: ask)?.record == late)
         // The end of the one that it replaced.
         #expect(!table.isWanted(begun[0]))
-        _ = table.drop([late])
+        table.drop([late])
         // Told twice.
         #expect(!table.isWanted(late))
         let (paused, gone) = (TransferAsk(title: "paused", entry: "p"), TransferAsk(title: "gone", entry: "g"))
@@ -317,14 +317,51 @@ struct TransferTableTests {
         var table = TransferTable()
         let arrived = try arrival(record())
         _ = table.arrived(arrived)
-        let atOnce = table.allWasTold()
+        table.allWasTold()
+        let atOnce = table.takeSettled()
         #expect(!atOnce)
-        let stored = table.drop([arrived.record])
-        #expect(stored)
-        let (again, overdue) = (table.drop([]), table.takeSettled(isOverdue: true))
+        table.stored(arrived.record)
+        // The system would suspend the program before the next one has begun.
+        let stored = table.takeSettled()
+        #expect(!stored)
+        table.release("t", keepingArrivals: false)
+        let released = table.takeSettled()
+        #expect(released)
+        let (again, overdue) = (table.takeSettled(), table.takeSettled(isOverdue: true))
         #expect(!again)
         #expect(!overdue)
-        let next = table.allWasTold()
+        table.allWasTold()
+        let next = table.takeSettled()
         #expect(next)
+    }
+
+    @Test("a transfer that has failed is settled when others have begun in its place, or the time is over")
+    func failuresAreSettledByANewBeginning() throws {
+        for isOverdue in [false, true] {
+            var table = TransferTable()
+            _ = table.failed(record())
+            _ = table.learned([])
+            table.allWasTold()
+            let atOnce = table.takeSettled()
+            #expect(!atOnce)
+            if !isOverdue { _ = try wait(&table) }
+            let settled = table.takeSettled(isOverdue: isOverdue)
+            #expect(settled)
+        }
+    }
+
+    @Test("what the system tells of titles that do not go on is not waited for")
+    func restingTitlesAreSettled() throws {
+        for isKeptFirst in [false, true] {
+            var table = TransferTable()
+            let others = ["paused", "gone"].map { record(of: TransferAsk(title: $0, entry: $0, hole: 0..<100)) }
+            if isKeptFirst { table.keep(running: ["t"], titles: ["t", "paused"]) }
+            _ = table.arrived(try arrival(others[0]))
+            for record in others { _ = table.failed(record) }
+            if !isKeptFirst { table.keep(running: ["t"], titles: ["t", "paused"]) }
+            table.allWasTold()
+            let settled = table.takeSettled()
+            #expect(settled)
+        }
     }
 }
