@@ -72,12 +72,14 @@ extension URLSessionOrigin {
             return longest / .seconds(1)
         }
 
-        /// Keeps `request` off the networks that must not be used.
-        func restrict(_ request: inout URLRequest) {
+        /// The networks that a transfer in the background may use for `request`.
+        func networks(for request: OriginRequest) -> TransferNetworks {
+            var networks = TransferNetworks(request.networkPolicy)
             #if canImport(Darwin)
-                if !allowsExpensiveNetworkAccess { request.allowsExpensiveNetworkAccess = false }
-                if !allowsConstrainedNetworkAccess { request.allowsConstrainedNetworkAccess = false }
+                if !allowsExpensiveNetworkAccess { networks.mayBeExpensive = false }
+                if !allowsConstrainedNetworkAccess { networks.mayBeConstrained = false }
             #endif
+            return networks
         }
     }
 }

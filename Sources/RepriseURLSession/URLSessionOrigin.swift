@@ -108,11 +108,12 @@ public final class URLSessionOrigin: Origin {
     /// The response of a transfer in the background; `nil` if the request is not for one.
     private func transferred(_ request: OriginRequest) async throws -> OriginResponse? {
         let configuration = configuration
-        return try await desk?.answer(request) { request throws(RepriseError) in
+        let networks = configuration.networks(for: request)
+        return try await desk?.answer(request, over: networks) { request throws(RepriseError) in
             var made = try URLRequest.make(request, userAgent: configuration.userAgent)
             made.timeoutInterval = configuration.longestSilence(of: request)
             // The system's session may have been made before this client.
-            configuration.restrict(&made)
+            networks.restrict(&made)
             return made
         }
     }

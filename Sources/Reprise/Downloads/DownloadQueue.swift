@@ -341,6 +341,9 @@ extension RepriseError {
 extension DownloadQueue.Item {
     fileprivate var isQueued: Bool { if case .queued = phase { true } else { false } }
 
+    /// Whether it is being fetched.
+    var isRunning: Bool { if case .running = phase { true } else { false } }
+
     /// Whether it waits for the hours in which downloads may run.
     var waitsForHours: Bool { if case .waiting(.schedule, _) = phase { true } else { false } }
 

@@ -25,6 +25,8 @@ struct DownloadTransfers: Sendable {
     /// drops what has come for what is no download, or done.
     func keep(_ items: [DownloadQueue.Item]) {
         let running = items.filter { $0.isToBeFetched && !$0.waitsForHours }.map { index.name(of: $0.key) }
+        // The tasks that run may not have come so far as to say it.
+        for item in items where item.isRunning { begin(item.key) }
         let others = items.filter { $0.isPaused || $0.waitsForHours }.map { index.name(of: $0.key) }
         origin.keepTransfers(running: Set(running), titles: Set(running + others))
     }
@@ -34,7 +36,10 @@ struct DownloadTransfers: Sendable {
         for item in items where item.waitsForHours { pause(item.key) }
     }
 
-    /// A download is paused; what has come is kept.
+    /// A download runs from now on.
+    func begin(_ key: CacheKey) { origin.expectTransfers(of: index.name(of: key)) }
+
+    /// A download is paused, or its transfers must not use the same networks any more; what has come is kept.
     func pause(_ key: CacheKey) { origin.pauseTransfers(of: index.name(of: key)) }
 
     /// A download is removed.
@@ -47,7 +52,8 @@ struct DownloadTransfers: Sendable {
         case .done, nil: forget(key)
         case .failed: origin.endTransfers(of: index.name(of: key))
         case .paused, .waiting(.space, _): pause(key)
-        case .queued, .running, .waiting: break
+        case .queued, .waiting: origin.restTransfers(of: index.name(of: key))
+        case .running: break
         }
     }
 }

@@ -252,8 +252,15 @@ public final class Downloads: Sendable {
     }
 
     /// Fetches the missing bytes of `key`, unless that is under way.
+    ///
+    /// Transfers for it end if they may use other networks than it may now, also those of files that it does not ask
+    /// for at present.
     func start(_ key: CacheKey, request: OriginRequest, selection: StreamSelection, keyRule: KeyRule?) {
+        let former = state.withLock { state in
+            state.queue.items.first { $0.key == key }?.request.networkPolicy
+        }
         apply { $0.add(key, request: request, selection: selection, keyRule: keyRule) }
+        if let former, former != request.networkPolicy { transfers?.pause(key) }
     }
 
     /// `keys` are no downloads any more; returns when what ran for them has ended, so that nothing more of them comes.
@@ -363,6 +370,7 @@ public final class Downloads: Sendable {
 
     private func run(_ run: DownloadQueue.Run, of item: DownloadQueue.Item) async -> DownloadQueue.Ending {
         guard let engine else { return .canceled }
+        transfers?.begin(item.key)
         do {
             let began: @Sendable (Int64) -> Void = { [weak self] stored in
                 self?.state.withLock { $0.figures.began(run, of: item.key, stored: stored) }

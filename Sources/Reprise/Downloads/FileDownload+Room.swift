@@ -128,7 +128,8 @@ extension FileDownload {
     private func obstacle(
         toStoring length: Int64, stored: Int64, promised: Int64 = 0, in store: Store
     ) -> StorageObstacle? {
-        let arrived = DownloadTransfers(engine)?.arrivedBytes(of: key) ?? ArrivedBytes()
+        let transfers = request.errand == nil ? nil : DownloadTransfers(engine)
+        let arrived = transfers?.arrivedBytes(of: key) ?? ArrivedBytes()
         return store.obstacle(
             toStoring: length, stored: stored, isKept: isKept, promised: promised, arrived: arrived)
     }

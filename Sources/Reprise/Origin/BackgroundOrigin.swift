@@ -10,6 +10,13 @@ package protocol BackgroundOrigin: Origin {
     /// What has come for an entry and is not stored yet, which occupies the disk.
     func arrivedBytes(of entry: String) -> ArrivedBytes
 
+    /// A download of a title runs from now on: the system is not told that all is dealt with before its requests wait
+    /// for transfers.
+    func expectTransfers(of title: String)
+
+    /// A download of a title does not run at present, such as without a network; its transfers go on.
+    func restTransfers(of title: String)
+
     /// Ends the transfers for a title that is paused, or waits for room or for its hours; what has come is kept.
     func pauseTransfers(of title: String)
 
@@ -27,7 +34,7 @@ package protocol BackgroundOrigin: Origin {
 /// Bytes that have come in the background and are not stored yet.
 package struct ArrivedBytes: Sendable, Equatable {
     package let sum: Int64
-    /// Those of the largest response: so many are on disk twice while it is stored.
+    /// Most bytes of one response, also of those that will come: so many are on disk twice while it is stored.
     package let largest: Int64
 
     /// Creates a number of bytes.

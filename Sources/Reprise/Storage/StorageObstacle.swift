@@ -118,9 +118,10 @@ extension Store {
         let others = max(0, kept - (isKept ? stored : 0))
         if length > limit - others - promised { return .keptEntries(length: length, kept: others, limit: limit) }
         // Of a complete file nothing is missing, however full the disk is.
-        let coming = max(0, length - stored - arrived.sum) + arrived.largest + promised
-        if length > stored, let (missing, free, floor) = quota.diskShortage(coming),
-            missing > quota.usage.allocated - others - stored
+        let missing = length - stored
+        let coming = max(0, missing - arrived.sum) + min(arrived.largest, missing) + promised
+        if missing > 0, let (lacking, free, floor) = quota.diskShortage(coming),
+            lacking > quota.usage.allocated - others - stored
         {
             return .disk(length: length, free: free, floor: floor)
         }

@@ -12,36 +12,37 @@ struct TransferAsk: Sendable {
     let validator: String?
     /// How it is sent.
     let form: Form
+    let networks: TransferNetworks
 
     /// What the transfers for a request have in common: an answer that depends on it is none to other requests.
     struct Form: Sendable, Equatable {
         var url: ResourceURL?
         /// Without those that say which part of the file is wanted.
         var fields = HTTPFields()
-        /// Which networks it may use.
-        var networkPolicy = NetworkPolicy.any
     }
 
     init(
-        title: String, entry: String, hole: Range<Int64>? = nil, validator: String? = nil, form: Form = Form()
+        title: String, entry: String, hole: Range<Int64>? = nil, validator: String? = nil, form: Form = Form(),
+        networks: TransferNetworks = TransferNetworks(.any)
     ) {
         (self.title, self.entry, self.hole, self.validator) = (title, entry, hole, validator)
-        self.form = form
+        (self.form, self.networks) = (form, networks)
     }
 
     /// `nil` for a request that must be answered while the program runs: one without an errand, and one for a part that
     /// nothing would keep from being a part of another representation (RFC 9110 §13.1.5).
-    init?(_ request: OriginRequest) {
+    init?(_ request: OriginRequest, over networks: TransferNetworks) {
         guard let errand = request.errand, request.method == .get, request.body.isEmpty else { return nil }
-        var form = Form(url: request.url, fields: request.fields, networkPolicy: request.networkPolicy)
+        var form = Form(url: request.url, fields: request.fields)
         (form.fields[.range], form.fields[.ifRange]) = (nil, nil)
         guard let field = request.fields[.range] else {
-            self.init(title: errand.title, entry: errand.entry, form: form)
+            self.init(title: errand.title, entry: errand.entry, form: form, networks: networks)
             return
         }
         guard let validator = request.fields[.ifRange], let hole = errand.hole, !hole.isEmpty,
             RangeField(field)?.single?.resolve(completeLength: hole.upperBound)?.lowerBound == hole.lowerBound
         else { return nil }
-        self.init(title: errand.title, entry: errand.entry, hole: hole, validator: validator, form: form)
+        self.init(
+            title: errand.title, entry: errand.entry, hole: hole, validator: validator, form: form, networks: networks)
     }
 }

@@ -50,14 +50,19 @@ final class TransferDesk: Sendable {
     /// Called when all that happened while the program did not run is stored.
     private let onSettled: @Sendable () -> Void
     /// Longest time after the system has told all: it gives a program about 30 s.
-    private static let settlingTime = Duration.seconds(20)
+    static let settlingTime = Duration.seconds(20)
+    /// How long nothing may happen before it is told that all is dealt with: a stream has many requests at a time, and
+    /// one that waits says nothing of the others.
+    static let quietTime = Duration.seconds(1)
+    private let quietTime: Duration
 
     init(
         folder: URL, clock: CacheClock = .system, largestTransfer: Int64 = TransferPlan.largestTransfer,
-        onSettled: @escaping @Sendable () -> Void = {}
+        quietTime: Duration = TransferDesk.quietTime, onSettled: @escaping @Sendable () -> Void = {}
     ) {
         self.folder = ArrivalFolder(folder)
-        (self.clock, self.largestTransfer, self.onSettled) = (clock, largestTransfer, onSettled)
+        (self.clock, self.largestTransfer) = (clock, largestTransfer)
+        (self.quietTime, self.onSettled) = (quietTime, onSettled)
         let (arrivals, unread) = self.folder.arrivals()
         self.unread = Mutex(unread)
         state = Mutex(State(table: TransferTable(arrivals)))
@@ -75,13 +80,14 @@ final class TransferDesk: Sendable {
 
     /// Answers a request of a download when its bytes have come; `nil` if it must be sent while the program runs.
     ///
-    /// `make` makes the system's request of one of the engine's. Throws what `make` throws, the error with which the
-    /// transfer has ended, or `CancellationError`.
+    /// `make` makes the system's request of one of the engine's, for `networks`. Throws what `make` throws, the error with
+    /// which the transfer has ended, or `CancellationError`.
     func answer(
-        _ request: OriginRequest, make: (OriginRequest) throws(RepriseError) -> URLRequest
+        _ request: OriginRequest, over networks: TransferNetworks,
+        make: (OriginRequest) throws(RepriseError) -> URLRequest
     ) async throws -> OriginResponse? {
-        guard let session = currentSession, let ask = TransferAsk(request), let interest = request.interest,
-            let errand = request.errand
+        guard let session = currentSession, let ask = TransferAsk(request, over: networks),
+            let interest = request.interest, let errand = request.errand
         else { return nil }
         await prepare(session)
         readUnread()
@@ -109,12 +115,14 @@ final class TransferDesk: Sendable {
 
     /// Reads what could not be read when the program was launched, before the device was unlocked for the first time.
     private func readUnread() {
-        let names = unread.withLock { $0 }
+        let names = unread.withLock { unread in
+            defer { unread = [] }
+            return unread
+        }
         guard !names.isEmpty else { return }
         let (arrivals, rest) = folder.read(names)
-        unread.withLock { $0.formIntersection(rest) }
-        let unwanted = state.withLock { $0.table.found(arrivals) }
-        drop(unwanted)
+        if !rest.isEmpty { unread.withLock { $0.formUnion(rest) } }
+        for arrival in arrivals { keep(arrival) }
     }
 
     private func response(to ask: TransferAsk, _ request: OriginRequest) -> OriginResponse? {
@@ -157,16 +165,17 @@ final class TransferDesk: Sendable {
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                giveUp(.look) { $0.isOf(ask) && !$0.keeps(ask.form.networkPolicy) }
-                let records = state.withLock { state -> [TransferRecord]? in
+                let begun = state.withLock { state -> (TransferTable.Beginning, others: [Continuation])? in
                     guard !Task.isCancelled, interest.demand == .download, !errand.isOver,
-                        let records = state.table.wait(waiter, for: ask, at: time, largest: largestTransfer)
+                        let beginning = state.table.wait(waiter, for: ask, at: time, largest: largestTransfer)
                     else { return nil }
                     state.continuations[waiter] = continuation
-                    return records
+                    return (beginning, state.take(beginning.others))
                 }
-                guard let records else { return continuation.resume(returning: .look) }
-                for record in records { start(record, made) }
+                guard let (beginning, others) = begun else { return continuation.resume(returning: .look) }
+                for number in beginning.canceled { currentSession?.cancel(number) }
+                for other in others { other.resume(returning: .look) }
+                for record in beginning.records { start(record, made) }
                 settle()
             }
         } onCancel: {
@@ -203,7 +212,15 @@ final class TransferDesk: Sendable {
 
     func arrivedBytes(of entry: String) -> ArrivedBytes {
         let lengths = state.withLock { $0.table.lengths(ofArrivalsFor: entry) }
-        return ArrivedBytes(sum: lengths.reduce(0, +), largest: lengths.max() ?? 0)
+        // Those that will come are there twice, too.
+        return ArrivedBytes(sum: lengths.reduce(0, +), largest: max(lengths.max() ?? 0, largestTransfer))
+    }
+
+    func expectTransfers(of title: String) { state.withLock { $0.table.begin(title) } }
+
+    func restTransfers(of title: String) {
+        state.withLock { $0.table.rest(title) }
+        settle()
     }
 
     func pauseTransfers(of title: String) {
@@ -235,18 +252,19 @@ final class TransferDesk: Sendable {
         state.withLock { $0.table.keep(running: running, titles: titles) }
         giveUp { !running.contains($0.title) }
         drop(state.withLock { $0.table.arrived { !titles.contains($0.record.title) } })
+        settle()
         guard let session = currentSession else { return }
         // Those of earlier processes end, also if nothing is asked.
         Task { [weak self] in await self?.prepare(session) }
     }
 
-    private func giveUp(_ wake: Wake = .givenUp, where isMeant: (TransferRecord) -> Bool) {
+    private func giveUp(where isMeant: (TransferRecord) -> Bool) {
         let (numbers, continuations) = state.withLock { state in
             let (numbers, waiters) = state.table.giveUp(where: isMeant)
             return (numbers, state.take(waiters))
         }
         for number in numbers { currentSession?.cancel(number) }
-        for continuation in continuations { continuation.resume(returning: wake) }
+        for continuation in continuations { continuation.resume(returning: .givenUp) }
     }
 
     private func drop(_ records: [TransferRecord]) {
@@ -259,10 +277,18 @@ final class TransferDesk: Sendable {
     private func stored(_ record: TransferRecord) {
         state.withLock { $0.table.stored(record) }
         folder.remove(record)
+        settle()
     }
 
-    /// Tells the system if all that it has told is dealt with.
-    private func settle() { if state.withLock({ $0.table.takeSettled() }) { onSettled() } }
+    /// Tells the system if all that it has told is dealt with, and nothing more happens.
+    private func settle() {
+        guard let moment = state.withLock({ $0.table.settled }) else { return }
+        Task { [weak self, clock, quietTime] in
+            try? await clock.awake.sleep(quietTime)
+            guard let self, state.withLock({ $0.table.takeSettled(since: moment) }) else { return }
+            onSettled()
+        }
+    }
 }
 
 // MARK: - The session
@@ -294,10 +320,15 @@ extension TransferDesk: BackgroundSessionDelegate {
         }
         guard state.withLock({ $0.table.isWanted(record) }) else { return }
         do throws(RepriseError) { try folder.add(arrival, from: file) } catch { return fail(record, .failed(error)) }
+        keep(arrival)
+    }
+
+    /// A response lies in the folder.
+    private func keep(_ arrival: Arrival) {
         let taken = state.withLock { state in
             state.table.arrived(arrival).map { (numbers: $0.canceled, continuations: state.take($0.waiters)) }
         }
-        guard let taken else { return folder.remove(record) }
+        guard let taken else { return folder.remove(arrival.record) }
         for number in taken.numbers { currentSession?.cancel(number) }
         for continuation in taken.continuations { continuation.resume(returning: .look) }
     }
@@ -337,14 +368,11 @@ extension TransferDesk: BackgroundSessionDelegate {
     }
 
     func allWasTold() {
-        let isSettled = state.withLock { state in
-            state.table.allWasTold()
-            return state.table.takeSettled()
-        }
-        guard !isSettled else { return onSettled() }
+        let wave = state.withLock { $0.table.allWasTold() }
+        settle()
         Task { [weak self, clock] in
             try? await clock.awake.sleep(Self.settlingTime)
-            guard let self, state.withLock({ $0.table.takeSettled(isOverdue: true) }) else { return }
+            guard let self, state.withLock({ $0.table.takeOverdue(wave) }) else { return }
             onSettled()
         }
     }

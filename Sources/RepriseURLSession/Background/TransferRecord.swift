@@ -26,10 +26,8 @@ struct TransferRecord: Codable, Hashable, Sendable {
     let begun: Int64
     /// Stands for the process that began it.
     let process: UUID?
-    /// Whether it may use networks that the system considers expensive.
-    let mayBeExpensive: Bool?
-    /// Whether it may use networks for which the user turned on Low Data Mode.
-    let mayBeConstrained: Bool?
+    /// The networks that it may use.
+    let networks: TransferNetworks
 
     /// The form in which the system keeps it.
     var description: String { (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "" }
@@ -37,9 +35,7 @@ struct TransferRecord: Codable, Hashable, Sendable {
     init(id: UUID = UUID(), for ask: TransferAsk, range: Range<Int64>?, begun: Int64, by process: UUID? = nil) {
         (self.id, title, entry) = (id, ask.title, ask.entry)
         (self.range, validator, self.begun) = (range, range == nil ? nil : ask.validator, begun)
-        self.process = process
-        mayBeExpensive = ask.form.networkPolicy == .any
-        mayBeConstrained = ask.form.networkPolicy != .inexpensiveAndUnconstrained
+        (self.process, networks) = (process, ask.networks)
     }
 
     /// Reads a description; `nil` for that of a task of someone else.
@@ -66,16 +62,6 @@ struct TransferRecord: Codable, Hashable, Sendable {
         set(nil, .ifRange)
         set(validator, EntityTag(validator) == nil ? .ifUnmodifiedSince : .ifMatch)
         return request
-    }
-
-    /// Whether it uses no other networks than those of a policy.
-    func keeps(_ policy: NetworkPolicy) -> Bool {
-        switch policy {
-        case .any: true
-        case .inexpensive: mayBeExpensive != true
-        case .inexpensiveAndUnconstrained: mayBeExpensive != true && mayBeConstrained != true
-        case .never: false
-        }
     }
 
     /// Whether it is to bring bytes for `ask`, wherever they begin.

@@ -28,11 +28,16 @@ struct TransferTable: Sendable {
     /// Titles whose transfers of earlier processes go on, and titles of which those that have come are kept; `nil`
     /// before the cache has said so.
     private var kept: (running: Set<String>, titles: Set<String>)?
-    private var wasAllTold = false
-    /// Titles of which something was told, and nothing was begun since.
-    private var unanswered: Set<String> = []
-    /// Titles that do not go on at present, of which what has come is kept.
-    private var resting: Set<String> = []
+    /// Titles whose downloads run.
+    private var active: Set<String> = []
+    /// Those of them of which no request has waited for a transfer since they began, or something was told of them.
+    private var expected: Set<String> = []
+    /// How often something happened after which transfers may begin.
+    private var changes: UInt64 = 0
+    /// The last time that the system had told all.
+    private var lastWave = 0
+    /// That time, unless the system knows that all is dealt with.
+    private var wave: Int?
 
     /// Begins with what an earlier process has left.
     init(_ arrivals: [Arrival] = []) {
@@ -84,19 +89,33 @@ struct TransferTable: Sendable {
         return lastWaiter
     }
 
-    /// A request waits; returns the transfers to begin for it, or `nil` if it must look again, because what it would
-    /// wait for has come.
+    /// What follows when a request waits.
+    struct Beginning: Sendable {
+        /// Transfers to begin.
+        let records: [TransferRecord]
+        /// Numbers of transfers to cancel: of an earlier process, which could use other networks.
+        let canceled: [Int]
+        /// Requests that waited for these, and look again.
+        let others: [Waiter]
+    }
+
+    /// A request waits; returns `nil` if it must look again, because what it would wait for has come.
     ///
     /// While it waits, a transfer runs that should bring its first byte. Therefore this is one step: a transfer that
     /// ends between the question what is missing and the wait would wake nothing.
-    mutating func wait(_ waiter: Waiter, for ask: TransferAsk, at time: Int64, largest: Int64) -> [TransferRecord]? {
+    mutating func wait(_ waiter: Waiter, for ask: TransferAsk, at time: Int64, largest: Int64) -> Beginning? {
         guard arrival(for: ask) == nil else { return nil }
+        // Not of this process: two titles with one file would end each other's for ever.
+        let (canceled, others) = giveUp { [process] in
+            $0.isOf(ask) && $0.process != process && $0.networks != ask.networks
+        }
         let new = missing(for: ask, at: time, largest: largest)
         waiters[waiter] = ask
-        unanswered.remove(ask.title)
-        resting.remove(ask.title)
+        active.insert(ask.title)
+        expected.remove(ask.title)
+        changes += 1
         for record in new { running[record.id] = Running(record: record, form: ask.form) }
-        return new
+        return Beginning(records: new, canceled: canceled, others: others)
     }
 
     /// A request waits no more.
@@ -109,15 +128,6 @@ struct TransferTable: Sendable {
     }
 
     // MARK: - What the session tells
-
-    /// These could not be read at the beginning; returns the records of those of which the title is no download.
-    mutating func found(_ arrivals: [Arrival]) -> [TransferRecord] {
-        for arrival in arrivals {
-            self.arrivals[arrival.record.id] = arrival
-            known.insert(arrival.record.id)
-        }
-        return arrivals.map(\.record).filter { kept?.titles.contains($0.title) == false }
-    }
 
     /// The session has these transfers; returns the numbers of those that must be canceled.
     mutating func learned(_ found: [(number: Int, record: TransferRecord?)]) -> [Int] {
@@ -181,9 +191,13 @@ struct TransferTable: Sendable {
     private mutating func end(_ record: TransferRecord) -> Bool {
         let wasRunning = running.removeValue(forKey: record.id) != nil
         let isNews = record.process != process && known.insert(record.id).inserted
-        let goesOn = kept?.running.contains(record.title) ?? true
-        if wasRunning || isNews && goesOn { unanswered.insert(record.title) }
+        if wasRunning || isNews { expect(record.title) }
         return wasRunning
+    }
+
+    private mutating func expect(_ title: String) {
+        changes += 1
+        if active.contains(title) { expected.insert(title) }
     }
 
     private mutating func takeWaiters(where isMeant: (TransferAsk) -> Bool) -> [Waiter] {
@@ -197,21 +211,26 @@ struct TransferTable: Sendable {
     /// Says which titles of an earlier process go on, and of which what has come is kept.
     mutating func keep(running: Set<String>, titles: Set<String>) {
         kept = (running, titles)
-        unanswered.formIntersection(running)
-        resting = titles.subtracting(running)
+    }
+
+    /// A download runs from now on, and its requests will come.
+    mutating func begin(_ title: String) {
+        changes += 1
+        if active.insert(title).inserted { expected.insert(title) }
+    }
+
+    /// A download does not run at present; its transfers go on.
+    mutating func rest(_ title: String) {
+        active.remove(title)
+        expected.remove(title)
     }
 
     /// The transfers of a title do not go on any more, nor do those of earlier processes that are not known yet;
     /// without `keepingArrivals`, what these bring is not kept either.
     mutating func release(_ title: String, keepingArrivals: Bool) {
         kept?.running.remove(title)
-        unanswered.remove(title)
-        if keepingArrivals {
-            resting.insert(title)
-        } else {
-            kept?.titles.remove(title)
-            resting.remove(title)
-        }
+        if !keepingArrivals { kept?.titles.remove(title) }
+        rest(title)
     }
 
     /// Gives transfers up; returns their numbers, which must be canceled, and the requests that wait for some of them.
@@ -237,7 +256,7 @@ struct TransferTable: Sendable {
         // Without it, its title has ended in the meantime.
         guard arrivals[record.id] != nil else { return }
         drop([record])
-        unanswered.insert(record.title)
+        expect(record.title)
     }
 
     /// What has come is stored, or of no use.
@@ -248,21 +267,39 @@ struct TransferTable: Sendable {
         }
     }
 
-    /// The system has told all.
-    mutating func allWasTold() { wasAllTold = true }
+    // MARK: - What the system is told
 
-    /// Whether all that was told is dealt with, or the time for it is over; true once.
+    /// The system has told all; returns a number for this time.
+    mutating func allWasTold() -> Int {
+        lastWave += 1
+        // Of two that are not dealt with, the time for the first one is over first.
+        wave = wave ?? lastWave
+        return lastWave
+    }
+
+    /// A number for the present moment if all that was told is dealt with; `nil` if it isn't, or the system knows.
     ///
-    /// What has come is stored then, but for titles that do not go on, and what comes next has begun: the system may
+    /// What has come is stored then, but for titles that do not run, and what comes next has begun: the system may
     /// suspend the program at once, and nothing would begin until a person opens the app.
-    mutating func takeSettled(isOverdue: Bool = false) -> Bool {
-        guard wasAllTold, isOverdue || isSettled else { return false }
-        wasAllTold = false
+    var settled: UInt64? {
+        guard wave != nil, kept != nil, expected.isEmpty,
+            arrivals.values.allSatisfy({ !active.contains($0.record.title) })
+        else { return nil }
+        return changes
+    }
+
+    /// Whether nothing has happened since that moment, so that the system is told; true once.
+    mutating func takeSettled(since moment: UInt64) -> Bool {
+        guard settled == moment else { return false }
+        wave = nil
         return true
     }
 
-    private var isSettled: Bool {
-        unanswered.isEmpty && arrivals.values.allSatisfy { resting.contains($0.record.title) }
+    /// Whether the time is over for what was told then, and the system is told; true once.
+    mutating func takeOverdue(_ wave: Int) -> Bool {
+        guard let waiting = self.wave, waiting <= wave else { return false }
+        self.wave = nil
+        return true
     }
 }
 

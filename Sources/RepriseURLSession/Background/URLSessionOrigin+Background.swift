@@ -9,8 +9,9 @@ extension URLSessionOrigin {
     /// ```swift
     /// URLSessionOrigin.handleEvents(ofBackgroundSession: identifier, completion: completionHandler)
     /// ```
-    /// Calls `completion` once, on the main actor, when all that has come is in the cache, at the latest 20 s after the
-    /// system has told all: what is not in the cache by then waits for it. The app opens its cache as on every launch.
+    /// Calls `completion` once, on the main actor, when all that has come is in the cache and the transfers that follow
+    /// have begun, at the latest 25 s after this call: what is not in the cache by then waits for it. The app opens its
+    /// cache as on every launch.
     /// Only for the identifier of a client of this kind: leave other sessions to the code that made them. On other
     /// systems than Apple's `completion` is called at once.
     @MainActor public static func handleEvents(
@@ -25,6 +26,10 @@ extension URLSessionOrigin: BackgroundOrigin {
     package var isInBackground: Bool { desk?.isInBackground ?? false }
 
     package func arrivedBytes(of entry: String) -> ArrivedBytes { desk?.arrivedBytes(of: entry) ?? ArrivedBytes() }
+
+    package func expectTransfers(of title: String) { desk?.expectTransfers(of: title) }
+
+    package func restTransfers(of title: String) { desk?.restTransfers(of: title) }
 
     package func pauseTransfers(of title: String) { desk?.pauseTransfers(of: title) }
 

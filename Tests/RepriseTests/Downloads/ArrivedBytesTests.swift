@@ -11,22 +11,26 @@ import Testing
 @Suite(.limit(minutes: 2)) struct ArrivedBytesTests {
     private static let length: Int64 = 8_000_000
     private static let floor: Int64 = 200_000_000
-    /// Of the disk there is room for so many bytes.
-    private static let room: Int64 = 3_000_000
+    /// What is missing once its first bytes are stored.
+    private static let missing = length - 65_536
 
     /// Takes the place of a client that has some bytes of a file, and begins no transfers at present.
     private final class KeepingOrigin: BackgroundOrigin {
         private let client: NIOOrigin
         /// `nil` as long as nothing comes.
         let arrived = Mutex<ArrivedBytes?>(nil)
+        /// What the downloads say of their title.
+        let told = Mutex<[String]>([])
 
         init(_ client: NIOOrigin) { self.client = client }
 
         var isInBackground: Bool { true }
         func arrivedBytes(of entry: String) -> ArrivedBytes { arrived.withLock { $0 } ?? ArrivedBytes() }
-        func pauseTransfers(of title: String) {}
-        func endTransfers(of title: String) {}
-        func forgetTransfers(of title: String) {}
+        func expectTransfers(of title: String) { told.withLock { $0.append("expect") } }
+        func restTransfers(of title: String) { told.withLock { $0.append("rest") } }
+        func pauseTransfers(of title: String) { told.withLock { $0.append("pause") } }
+        func endTransfers(of title: String) { told.withLock { $0.append("end") } }
+        func forgetTransfers(of title: String) { told.withLock { $0.append("forget") } }
         func keepTransfers(running: Set<String>, titles: Set<String>) {}
 
         func send(_ request: OriginRequest) async throws -> OriginResponse {
@@ -44,8 +48,21 @@ import Testing
         if case .waiting(obstacle, _)? = await cache.downloads.list().first?.state { true } else { false }
     }
 
-    @Test("what has come is stored on a disk that it has filled, and does not wait for the room that it occupies")
-    func whatHasFilledTheDiskIsStored() async throws {
+    @Test(
+        "what has come is stored on a disk that it has filled, and does not wait for the room that it occupies",
+        arguments: [
+            // While it is stored, the largest piece is there twice.
+            (
+                room: 3_000_000, enough: ArrivedBytes(sum: missing, largest: 1_500_000),
+                tooLittle: [
+                    ArrivedBytes(), ArrivedBytes(sum: missing, largest: missing),
+                    ArrivedBytes(sum: missing, largest: 3_000_001),
+                ]
+            ),
+            // Which is not more than what is missing.
+            (room: 2 * missing, enough: ArrivedBytes(largest: 1 << 40), tooLittle: []),
+        ] as [(Int64, ArrivedBytes, [ArrivedBytes])])
+    func whatHasFilledTheDiskIsStored(room: Int64, enough: ArrivedBytes, tooLittle: [ArrivedBytes]) async throws {
         try await Bench.run { bench async throws in
             bench.publish("/film", length: Self.length)
             let directory = try TemporaryDirectory()
@@ -57,23 +74,28 @@ import Testing
             let cache = try await MediaCache.open(
                 directory: directory.path, origin: origin, configuration: configuration)
             let film = try cache.resource(for: bench.origin.url("/film"))
+            var told = ["expect", "rest"]
             try await cache.downloads.add(film)
             // Its first bytes are stored.
             await eventually { await Self.isWaiting(cache, for: .network) }
-            disk.setFreeBytes { Self.floor + Self.room }
-            let rest = Self.length - 65_536
-            // While it is stored, the largest piece is there twice.
-            for largest in [rest, Self.room + 1] {
-                origin.arrived.withLock { $0 = ArrivedBytes(sum: rest, largest: largest) }
+            await eventually { origin.told.withLock { $0.count } >= told.count }
+            disk.setFreeBytes { Self.floor + room }
+            for arrived in tooLittle {
+                origin.arrived.withLock { $0 = arrived }
+                told += ["expect", "pause"]
                 try await cache.downloads.resume(film.key)
                 await eventually { await Self.isWaiting(cache, for: .space) }
+                await eventually { origin.told.withLock { $0.count } >= told.count }
             }
-            origin.arrived.withLock { $0 = ArrivedBytes(sum: rest, largest: Self.room / 2) }
+            origin.arrived.withLock { $0 = enough }
+            told += ["expect", "forget"]
             try await cache.downloads.resume(film.key)
             await eventually {
                 if case .done? = await cache.downloads.list().first?.state { true } else { false }
             }
+            await eventually { origin.told.withLock { $0.count } >= told.count }
             #expect(await cache.downloads.list().first?.storedBytes == Self.length)
+            #expect(origin.told.withLock { $0 } == told)
             await cache.close()
         }
     }

@@ -15,10 +15,9 @@ final class AppRun: Sendable {
     let configuration: MediaCache.Configuration
     /// Most bytes of one transfer.
     let largestTransfer: Int64
-    /// How often the system was told that all that has come is dealt with.
-    let settled = Mutex(0)
-    /// How many transfers ran when it was told so last.
-    let countWhenSettled = Mutex(0)
+    /// In which launches the system was told that all is dealt with, and how many transfers it had then.
+    let settled = Mutex<[(launch: Int, transfers: Int)]>([])
+    private let launches = Mutex(0)
 
     private init(
         _ origin: TestOrigin, _ service: TransferService, largest: Int64, _ configuration: MediaCache.Configuration
@@ -54,6 +53,12 @@ final class AppRun: Sendable {
     var store: String { root.appendingPathComponent("store").path }
     var arrivals: URL { root.appendingPathComponent("arrivals") }
 
+    /// Returns when the system was told that all is dealt with in that launch; how many transfers it had then.
+    func transfersWhenSettled(inLaunch launch: Int) async -> [Int] {
+        await eventually { settled.withLock { $0.contains { $0.launch == launch } } }
+        return settled.withLock { $0.filter { $0.launch == launch }.map(\.transfers) }
+    }
+
     /// Names of the files that have come and are not stored yet.
     var arrivedFiles: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: arrivals.path)) ?? []).filter { $0.hasSuffix(".body") }
@@ -61,10 +66,16 @@ final class AppRun: Sendable {
 
     /// Launches the app for the duration of `body`; afterwards it is gone before the system can tell it anything more.
     func launch(_ body: (MediaCache) async throws -> Void) async throws {
-        let desk = TransferDesk(folder: arrivals, largestTransfer: largestTransfer) { [weak self] in
+        let launch = launches.withLock { launches in
+            launches += 1
+            return launches
+        }
+        let desk = TransferDesk(
+            folder: arrivals, largestTransfer: largestTransfer, quietTime: .milliseconds(20)
+        ) { [weak self] in
             guard let self else { return }
-            countWhenSettled.withLock { $0 = service.count }
-            settled.withLock { $0 += 1 }
+            let count = service.count
+            settled.withLock { $0.append((launch, count)) }
         }
         service.connect(desk)
         let client = URLSessionOrigin(configuration: .init(), desk: desk)

@@ -11,6 +11,7 @@ import Testing
 struct BackgroundDesksTests {
     private let directory: TemporaryDirectory
     private let made = Log()
+    private let clock = ManualClock()
     private let desks: BackgroundDesks
 
     private final class Log: Sendable {
@@ -21,7 +22,8 @@ struct BackgroundDesksTests {
 
     init() throws {
         directory = try TemporaryDirectory()
-        desks = BackgroundDesks(URL(fileURLWithPath: directory.path)) { [made] identifier, _ in
+        let cacheClock = CacheClock(clock) { Date(timeIntervalSince1970: 0) }
+        desks = BackgroundDesks(URL(fileURLWithPath: directory.path), clock: cacheClock) { [made] identifier, _ in
             made.note(identifier)
             return SilentSession()
         }
@@ -45,14 +47,41 @@ struct BackgroundDesksTests {
         // Launched for its events: a client is not needed to hear of them.
         #expect(made.names == ["a", "b"])
         let desk = desks.desk("a")
+        desk.keepTransfers(running: [], titles: [])
         desk.allWasTold()
+        await pass(TransferDesk.quietTime, sleepers: 4)
         await eventually { told.names.count >= 1 }
         #expect(told.names == ["a"])
         // The app was suspended in between, and is woken again.
         await handleEvents(of: "a", noting: "again", in: told)
         desk.allWasTold()
+        await pass(TransferDesk.quietTime, sleepers: 6)
         await eventually { told.names.count >= 2 }
         #expect(told.names == ["a", "again"])
+    }
+
+    @Test("the system is told when its time is over, also where the session has told all before the system calls")
+    func theSystemIsToldInTime() async {
+        defer { directory.remove() }
+        let told = Log()
+        await handleEvents(of: "a", noting: "first", in: told)
+        let desk = desks.desk("a")
+        desk.keepTransfers(running: [], titles: [])
+        desk.allWasTold()
+        await pass(TransferDesk.quietTime, sleepers: 3)
+        await eventually { told.names.count >= 1 }
+        await handleEvents(of: "a", noting: "late", in: told)
+        await pass(BackgroundDesks.longestTime - .milliseconds(1), sleepers: 3)
+        #expect(told.names == ["first"])
+        await pass(.milliseconds(1), sleepers: 1)
+        await eventually { told.names.count >= 2 }
+        #expect(told.names == ["first", "late"])
+    }
+
+    /// Lets time pass once so many wait for it.
+    private func pass(_ time: Duration, sleepers: Int) async {
+        await eventually { clock.sleeperCount >= sleepers }
+        clock.advance(by: time)
     }
 
     @MainActor private func handleEvents(of identifier: String, noting name: String, in log: Log) {

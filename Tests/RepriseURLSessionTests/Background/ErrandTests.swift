@@ -15,6 +15,8 @@ struct ErrandTests {
 
         var isInBackground: Bool { true }
         func arrivedBytes(of entry: String) -> ArrivedBytes { ArrivedBytes() }
+        func expectTransfers(of title: String) {}
+        func restTransfers(of title: String) {}
         func pauseTransfers(of title: String) {}
         func endTransfers(of title: String) {}
         func forgetTransfers(of title: String) {}

@@ -42,7 +42,7 @@ struct TransferDeskTests {
     ) -> Task<RepriseError?, any Error> {
         Task { [desk] in
             do {
-                _ = try await desk.answer(request) { request throws(RepriseError) in
+                _ = try await desk.answer(request, over: TransferNetworks(.any)) { request throws(RepriseError) in
                     defer { made() }
                     return try URLRequest.make(request, userAgent: nil)
                 }
@@ -115,7 +115,9 @@ struct TransferDeskTests {
                 try FileManager.default.moveItem(at: hidden, to: head)
             }
             next.keepTransfers(running: ["t"], titles: ["t"])
-            let answer = try await next.answer(try request(0..<100)) { request throws(RepriseError) in
+            let answer = try await next.answer(
+                try request(0..<100), over: TransferNetworks(.any)
+            ) { request throws(RepriseError) in
                 try URLRequest.make(request, userAgent: nil)
             }
             #expect(answer?.head.status == .partialContent)

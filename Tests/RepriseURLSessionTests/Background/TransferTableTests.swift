@@ -37,8 +37,10 @@ struct TransferTableTests {
         _ table: inout TransferTable, for ask: TransferAsk? = nil, largest: Int64 = 60
     ) throws -> (waiter: TransferTable.Waiter, records: [TransferRecord]) {
         let waiter = table.makeWaiter()
-        let records = table.wait(waiter, for: ask ?? self.ask, at: 0, largest: largest)
-        return (waiter, try #require(records))
+        let begun = table.wait(waiter, for: ask ?? self.ask, at: 0, largest: largest)
+        let beginning = try #require(begun)
+        #expect(beginning.canceled.isEmpty && beginning.others.isEmpty)
+        return (waiter, beginning.records)
     }
 
     @Test func whatComesWakesThoseThatWaitForTheEntry() throws {
@@ -49,8 +51,8 @@ struct TransferTableTests {
         #expect(woken?.waiters == [waiter])
         #expect(table.arrival(for: ask)?.record == records[0])
         // It need not wait.
-        let again = table.wait(table.makeWaiter(), for: ask, at: 0, largest: 60)
-        #expect(again == nil)
+        let again = table.wait(table.makeWaiter(), for: ask, at: 0, largest: 60) == nil
+        #expect(again)
         // The rest still runs.
         let rest = TransferAsk(title: "t", entry: "e", hole: 60..<100, validator: "\"v1\"")
         let waiting = try wait(&table, for: rest)
@@ -130,8 +132,8 @@ struct TransferTableTests {
                 let ask = TransferAsk(
                     title: "t", entry: "e", hole: isWhole ? nil : hole, validator: isWhole ? nil : "\"v1\"")
                 let waiter = table.makeWaiter()
-                if let new = table.wait(waiter, for: ask, at: 0, largest: 30) {
-                    running += new
+                if let beginning = table.wait(waiter, for: ask, at: 0, largest: 30) {
+                    running += beginning.records
                     waiting[waiter] = ask
                 }
             case 2:
@@ -313,55 +315,138 @@ struct TransferTableTests {
         }
     }
 
-    @Test func allIsSettledOnceWhenWhatWasToldIsStored() throws {
+    @Test("transfers of an earlier process that could use other networks end, and not those of this one")
+    func transfersUseTheNetworksOfTheirRequests() throws {
+        func ask(_ policy: NetworkPolicy) -> TransferAsk {
+            TransferAsk(
+                title: "t", entry: "e", hole: 0..<100, validator: "\"v1\"", networks: TransferNetworks(policy))
+        }
+        let policies = [NetworkPolicy.any, .inexpensive, .inexpensiveAndUnconstrained]
+        for former in policies {
+            for policy in policies {
+                var table = TransferTable()
+                _ = table.learned([(7, record(of: ask(former)))])
+                let isSame = former == policy
+                let waiter = table.makeWaiter()
+                let begun = table.wait(waiter, for: ask(policy), at: 0, largest: 100)
+                let beginning = try #require(begun)
+                #expect(beginning.canceled == (isSame ? [] : [7]))
+                #expect(beginning.records.map(\.networks) == (isSame ? [] : [TransferNetworks(policy)]))
+                // Two titles with this file do not end each other's.
+                let joined = try wait(&table, for: ask(former))
+                #expect(joined.records.isEmpty)
+            }
+        }
         var table = TransferTable()
+        _ = table.learned([(7, record(of: ask(.any)))])
+        let first = try wait(&table, for: ask(.any))
+        let second = table.makeWaiter()
+        let begun = table.wait(second, for: ask(.inexpensive), at: 0, largest: 100)
+        #expect(begun?.others == [first.waiter])
+    }
+
+    // MARK: - What the system is told
+
+    /// Whether the system is told now.
+    private func isTold(_ table: inout TransferTable) -> Bool {
+        table.settled.map { table.takeSettled(since: $0) } ?? false
+    }
+
+    /// A table of a launch in which the download `t` runs.
+    private func launched(arrivals: [Arrival] = [], failed: [TransferRecord] = []) -> TransferTable {
+        var table = TransferTable()
+        for arrival in arrivals { _ = table.arrived(arrival) }
+        for record in failed { _ = table.failed(record) }
+        table.begin("t")
+        table.keep(running: ["t"], titles: ["t", "paused"])
+        _ = table.learned([])
+        _ = table.allWasTold()
+        return table
+    }
+
+    @Test func theSystemIsToldOnceWhenWhatFollowsHasBegun() throws {
         let arrived = try arrival(record())
-        _ = table.arrived(arrived)
-        table.allWasTold()
-        let atOnce = table.takeSettled()
-        #expect(!atOnce)
+        var table = launched(arrivals: [arrived])
+        let atOnce = isTold(&table)
         table.stored(arrived.record)
-        // The system would suspend the program before the next one has begun.
-        let stored = table.takeSettled()
-        #expect(!stored)
-        table.release("t", keepingArrivals: false)
-        let released = table.takeSettled()
-        #expect(released)
-        let (again, overdue) = (table.takeSettled(), table.takeSettled(isOverdue: true))
-        #expect(!again)
-        #expect(!overdue)
-        table.allWasTold()
-        let next = table.takeSettled()
-        #expect(next)
+        // It would suspend the program before the next one has begun.
+        let stored = isTold(&table)
+        _ = try wait(&table, for: TransferAsk(title: "t", entry: "next"))
+        let begun = isTold(&table)
+        #expect([atOnce, stored, begun] == [false, false, true])
+        let again = isTold(&table)
+        let wave = table.allWasTold()
+        let next = isTold(&table)
+        let overdue = table.takeOverdue(wave)
+        #expect([again, next, overdue] == [false, true, false])
     }
 
-    @Test("a transfer that has failed is settled when others have begun in its place, or the time is over")
-    func failuresAreSettledByANewBeginning() throws {
-        for isOverdue in [false, true] {
-            var table = TransferTable()
-            _ = table.failed(record())
-            _ = table.learned([])
-            table.allWasTold()
-            let atOnce = table.takeSettled()
-            #expect(!atOnce)
-            if !isOverdue { _ = try wait(&table) }
-            let settled = table.takeSettled(isOverdue: isOverdue)
-            #expect(settled)
+    @Test("the system is not told while something happens")
+    func quietIsWaitedFor() throws {
+        for isQuiet in [true, false] {
+            var table = launched()
+            _ = try wait(&table)
+            let moment = try #require(table.settled)
+            // Others of the same stream begin.
+            if !isQuiet { _ = try wait(&table, for: TransferAsk(title: "t", entry: "other")) }
+            let isTold = table.takeSettled(since: moment)
+            #expect(isTold == isQuiet)
         }
     }
 
-    @Test("what the system tells of titles that do not go on is not waited for")
+    @Test("nothing is dealt with before the cache is open and has said what it wants")
+    func anAppThatHasNotOpenedItsCacheIsWaitedFor() {
+        var table = TransferTable()
+        let wave = table.allWasTold()
+        let early = isTold(&table)
+        let overdue = table.takeOverdue(wave)
+        #expect(!early)
+        #expect(overdue)
+    }
+
+    @Test("a transfer that has failed is dealt with when others have begun in its place, or its download does not run")
+    func failuresAreFollowedByANewBeginning() throws {
+        let changes: [(inout TransferTable) throws -> Void] = [
+            { _ = try wait(&$0) }, { $0.rest("t") }, { $0.release("t", keepingArrivals: true) },
+        ]
+        for change in changes {
+            var table = launched(failed: [record()])
+            let atOnce = isTold(&table)
+            try change(&table)
+            let changed = isTold(&table)
+            #expect([atOnce, changed] == [false, true])
+        }
+    }
+
+    @Test("the time that is over is that of what was told then, not of what is told later")
+    func theTimeOfAnEarlierCallIsItsOwn() throws {
+        var table = launched()
+        _ = try wait(&table)
+        let first = isTold(&table)
+        _ = table.failed(record())
+        let second = table.allWasTold()
+        let ofFirst = table.takeOverdue(second - 1)
+        let ofSecond = table.takeOverdue(second)
+        #expect([first, ofFirst, ofSecond] == [true, false, true])
+        // Of two that wait the first is over first, for both.
+        _ = table.failed(record())
+        let third = table.allWasTold()
+        _ = table.allWasTold()
+        let ofThird = table.takeOverdue(third)
+        let ofFourth = table.takeOverdue(third + 1)
+        #expect([ofThird, ofFourth] == [true, false])
+    }
+
+    @Test("what the system tells of titles that do not run is not waited for")
     func restingTitlesAreSettled() throws {
-        for isKeptFirst in [false, true] {
-            var table = TransferTable()
-            let others = ["paused", "gone"].map { record(of: TransferAsk(title: $0, entry: $0, hole: 0..<100)) }
-            if isKeptFirst { table.keep(running: ["t"], titles: ["t", "paused"]) }
-            _ = table.arrived(try arrival(others[0]))
-            for record in others { _ = table.failed(record) }
-            if !isKeptFirst { table.keep(running: ["t"], titles: ["t", "paused"]) }
-            table.allWasTold()
-            let settled = table.takeSettled()
-            #expect(settled)
-        }
+        let others = ["paused", "gone"].map { record(of: TransferAsk(title: $0, entry: $0, hole: 0..<100)) }
+        var table = launched(arrivals: [try arrival(others[0])], failed: others)
+        _ = try wait(&table)
+        let settled = isTold(&table)
+        #expect(settled)
+        table.stored(others[0])
+        _ = table.allWasTold()
+        let again = isTold(&table)
+        #expect(again)
     }
 }
