@@ -78,6 +78,24 @@ import Testing
         #expect(action(for: text, to: noRange, stored: nil) == .newGeneration(whole(0), .noGeneration))
     }
 
+    @Test(
+        "An empty file that a playlist names is stored if a validator says that it is one, and not over stored media",
+        arguments: [[.eTag: "\"b\""], [.lastModified: "Wed, 01 Jan 2025 00:00:00 GMT"], [:]] as [HTTPFields])
+    func emptyFile(validator: HTTPFields) {
+        var empty = response(200, validator)
+        empty.headerFields[.contentLength] = "0"
+        let named = FetchRequest(expectsMedia: true, mayBeEmpty: true)
+        let isFile = !validator.isEmpty
+        let expected: ResponseAction =
+            isFile ? .newGeneration(whole(0), .noGeneration) : .passThrough(.emptyBody)
+        #expect(action(for: empty, to: named, stored: nil) == expected)
+        #expect(action(for: empty, to: FetchRequest(expectsMedia: true), stored: nil) == .passThrough(.emptyBody))
+        #expect(action(for: empty, to: named) == .passThrough(.emptyBody))
+        let stored = GenerationIdentity(
+            validators: Validators(empty.headerFields), completeLength: 0, mediaType: "video/mp4")
+        #expect(action(for: empty, to: noRange, stored: stored) != .passThrough(.emptyBody))
+    }
+
     @Test("Without a length the end is unknown; the total may be known from before: RFC 9112 §6.3")
     func unknownLength() {
         let chunked: HTTPFields = [.transferEncoding: "chunked", .eTag: "\"a\""]

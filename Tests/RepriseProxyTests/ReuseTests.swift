@@ -379,6 +379,8 @@ import Testing
                 for range in ["500-", "100-999", "-600"] {
                     #expect(try await get("/half", ["Range: bytes=\(range)"]).status == 504, "\(range)")
                 }
+                let beyond = try await get("/half", ["Range: bytes=1000-"])
+                #expect(beyond.status == 416 && beyond.fields["content-range"] == "bytes */1000")
                 #expect(try await get("/none").status == 504)
                 #expect(try await get("/none", [], "HEAD").status == 504)
                 #expect(try await get("/a", [], "HEAD").status == 200)

@@ -117,13 +117,55 @@ import Testing
         }
     }
 
-    @Test("an empty segment does not make a stream whole") func emptySegment() async throws {
-        let text = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\ns1.ts\n\(Self.end)"
-        try await Self.run(Case(text: text, word: "")) { bench, resource in
-            bench.publish("/s1.ts", length: 0, type: "video/mp2t")
+    private static let twoSegments =
+        "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\ns1.ts\n#EXTINF:4,\ns2.ts\n\(end)"
+
+    @Test("nothing in place of a segment does not make a stream whole, without a validator") func noSegment()
+        async throws
+    {
+        try await Self.run(Case(text: Self.twoSegments, word: "")) { bench, resource async throws in
+            bench.publish("/s2.ts", length: 0, etag: nil, type: "video/mp2t")
             try await bench.cache.downloads.add(resource)
             let error = try await bench.cache.endedDownload().state.error
             #expect(error?.code == .originMisbehaved, "\(error as Any)")
+        }
+    }
+
+    @Test("a segment that is an empty file is stored as one, also in the next process") func emptySegment()
+        async throws
+    {
+        try await Self.run(Case(text: Self.twoSegments, word: "")) { bench, resource async throws in
+            bench.publish("/s2.ts", length: 0, type: "video/mp2t")
+            try await bench.cache.downloads.add(resource)
+            let download = try await bench.cache.endedDownload()
+            #expect(download.state.error == nil && download.files?.stored == 3, "\(download.state)")
+            try await bench.reopened(configure: {
+                $0.downloadsStreams = true
+                $0.reuse.isOffline = true
+            }) { cache async throws in
+                let state = try await cache.endedDownload().state
+                #expect(state.error == nil, "\(state)")
+                let segment = try cache.resource(for: bench.origin.url("/s2.ts"))
+                #expect(try await segment.read().collect().isEmpty)
+                let error = await #expect(throws: RepriseError.self) { try await segment.read(.from(0)) }
+                #expect(error?.code == .rangeNotSatisfiable, "each range lies outside of it")
+            }
+            #expect(bench.origin.snapshot["/s2.ts"].requestCount == 1)
+        }
+    }
+
+    @Test("nothing in place of the rest of a segment leaves its stored bytes") func nothingForTheRest() async throws {
+        try await Self.run(Case(text: Self.twoSegments, word: "")) { bench, resource async throws in
+            bench.publish("/s2.ts", length: 50_000, seed: 2, type: "video/mp2t")
+            let segment = try bench.cache.resource(for: bench.origin.url("/s2.ts"))
+            _ = try await segment.read(.bounded(0..<30_000)).drain()
+            await bench.cache.becomeIdle()
+            bench.publish("/s2.ts", length: 0, etag: "\"v2\"", type: "video/mp2t") { $0.ignoresRange = true }
+            try await bench.cache.downloads.add(resource)
+            let error = try await bench.cache.endedDownload().state.error
+            #expect(error?.code == .originMisbehaved, "\(error as Any)")
+            let stored = try await bench.cache.entries().first { $0.url.target == "/s2.ts" }
+            #expect(stored?.storedBytes ?? 0 >= 30_000)
         }
     }
 }

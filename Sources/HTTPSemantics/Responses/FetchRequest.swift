@@ -8,14 +8,18 @@ public struct FetchRequest: Sendable, Hashable {
     public var sentCondition: Bool
     /// Whether only audio or video makes sense as an answer, so that an HTML page doesn't.
     public var expectsMedia: Bool
+    /// Whether audio or video may have no bytes: a playlist names it, and nothing of it is stored.
+    public var mayBeEmpty: Bool
 
     /// Creates a request; by default one for the whole representation, without conditions.
     public init(
-        range: RangeSpec? = nil, sentIfRange: Bool = false, sentCondition: Bool = false, expectsMedia: Bool = false
+        range: RangeSpec? = nil, sentIfRange: Bool = false, sentCondition: Bool = false, expectsMedia: Bool = false,
+        mayBeEmpty: Bool = false
     ) {
         self.range = range
         self.sentIfRange = sentIfRange
         self.sentCondition = sentCondition
         self.expectsMedia = expectsMedia
+        self.mayBeEmpty = mayBeEmpty
     }
 }

@@ -17,7 +17,7 @@ public enum PassThroughReason: Sendable, Hashable {
     case icyMetadata
     /// HTML or JSON where media was expected: a captive portal, or an error with status 200.
     case unexpectedNotice
-    /// No bytes with status 200 where media was expected.
+    /// No bytes with status 200 where media was expected, and nothing that shows that the file is empty.
     case emptyBody
     /// A successful status other than 200 and 206.
     case unexpectedStatus

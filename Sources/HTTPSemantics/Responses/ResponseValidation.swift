@@ -21,7 +21,7 @@ struct ResponseValidation {
         }
         let change = change(completeLength: length, confirmed: false)
         if let reason = passThroughReason(continues: change == nil) { return .passThrough(reason) }
-        if length == 0, isOfMedia { return .passThrough(.emptyBody) }
+        if length == 0, isOfMedia, !isEmptyFile { return .passThrough(.emptyBody) }
         var placement = BodyPlacement(
             start: 0, end: length, completeLength: length,
             rangesSupported: rangesSupported(completeLength: length, continues: change == nil))
@@ -139,6 +139,15 @@ struct ResponseValidation {
     private var isOfMedia: Bool {
         if let stored = generation?.mediaType { return MediaType(stored)?.isMedia ?? false }
         return request.expectsMedia || MediaType(fields[.contentType])?.isMedia ?? false
+    }
+
+    /// Whether media without bytes are a file that is empty, such as a segment in which nothing is said or shown.
+    ///
+    /// A program that fails sends nothing, too, but no validator with it; and no stored byte is given up for it.
+    private var isEmptyFile: Bool {
+        if let generation { return generation.completeLength == 0 }
+        let validators = Validators(fields)
+        return request.mayBeEmpty && (validators.etag != nil || validators.lastModified != nil)
     }
 
     private func isUnexpectedNotice(continues: Bool) -> Bool {

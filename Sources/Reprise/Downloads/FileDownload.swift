@@ -200,8 +200,8 @@ struct FileDownload: Sendable {
 
     /// Begins a read of bytes that must be stored; throws ``RepriseError`` with code `notStored` if they must not be.
     ///
-    /// Of a title's first file that is empty there are no bytes to store. What a playlist names is not: with an empty
-    /// segment, a failing origin would make a download whole.
+    /// Of a title's first file that is empty there are no bytes to store. What a playlist names may be empty only if a
+    /// validator comes with it: otherwise a failing origin would make a download whole.
     func open(_ range: RangeSpec?, storesOnlyWhole: Bool = false) async throws -> MediaRead {
         let range = try range?.checked
         guard engine.store != nil else { throw RepriseError(.storageUnavailable, "There is no store.") }

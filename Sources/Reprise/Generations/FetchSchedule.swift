@@ -57,6 +57,11 @@ struct FetchSchedule: Sendable {
         return stored.holes(in: extent.start..<end).isEmpty
     }
 
+    /// Whether `spec` lies outside a representation of known length, as each range does of an empty one.
+    func isOutside(_ spec: RangeSpec?) -> Bool {
+        completeLength != nil && ReadExtent(spec, completeLength: completeLength) == nil
+    }
+
     /// Whether the first byte of `spec` is stored.
     func hasBeginning(of spec: RangeSpec?) -> Bool {
         ReadExtent(spec, completeLength: completeLength).map { stored.contains($0.start) } ?? false

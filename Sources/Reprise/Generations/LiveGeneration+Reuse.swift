@@ -75,4 +75,7 @@ extension LiveGeneration {
 
     /// Whether all of `spec` is stored.
     func isStored(_ spec: RangeSpec?) -> Bool { ask { $0.schedule.isStored(spec) } }
+
+    /// Whether `spec` lies outside the representation.
+    func isOutside(_ spec: RangeSpec?) -> Bool { ask { $0.schedule.isOutside(spec) } }
 }

@@ -19,6 +19,8 @@ protocol CurrentGeneration: AnyObject, Sendable {
     func isSuperseded(in play: Play?) -> Bool
     /// Whether all of `range` is stored.
     func isStored(_ range: RangeSpec?) -> Bool
+    /// Whether `range` lies outside the representation: no byte of it is missing.
+    func isOutside(_ range: RangeSpec?) -> Bool
 }
 
 extension LiveGeneration: CurrentGeneration {

@@ -33,12 +33,15 @@ struct OriginQuestion: Sendable {
     }
 
     /// Sends the reader's request to the origin, and retries when that can help.
-    func representation() async throws -> JudgedResponse {
+    ///
+    /// With `isReplacing`, something is stored that the answer would replace.
+    func representation(isReplacing: Bool = false) async throws -> JudgedResponse {
         var range = askedRange
+        let mayBeEmpty = !isReplacing && wanted.content == .media
         return try await retrying {
             while true {
                 let (response, time) = try await engine.send(wanted.origin, range: range, interest: wanted.interest)
-                let action = judge(response, to: range)
+                let action = judge(response, to: range, mayBeEmpty: mayBeEmpty)
                 switch action {
                 case .fill(let placement):
                     return JudgedResponse(
@@ -76,10 +79,13 @@ struct OriginQuestion: Sendable {
     }
 
     /// What a response means where no generation is known that it could continue.
-    private func judge(_ response: OriginResponse, to range: RangeSpec?) -> ResponseAction {
+    private func judge(
+        _ response: OriginResponse, to range: RangeSpec?, mayBeEmpty: Bool = false
+    ) -> ResponseAction {
         HTTPSemantics.validate(
-            FetchRequest(range: range, expectsMedia: expectsMedia), against: nil, policy: generationPolicy,
-            response: response.head, storage: engine.storage(for: wanted.origin, directives: wanted.directives))
+            FetchRequest(range: range, expectsMedia: expectsMedia, mayBeEmpty: mayBeEmpty), against: nil,
+            policy: generationPolicy, response: response.head,
+            storage: engine.storage(for: wanted.origin, directives: wanted.directives))
     }
 
     /// Runs `body`, and again after a delay if that can help.

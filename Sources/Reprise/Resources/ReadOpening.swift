@@ -139,7 +139,10 @@ struct ReadOpening: Sendable {
             if let left = wanted.origin.successor?.take() { return try await adopt(left, replacing: replaced) }
             let completion =
                 if let replaced { try await question.completion(of: replaced) } else { nil as JudgedResponse? }
-            let judged = if let completion { completion } else { try await question.representation() }
+            let judged =
+                if let completion { completion } else {
+                    try await question.representation(isReplacing: replaced != nil)
+                }
             return try await adopt(judged, replacing: replaced)
         case .validate(let generation, let reason):
             switch try await question.validate(generation, because: reason) {

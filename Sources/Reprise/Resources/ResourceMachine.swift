@@ -135,12 +135,14 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
         }
     }
 
-    /// Whether the range, or as much of it as the reader needs, is stored and usable without asking the origin.
+    /// Whether the range, or as much of it as the reader needs, is stored and usable without asking the origin; one
+    /// outside of the representation is refused as the origin would refuse it (RFC 9110 §15.5.17).
     private func canServe(_ generation: Generation, wanted: ReadRequest) -> Bool {
+        let lacksNothing = generation.isStored(wanted.range) || generation.isOutside(wanted.range)
         if policy.isOffline || wanted.origin.networkPolicy == .never {
-            return generation.isStored(wanted.range) || wanted.mayBreakOff && generation.hasBeginning(of: wanted.range)
+            return lacksNothing || wanted.mayBreakOff && generation.hasBeginning(of: wanted.range)
         }
-        guard generation.isStored(wanted.range) else { return false }
+        guard lacksNothing else { return false }
         if case .validate = generation.reuse(for: wanted.directives, in: wanted.play) { return false }
         return true
     }

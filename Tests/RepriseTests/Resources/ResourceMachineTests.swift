@@ -14,16 +14,18 @@ import Testing
         private let answer: Reuse
         private let isHole: Bool
         private let isWhole: Bool
+        private let isShort: Bool
         private let isOld: Bool
 
         init(
             _ answer: Reuse = .serve, isFrozen: Bool = false, isHole: Bool = false, isWhole: Bool = true,
-            isIdle: Bool = true, hasUnrecorded: Bool = false, isSuperseded: Bool = false
+            isShort: Bool = false, isIdle: Bool = true, hasUnrecorded: Bool = false, isSuperseded: Bool = false
         ) {
             self.answer = answer
             self.isFrozen = isFrozen
             self.isHole = isHole
             self.isWhole = isWhole
+            self.isShort = isShort
             self.isIdle = isIdle
             self.hasUnrecorded = hasUnrecorded
             isOld = isSuperseded
@@ -39,6 +41,7 @@ import Testing
         func beginsInHole(_ range: RangeSpec?) -> Bool { isHole }
         func hasBeginning(of range: RangeSpec?) -> Bool { !isHole }
         func isStored(_ range: RangeSpec?) -> Bool { isWhole }
+        func isOutside(_ range: RangeSpec?) -> Bool { isShort }
     }
 
     private typealias Machine = ResourceMachine<Fake>
@@ -280,6 +283,7 @@ import Testing
         func machine(_ generation: Fake) -> Machine { Self.machine(with: generation) { $0.isOffline = isOffline } }
         #expect(try step(machine(Fake())) == "use")
         #expect(try step(machine(Fake(isWhole: false))) == "unavailable")
+        #expect(try step(machine(Fake(isWhole: false, isShort: true))) == "use", "416 (RFC 9110 §15.5.17)")
         #expect(try step(machine(Fake(.validate(.stale)))) == (isOffline ? "use" : "unavailable"))
         #expect(try step(machine(Fake(isFrozen: true))) == "unavailable")
         var empty = Self.machine { $0.isOffline = isOffline }
