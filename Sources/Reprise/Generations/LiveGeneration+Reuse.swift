@@ -56,6 +56,9 @@ extension LiveGeneration {
         if !claims.isEmpty, changeResponse({ $0.add(claims) }) { store.recorder.note(self, bytes: 0) }
     }
 
+    /// Takes in that it is no file of the titles of `keys` any more.
+    func dropClaims(ofTitles keys: Set<CacheKey>) { changeResponse { $0.dropClaims(ofTitles: keys) } }
+
     /// Marks the generation as stale, so that it is not used without asking the origin (RFC 9111 §4.4).
     func invalidate() {
         changeResponse { $0.invalidate() }

@@ -208,6 +208,11 @@ struct StoredResponse: Sendable {
         return true
     }
 
+    /// Drops the titles of `keys` from those that it is known as a file of.
+    mutating func dropClaims(ofTitles keys: Set<CacheKey>) {
+        record.claims.removeAll { keys.contains($0.title.key) }
+    }
+
     private mutating func recordChanged() {
         derived = Derived(record, policy: policy)
         cachedInformation = nil

@@ -107,6 +107,9 @@ extension Engine {
         defer { for key in keys { removals.open(key) } }
         var (taken, inUse) = take(candidates, force: force)
         let removal = try await store.forget(taken.map(\.candidate.name), force: force)
+        if !removal.rests.isEmpty {
+            for resource in liveResources { resource.liveGeneration?.dropClaims(ofTitles: removal.rests) }
+        }
         taken.removeAll { removal.kept.contains($0.candidate.name) }
         store.reach(.unrecorded)
         var removed: [(candidate: Index.Candidate, usage: Usage)] = []

@@ -61,6 +61,27 @@ import Testing
         }
     }
 
+    @Test("a stream of which only a file of a kept one is left is no title, and that file goes with the kept one")
+    func rest() async throws {
+        try await Self.run { bench, _ async throws in
+            let film = try bench.cache.resource(for: bench.origin.url("/film"))
+            let shared = try bench.cache.resource(for: bench.origin.url("/2"))
+            bench.cache.note([shared.key], in: TitleReference(key: film.key, url: film.url))
+            try await bench.cache.retain(film, as: .pinned)
+            #expect(try await bench.cache.titles().count == 2)
+            _ = await bench.cache.prune(toSize: 0)
+            #expect(try await Self.names(bench.cache) == ["2", "film"])
+            #expect(try await bench.cache.titles().map(\.key) == [film.key])
+            // Its record is written again.
+            shared.invalidate([shared.url])
+            let title = try #require(try await bench.cache.titles().first)
+            #expect(title.key == film.key && title.fileCount == 2 && title.ownBytes == title.allocatedBytes)
+            #expect(try await bench.cache.titles().count == 1)
+            try await bench.cache.removeTitle(film.key)
+            #expect(try await Self.names(bench.cache).isEmpty)
+        }
+    }
+
     @Test("a file of more titles than are remembered is evicted, too") func ofManyTitles() async throws {
         try await Self.run { bench, _ async throws in
             let file = try bench.cache.resource(for: bench.origin.url("/1"))

@@ -332,6 +332,30 @@ extension Index {
         return files
     }
 
+    /// Ends those of `titles` that have lost their first file and all files of their own: what is left belongs to other
+    /// titles, and goes with these.
+    ///
+    /// One that has a name, or is retained, stays. Returns the keys of those that are gone.
+    func endRests(among titles: Set<Int64>, in database: Database) throws -> Set<CacheKey> {
+        var ended: Set<CacheKey> = []
+        for id in titles.sorted() {
+            let rest = try TitleRow.first(
+                database,
+                sql: """
+                    SELECT id, tag, keyHash, record FROM title WHERE id = ?1 AND named = 0
+                    AND NOT EXISTS (SELECT 1 FROM retention WHERE retention.keyHash = title.keyHash)
+                    AND NOT EXISTS (SELECT 1 FROM entry WHERE entry.keyHash = title.keyHash OR entry.keyHash IN
+                        (SELECT keyHash FROM selection WHERE signpost = title.keyHash))
+                    AND NOT EXISTS (SELECT 1 FROM member WHERE member.title = ?1 AND NOT \(Self.isShared))
+                    """, arguments: [id])
+            guard let rest else { continue }
+            // Its row goes with the last of them.
+            try database.execute(sql: "DELETE FROM member WHERE title = ?", arguments: [id])
+            if let fields = codec.decodeTitle(rest.record, name: rest.name) { ended.insert(CacheKey(fields.key)) }
+        }
+        return ended
+    }
+
     /// What ``removeTitles(_:knowing:)`` and the removal of these titles' files would free; nothing is removed.
     ///
     /// The records are removed and rolled back, so that the forecast follows the same rules as the removal.

@@ -81,6 +81,8 @@ extension Index {
         var entries = 0
         /// Names that stay because they are retained.
         var kept: Set<String> = []
+        /// Keys of titles that have gone, because only files of others were left of them.
+        var rests: Set<CacheKey> = []
     }
 
     /// Removes the entries with these names and all their generations, in one transaction; retained ones only if
@@ -88,6 +90,7 @@ extension Index {
     func remove(_ names: [String], force: Bool) async throws(RepriseError) -> Removal {
         let removal = try await write { database in
             var removal = Removal()
+            var titles: Set<Int64> = []
             for name in names {
                 // It may have been retained after it was chosen for eviction.
                 if !force, try isHeld(name, in: database) {
@@ -101,11 +104,15 @@ extension Index {
                     try delete(generation: row.id, from: database)
                     removal.generations.append(Removed(name: name, id: row.id, usage: row.usage))
                 }
+                titles.formUnion(
+                    try Int64.fetchAll(
+                        database, sql: "SELECT title FROM member WHERE keyHash = ?", arguments: [name]))
                 try database.execute(sql: "DELETE FROM entry WHERE keyHash = ?", arguments: [name])
                 removal.entries += database.changesCount
                 if force { try releasePrimary(of: name, in: database) }
                 try database.execute(sql: "DELETE FROM selection WHERE keyHash = ?", arguments: [name])
             }
+            removal.rests = try endRests(among: titles, in: database)
             return removal
         }
         census.note(
