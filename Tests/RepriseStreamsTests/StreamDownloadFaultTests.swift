@@ -325,6 +325,25 @@ import Testing
         }
     }
 
+    @Test("a download that was done and loses a segment is not done until that is fetched again")
+    func removedSegment() async throws {
+        try await Self.run { bench, resource async throws in
+            try await bench.cache.downloads.add(resource)
+            try await Self.finish(bench.cache, count: 1)
+            let segment = try bench.cache.resource(for: bench.origin.url("/high3.ts"))
+            bench.origin.hold("/high3.ts", at: 50_000)
+            try await bench.cache.remove(segment.key)
+            let states = await bench.cache.downloads.list()
+            #expect(states.count == 1 && !states.contains(where: Self.isDone))
+            bench.origin.release("/high3.ts")
+            try await Self.finish(bench.cache, count: 1)
+            let bytes = try await segment.read().collect()
+            #expect(bytes == TestPattern.bytes(in: 0..<Self.length, seed: 3))
+            #expect(bench.origin.snapshot["/high3.ts"].requestCount == 2)
+            Self.expectOnce(["/high1.ts", "/high2.ts", "/high4.ts"], bench)
+        }
+    }
+
     /// Returns when so many downloads are done.
     private static func finish(_ cache: MediaCache, count: Int) async throws {
         for await list in cache.downloads.updates(every: .zero) where list.filter(isDone).count == count { return }

@@ -37,7 +37,7 @@ struct DownloadQueue: Sendable {
         var waits = 0
         /// Why it waited or failed last, also in an earlier process; `nil` once it was added, resumed or done.
         var lastError: RepriseError?
-        /// Whether what runs is for an earlier selection.
+        /// Whether what runs is for an earlier selection, or counted as stored what has gone since.
         var isOutdated = false
     }
 
@@ -127,12 +127,11 @@ struct DownloadQueue: Sendable {
         return effects + launch()
     }
 
+    /// Whether there is such a download, and it is done.
+    func isDone(_ key: CacheKey) -> Bool { index(of: key).map { items[$0].isDone } ?? false }
+
     /// Whether there is such a download, and it is not done.
-    func mayPause(_ key: CacheKey) -> Bool {
-        guard let index = index(of: key) else { return false }
-        if case .done = items[index].phase { return false }
-        return true
-    }
+    func mayPause(_ key: CacheKey) -> Bool { index(of: key).map { !items[$0].isDone } ?? false }
 
     /// Whether there is such a download, and it goes on by itself.
     func isUnderWay(_ key: CacheKey) -> Bool {
@@ -163,6 +162,23 @@ struct DownloadQueue: Sendable {
         case .queued, .running, .done: return []
         case .waiting, .paused, .failed: return enqueue(index)
         }
+    }
+
+    /// Goes on with downloads that were done and lack something by now, as `recorded` says; one that runs looks once
+    /// more when it has ended.
+    mutating func takeUp(_ recorded: [Item]) -> [Effect] {
+        for item in recorded where !item.isDone {
+            guard let index = index(of: item.key) else { continue }
+            switch items[index].phase {
+            case .done:
+                (items[index].phase, items[index].waits) = (.queued, 0)
+                (items[index].storedBytes, items[index].completeLength) = (item.storedBytes, item.completeLength)
+                items[index].isStream = item.isStream
+            case .running: items[index].isOutdated = true
+            case .queued, .waiting, .paused, .failed: continue
+            }
+        }
+        return launch()
     }
 
     mutating func remove(_ key: CacheKey) -> [Effect] {
@@ -346,6 +362,9 @@ extension DownloadQueue.Item {
 
     /// Whether it waits for the hours in which downloads may run.
     var waitsForHours: Bool { if case .waiting(.schedule, _) = phase { true } else { false } }
+
+    /// Whether all of it is stored.
+    var isDone: Bool { if case .done = phase { true } else { false } }
 
     /// Whether it goes on only when a person says so.
     var isPaused: Bool { if case .paused = phase { true } else { false } }

@@ -270,6 +270,22 @@ public final class Downloads: Sendable {
         for task in tasks { await task.value }
     }
 
+    /// Files of the titles of `keys` have lost bytes, or have gone: downloads that were done fetch them again, as they
+    /// would when the cache is opened next.
+    func fetchAgain(_ keys: Set<CacheKey>) async {
+        guard let store = engine?.store, !keys.isEmpty else { return }
+        let recorded = await withTaskExecutorPreference(DiskExecutor.shared) {
+            keys.compactMap { key in try? store.index.downloads(of: key).first }
+        }
+        state.withLock { state in
+            // How far they were as streams is not true any more.
+            for item in recorded where state.queue.isDone(item.key) && !item.isDone {
+                state.figures.reset(item.key, to: nil)
+            }
+        }
+        apply { $0.takeUp(recorded) }
+    }
+
     /// `key` is no download any more; returns what runs for it, and ends soon.
     @discardableResult
     func cancel(_ key: CacheKey) -> [Task<Void, Never>] {

@@ -7,14 +7,16 @@ extension Engine {
 
     /// Removes the entries under `keys` in few transactions, after what `downloads` fetches of them has ended.
     ///
-    /// Returns what is freed, the number of entries that are gone, that of files that could not be removed,
-    /// and the error that reports them.
+    /// Downloads that were done, and have some of them as files, fetch these again unless `areUnneeded` is true.
+    /// Returns what is freed, the number of entries that are gone, that of files that could not be removed, and the
+    /// error that reports them.
     func removed(
-        _ keys: [CacheKey], endingIn downloads: Downloads
+        _ keys: [CacheKey], endingIn downloads: Downloads, areUnneeded: Bool = false
     ) async throws -> (freed: Usage, entries: Int, left: Int, problem: RepriseError?) {
         guard let store else { return (Usage(), 0, 0, nil) }
         await downloads.end(keys)
         await store.recorder.flush()
+        let titles = areUnneeded ? [] : try await titles(withFiles: keys, in: store)
         var (freed, entries) = (Usage(), 0)
         var left: [LeftFile] = []
         var rest = keys[...]
@@ -25,8 +27,14 @@ extension Engine {
             left += outcome.left
             rest = rest.dropFirst(Self.removalBatch)
         }
+        await downloads.fetchAgain(titles)
         downloads.roomWasMade()
         return (freed, entries, left.count, LeftFile.error(left))
+    }
+
+    /// The keys of the titles that have one of the files under `keys`.
+    private func titles(withFiles keys: [CacheKey], in store: Store) async throws -> Set<CacheKey> {
+        try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.titles(withFiles: Set(keys)) }
     }
 
     /// Removes the titles of `keys`, with those of their files that belong to no other title and are not retained by

@@ -3,6 +3,7 @@ import Primitives
 extension MediaCache {
     /// Reads all stored bytes and compares them with their checksums or tags; bytes that don't match become holes.
     ///
+    /// Downloads that were done fetch again what they have lost. Other holes are fetched when they are read.
     /// `progress` is called with the bytes read so far and the total. Takes as long as the disk needs. Throws
     /// ``RepriseError`` when the index cannot be read or written, or `CancellationError`; nothing is half done then.
     public func verify(
@@ -29,6 +30,7 @@ extension MediaCache {
         tally.report.damagedRecords = try await removeDamagedRecords(store)
         let (before, after) = try await store.index.recount()
         store.quota.correct(from: before, to: after)
+        await downloads.fetchAgain(tally.titles)
         return tally.report
     }
 
@@ -63,6 +65,7 @@ extension MediaCache {
                 return tally
             }
             tally.report.missing.append(entry.key)
+            tally.titles.formUnion(try store.index.titles(withFiles: [entry.key]).union([entry.key]))
             if !isLive(entry) { store.quota.release(try await store.recorder.remove(generation: stored.record.id)) }
             return tally
         }
@@ -82,6 +85,7 @@ extension MediaCache {
         wrong = wrong.filter(Set(now.chunks.values.joined()).contains)
         tally.report.damaged += wrong.map { .init(key: entry.key, range: $0.range) }
         guard !wrong.isEmpty else { return tally }
+        tally.titles.formUnion(try store.index.titles(withFiles: [entry.key]).union([entry.key]))
         if let live = engine.liveResource(entry.key)?.liveGeneration {
             if live.id == now.record.id { live.discard(wrong.filter(live.bytes.has)) }
             return tally
@@ -102,6 +106,8 @@ extension MediaCache {
 /// The report so far, and the progress.
 private struct VerificationTally: Sendable {
     var report = VerificationReport()
+    /// The keys of files that have lost bytes, and of the titles that have such files.
+    var titles: Set<CacheKey> = []
     private var read: Int64 = 0
     private let total: Int64
     private let progress: @Sendable (Int64, Int64) -> Void

@@ -186,7 +186,8 @@ extension MediaCache {
                 try !engine.isBeingRead(file) && store.index.retention(of: file) == .cached
             }
         }
-        try await remove(Array(files))
+        let outcome = try await engine.removed(Array(files), endingIn: downloads, areUnneeded: true)
+        if let problem = outcome.problem { throw problem }
     }
 
     /// The files that belong to no other title, that no playlist of one names, and that nothing retains; and those of

@@ -60,6 +60,25 @@ import Testing
         return error
     }
 
+    @Test("one that was done goes on when it has lost something, and one that runs looks once more")
+    func lostFiles() throws {
+        var queue = try Self.queue(4, width: 3)
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .done)
+        _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), with: .done)
+        _ = queue.pause(Self.key(3))
+        #expect(Self.letters(queue) == "ddrp")
+        var lacking = queue.items
+        for number in [0, 2, 3] { lacking[number].phase = .queued }
+        let before = try Self.run(2, of: queue)
+        _ = queue.takeUp(lacking)
+        #expect(Self.letters(queue) == "rdrp", "nothing was lost of the second")
+        #expect(try Self.run(2, of: queue) == before)
+        _ = queue.end(before, of: Self.key(2), with: .done)
+        #expect(Self.letters(queue) == "rdrp")
+        _ = queue.end(try Self.run(2, of: queue), of: Self.key(2), with: .done)
+        #expect(Self.letters(queue) == "rddp")
+    }
+
     @Test("one that waits for the room of others under way goes on when one of them has ended, however")
     func roomOfOthersIsWaitedFor() throws {
         let promised = Self.full(.promised(others: 100))

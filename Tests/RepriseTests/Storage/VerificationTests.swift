@@ -94,6 +94,28 @@ import Testing
         }
     }
 
+    @Test("a download that was done fetches again what was damaged") func damagedDownload() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 300_000)
+            try await bench.cache.downloads.add(bench.cache.resource(for: bench.origin.url("/a")))
+            func isDone() async -> Bool {
+                guard case .done = await bench.cache.downloads.list().first?.state else { return false }
+                return true
+            }
+            await eventually { await isDone() }
+            await bench.cache.becomeIdle()
+            try Self.damage(bench, at: 70_000)
+            let report = try await bench.cache.verify()
+            #expect(report.damaged.count == 1)
+            try await eventually {
+                let isWhole = try await bench.cache.entries().first?.isComplete == true
+                return await isDone() && isWhole
+            }
+            #expect(bench.origin.snapshot["/a"].requestCount == 2)
+            #expect(try await bench.cache.verify().isSound)
+        }
+    }
+
     @Test("damage in the middle of a file ends a read that must not ask the origin")
     func damagedOffline() async throws {
         try await Bench.run { bench async throws in
