@@ -34,6 +34,24 @@ import Testing
 
         """
 
+    @Test("an interstitial goes unless all that it plays is stored, with every tag of its date range")
+    func interstitials() throws {
+        func range(_ id: String, _ attributes: String) -> String {
+            "#EXT-X-DATERANGE:ID=\"\(id)\",\(attributes)\n"
+        }
+        let name = "CLASS=\"com.apple.hls.interstitial\""
+        let head = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n"
+        let ad = range("1", name + ",X-ASSET-URI=\"ad.m3u8\"")
+        let kept = range("2", name + ",X-ASSET-URI=\"kept.m3u8\"")
+        let list = range("3", name + ",X-ASSET-LIST=\"list.json\"")
+        let later = range("1", name + ",DURATION=30")
+        let other = range("1", "CLASS=\"com.example.mark\"") + range("4", "X-ASSET-URI=\"other.m3u8\"")
+        let segments = "#EXTINF:4,\n1.ts\n#EXT-X-ENDLIST\n"
+        let text = head + ad + kept + list + later + other + segments
+        #expect(try Self.kept(text, stored: ["1.ts", "kept.m3u8"]) == head + kept + other + segments)
+        #expect(try Self.kept(text, stored: ["1.ts", "kept.m3u8", "ad.m3u8", "list.json"]) == text)
+    }
+
     @Test func allStaysThatIsStored() throws {
         let stored: Set = [
             "en.m3u8", "de.m3u8", "subtitles.m3u8", "high.m3u8", "low.m3u8", "fast.m3u8", "more.json", "key",

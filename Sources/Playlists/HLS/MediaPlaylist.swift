@@ -45,6 +45,9 @@ package struct MediaPlaylist: Sendable {
     /// `EXT-X-RENDITION-REPORT`.
     package internal(set) var renditionReports: [RenditionReport] = []
 
+    /// What is played in between.
+    package internal(set) var interstitials: [Interstitial] = []
+
     /// Whether the list can still change: neither ended nor `VOD`.
     package var isLive: Bool { !hasEndList && type != .vod }
 

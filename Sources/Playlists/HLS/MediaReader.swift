@@ -112,16 +112,23 @@ struct MediaReader {
     }
 
     /// Interstitials and preloads (rfc8216bis Appendices D and F), known by their attributes.
-    private func readDateRange(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
+    private mutating func readDateRange(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
         var attributes = AttributeReader(text.bytes, at: value)
+        var range = Interstitial(line: text.line.whole)
+        var isInterstitial = false
         while let attribute = attributes.next() {
             switch text.name(attribute) {
-            case "X-ASSET-URI": _ = try text.addLink(.interstitialAsset, attribute: attribute)
-            case "X-ASSET-LIST": _ = try text.addLink(.interstitialList, attribute: attribute)
+            case "ID": range.id = text.bytes.text(attribute.value)
+            case "CLASS": isInterstitial = text.bytes.matches(attribute.value, text: Interstitial.className)
+            case "X-ASSET-URI":
+                if let link = try text.addLink(.interstitialAsset, attribute: attribute) { range.links.append(link) }
+            case "X-ASSET-LIST":
+                if let link = try text.addLink(.interstitialList, attribute: attribute) { range.links.append(link) }
             case "X-URI": _ = try text.addLink(.preload, attribute: attribute)
             default: break
             }
         }
         text.note(attributes)
+        if isInterstitial { playlist.interstitials.append(range) }
     }
 }

@@ -1,8 +1,8 @@
 /// What of a playlist plays without the origin.
 ///
 /// Of a multivariant playlist, variants and renditions stay whose own playlists are stored, with groups that are still
-/// consistent (rfc8216bis §4.4.6.1.1, §4.4.6.2). Of a media playlist, segments that are not stored are marked as gaps.
-/// Of an MPD, representations stay that are stored.
+/// consistent (rfc8216bis §4.4.6.1.1, §4.4.6.2). Of a media playlist, segments that are not stored are marked as gaps,
+/// and interstitials go that are not: a player would wait for them. Of an MPD, representations stay that are stored.
 ///
 ///     let selection = OfflineSelection(of: list) { storedLinks.contains($0) }
 ///     try editor.keep(selection)
@@ -18,7 +18,8 @@ package struct OfflineSelection: Sendable {
     init() {}
 
     /// What of `list` plays if only the links, by their indices in ``HLSPlaylist/links``, are stored for which
-    /// `isStored` is true: playlists as wholes, or segments with their byte ranges, maps and keys.
+    /// `isStored` is true: playlists as wholes, or segments with their byte ranges, maps and keys, and all that
+    /// interstitials play.
     package init(of list: HLSPlaylist, isStored: (Int) -> Bool) {
         if list.kind == .media {
             markGaps(in: list, isStored)
@@ -52,6 +53,8 @@ package struct OfflineSelection: Sendable {
         for index in missing {
             insertions.append((list.media.segments[index].uriLine.lowerBound, "#EXT-X-GAP\n"))
         }
+        let lost = Set(list.media.interstitials.filter { !$0.links.allSatisfy(isStored) }.map(\.id))
+        removedLines += list.media.interstitials.filter { lost.contains($0.id) }.map(\.line)
         // Without the origin it does not go on.
         guard list.media.isLive else { return }
         let isEnded = list.bytes.last == UInt8(ascii: "\n")

@@ -9,6 +9,8 @@ struct StoredTracks {
     private struct Share {
         var stored = 0
         var count = 0
+
+        var isWhole: Bool { count > 0 && stored == count }
     }
 
     let files: FileFinder
@@ -24,27 +26,36 @@ struct StoredTracks {
     func selection(of list: HLSPlaylist, at document: URIReference) async throws -> OfflineSelection {
         let selection: OfflineSelection
         if list.kind == .media {
-            let stored = try await storedLinks(of: list, at: document)
+            var stored = try await storedLinks(of: list, at: document)
+            for link in list.media.interstitials.flatMap(\.links)
+            where try await isPlayable(list.links[link], of: list, at: document) { stored.insert(link) }
             selection = OfflineSelection(of: list) { stored.contains($0) }
         } else {
-            var shares: [Int: Share] = [:]
-            for (index, link) in list.links.enumerated() {
-                switch link.kind {
-                case .variant, .rendition, .iFrameVariant, .imageVariant:
-                    shares[index] = try await share(of: list.target(of: link, base: document), in: list)
-                default:
-                    if try await isStored(link.extent, of: list.target(of: link, base: document)) {
-                        shares[index] = Share(stored: 1, count: 1)
-                    }
-                }
-            }
-            let whole = OfflineSelection(of: list) { shares[$0].map { $0.count > 0 && $0.stored == $0.count } ?? false }
+            let shares = try await shares(of: list, at: document)
+            let whole = OfflineSelection(of: list) { shares[$0]?.isWhole ?? false }
             selection = whole.isEmpty ? OfflineSelection(of: list) { shares[$0]?.stored ?? 0 > 0 } : whole
         }
         guard !selection.isEmpty else {
             throw RepriseError(.notStored, "Nothing of the stream is stored, and the origin is not there to be asked.")
         }
         return selection
+    }
+
+    /// Whether what an interstitial names plays without the origin: a file that is stored, or a playlist with all that
+    /// one of its variants needs.
+    ///
+    /// False for a list of assets: the links in it leave the proxy.
+    private func isPlayable(_ link: Link, of list: HLSPlaylist, at document: URIReference) async throws -> Bool {
+        let target = list.target(of: link, base: document)
+        guard link.kind == .interstitialAsset, try await isStored(.whole, of: target) else { return false }
+        guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.withoutFragment.text),
+            let (bytes, final) = try await storedText(at: url)
+        else { return true }
+        let base = URIReference(final.description)
+        guard let asset = try? HLSPlaylist(bytes, context: HLSContext(url: base), limits: limits) else { return true }
+        if asset.kind == .media { return try await share(of: asset, at: base).isWhole }
+        let shares = try await shares(of: asset, at: base)
+        return !OfflineSelection(of: asset) { shares[$0]?.isWhole ?? false }.isEmpty
     }
 
     /// What of `mpd` plays without the origin; `nil` if it goes on, or if nothing is stored of the picture or of the
@@ -106,6 +117,21 @@ struct StoredTracks {
         return true
     }
 
+    /// How much is stored of what a multivariant playlist names, by the links.
+    private func shares(of list: HLSPlaylist, at document: URIReference) async throws -> [Int: Share] {
+        var shares: [Int: Share] = [:]
+        for (index, link) in list.links.enumerated() {
+            let target = list.target(of: link, base: document)
+            switch link.kind {
+            case .variant, .rendition, .iFrameVariant, .imageVariant:
+                shares[index] = try await share(of: target, in: list)
+            default:
+                if try await isStored(link.extent, of: target) { shares[index] = Share(stored: 1, count: 1) }
+            }
+        }
+        return shares
+    }
+
     private func share(of target: LinkTarget, in list: HLSPlaylist) async throws -> Share {
         guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.text),
             let (bytes, final) = try await storedText(at: url)
@@ -115,6 +141,10 @@ struct StoredTracks {
         guard let media = try? HLSPlaylist(bytes, context: context, limits: limits), media.kind == .media else {
             return Share()
         }
+        return try await share(of: media, at: base)
+    }
+
+    private func share(of media: HLSPlaylist, at base: URIReference) async throws -> Share {
         let stored = try await storedLinks(of: media, at: base)
         let segments = media.media.segments.filter { !$0.isGap }
         let missing = OfflineSelection.missingSegments(of: media) { stored.contains($0) }
@@ -140,10 +170,11 @@ struct StoredTracks {
         }
     }
 
-    /// The links of a media playlist whose bytes are stored.
+    /// The links of a media playlist whose bytes are stored, other than those of interstitials.
     private func storedLinks(of list: HLSPlaylist, at base: URIReference) async throws -> Set<Int> {
         var stored: Set<Int> = []
-        for (index, link) in list.links.enumerated() {
+        for (index, link) in list.links.enumerated()
+        where link.kind != .interstitialAsset && link.kind != .interstitialList {
             try Task.checkCancellation()
             if try await isStored(link.extent, of: list.target(of: link, base: base)) { stored.insert(index) }
         }

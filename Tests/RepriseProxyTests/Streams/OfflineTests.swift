@@ -98,6 +98,35 @@ import Testing
         }
     }
 
+    @Test("offline, an interstitial is named if all of its playlist is stored, and no list of assets")
+    func interstitials() async throws {
+        try await Site.run { site async throws in
+            let names = ["whole", "part", "none"]
+            let links = names.map { ($0, "X-ASSET-URI=\"\($0).m3u8\"") } + [("list", "X-ASSET-LIST=\"list.json\"")]
+            let ranges = links.map { id, link in
+                "#EXT-X-DATERANGE:ID=\"\(id)\",CLASS=\"com.apple.hls.interstitial\","
+                    + "START-DATE=\"2026-01-01T00:00:00Z\",\(link)\n"
+            }
+            site.publish(Site.list(["1.ts"], ended: true, more: ranges.joined()), at: "/film.m3u8")
+            for name in names {
+                site.publish(Site.list(["\(name)1.ts", "\(name)2.ts"], ended: true), at: "/\(name).m3u8")
+                for number in 1...2 { site.publishSegment("/\(name)\(number).ts") }
+            }
+            site.publish("{\"ASSETS\":[]}", at: "/list.json", type: "application/json")
+            site.publishSegment("/1.ts")
+            let played = ["/whole.m3u8", "/whole1.ts", "/whole2.ts", "/part.m3u8", "/part1.ts", "/list.json"]
+            try await Self.play(["/film.m3u8", "/1.ts"] + played, site)
+            #expect(try await site.get("/film.m3u8").text.contains("none.m3u8"))
+            try await Self.offline(site) { proxy async throws in
+                let text = try await Self.text(proxy, "/film.m3u8")
+                #expect(text.contains("/whole.m3u8\""), "\(text)")
+                let count = text.matches(of: /DATERANGE/).count
+                #expect(count == 1, "\(text)")
+                #expect(text.contains("\n1.ts\n") && !text.contains("GAP"), "\(text)")
+            }
+        }
+    }
+
     @Test("once the origin cannot be reached, its playlist names stored variants only") func airplane() async throws {
         try await Site.run { site async throws in
             Self.publish(site)
