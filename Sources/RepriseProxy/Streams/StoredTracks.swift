@@ -9,8 +9,21 @@ struct StoredTracks {
     private struct Share {
         var stored = 0
         var count = 0
+        /// Those that do not play although bytes of them are stored.
+        var begun = 0
 
         var isWhole: Bool { count > 0 && stored == count }
+    }
+
+    /// How much of what a link names is stored.
+    private enum Stored {
+        case nothing, part, whole
+    }
+
+    /// The links of a media playlist of which something is stored.
+    private struct StoredLinks {
+        var whole: Set<Int> = []
+        var begun: Set<Int> = []
     }
 
     let files: FileFinder
@@ -25,20 +38,37 @@ struct StoredTracks {
     /// nothing is left.
     func selection(of list: HLSPlaylist, at document: URIReference) async throws -> OfflineSelection {
         let selection: OfflineSelection
+        let begun: Int
         if list.kind == .media {
             var stored = try await storedLinks(of: list, at: document)
+            begun = Self.share(stored, of: list).begun
             for link in list.media.interstitials.flatMap(\.links)
-            where try await isPlayable(list.links[link], of: list, at: document) { stored.insert(link) }
-            selection = OfflineSelection(of: list) { stored.contains($0) }
+            where try await isPlayable(list.links[link], of: list, at: document) { stored.whole.insert(link) }
+            selection = OfflineSelection(of: list) { stored.whole.contains($0) }
         } else {
             let shares = try await shares(of: list, at: document)
+            begun = shares.reduce(0) { sum, share in
+                let kind = list.links[share.key].kind
+                let isTrack = kind == .variant || kind == .rendition
+                return isTrack ? sum + share.value.begun + share.value.stored : sum
+            }
             let whole = OfflineSelection(of: list) { shares[$0]?.isWhole ?? false }
             selection = whole.isEmpty ? OfflineSelection(of: list) { shares[$0]?.stored ?? 0 > 0 } : whole
         }
-        guard !selection.isEmpty else {
-            throw RepriseError(.notStored, "Nothing of the stream is stored, and the origin is not there to be asked.")
-        }
+        guard !selection.isEmpty else { throw Self.nothing(besides: begun) }
         return selection
+    }
+
+    /// The error for a stream that does not play at all; bytes are stored of so many of its segments.
+    private static func nothing(besides begun: Int) -> RepriseError {
+        guard begun > 0 else {
+            return RepriseError(.notStored, "Nothing of the stream is stored, and the origin is not there to be asked.")
+        }
+        let segments = begun == 1 ? "1 segment" : "\(begun) segments"
+        return RepriseError(
+            .notStored,
+            "Bytes of \(segments) of the stream are stored, but none with all that it takes to play, such as the rest of "
+                + "it, its key or its sound, and the origin is not there to be asked.")
     }
 
     /// Whether what an interstitial names plays without the origin: a file that is stored, or a playlist with all that
@@ -145,10 +175,17 @@ struct StoredTracks {
     }
 
     private func share(of media: HLSPlaylist, at base: URIReference) async throws -> Share {
-        let stored = try await storedLinks(of: media, at: base)
-        let segments = media.media.segments.filter { !$0.isGap }
-        let missing = OfflineSelection.missingSegments(of: media) { stored.contains($0) }
-        return Share(stored: segments.count - missing.count, count: segments.count)
+        Self.share(try await storedLinks(of: media, at: base), of: media)
+    }
+
+    private static func share(_ stored: StoredLinks, of media: HLSPlaylist) -> Share {
+        let count = media.media.segments.count { !$0.isGap }
+        let missing = OfflineSelection.missingSegments(of: media) { stored.whole.contains($0) }
+        let begun = missing.count { index in
+            let link = media.media.segments[index].link
+            return stored.begun.contains(link) || stored.whole.contains(link)
+        }
+        return Share(stored: count - missing.count, count: count, begun: begun)
     }
 
     /// The stored playlist at `url`, and the URL that it came from; `nil` if it is not stored as a whole.
@@ -171,27 +208,40 @@ struct StoredTracks {
     }
 
     /// The links of a media playlist whose bytes are stored, other than those of interstitials.
-    private func storedLinks(of list: HLSPlaylist, at base: URIReference) async throws -> Set<Int> {
-        var stored: Set<Int> = []
+    private func storedLinks(of list: HLSPlaylist, at base: URIReference) async throws -> StoredLinks {
+        var links = StoredLinks()
         for (index, link) in list.links.enumerated()
         where link.kind != .interstitialAsset && link.kind != .interstitialList {
             try Task.checkCancellation()
-            if try await isStored(link.extent, of: list.target(of: link, base: base)) { stored.insert(index) }
+            switch try await stored(link.extent, of: list.target(of: link, base: base)) {
+            case .whole: links.whole.insert(index)
+            case .part: links.begun.insert(index)
+            case .nothing: break
+            }
         }
-        return stored
+        return links
     }
 
     /// Whether `extent` of the file at `target` is stored, or stands in the playlist itself.
     private func isStored(_ extent: ByteExtent, of target: LinkTarget) async throws -> Bool {
-        if target == .leftAlone(.scheme("data")) { return true }
+        try await stored(extent, of: target) == .whole
+    }
+
+    /// How much of `extent` of the file at `target` is stored, or stands in the playlist itself.
+    private func stored(_ extent: ByteExtent, of target: LinkTarget) async throws -> Stored {
+        if target == .leftAlone(.scheme("data")) { return .whole }
         guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.withoutFragment.text),
             let content = await (try files.resource(at: url)).stored()
-        else { return false }
-        switch extent {
-        case .whole, .unplaced: return content.isComplete
-        case .from(let start):
-            return content.information.completeLength.map { content.ranges.contains(start..<max(start, $0)) } ?? false
-        case .range(let range): return content.ranges.contains(range)
-        }
+        else { return .nothing }
+        let length = content.information.completeLength
+        let wanted: Range<Int64>? =
+            switch extent {
+            case .whole, .unplaced: length.map { 0..<$0 }
+            case .from(let start): length.map { start..<max(start, $0) }
+            case .range(let range): range
+            }
+        guard let wanted else { return content.ranges.isEmpty ? .nothing : .part }
+        if content.ranges.contains(wanted) { return .whole }
+        return content.ranges.intersection(ByteRangeSet(wanted)).isEmpty ? .nothing : .part
     }
 }

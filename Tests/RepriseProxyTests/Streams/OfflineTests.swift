@@ -98,6 +98,27 @@ import Testing
         }
     }
 
+    @Test("offline, a stream of which no segment can be played says of how many there are bytes", arguments: [1, 2])
+    func incomplete(begun: Int) async throws {
+        try await Site.run { site async throws in
+            Self.publish(site)
+            try await Self.play(Self.played.filter { $0 != "/a1.ts" }, site)
+            for path in ["/l1.ts", "/l2.ts"].prefix(begun) {
+                #expect(try await site.get(path, ["Range: bytes=0-99"]).status == 206)
+            }
+            try await Self.offline(site) { proxy async throws in
+                for path in ["/low.m3u8", "/master.m3u8"] {
+                    let (head, body) = try await proxy.get(path)
+                    let text = String(decoding: body, as: UTF8.self)
+                    #expect(head.status == 504)
+                    #expect(text.contains(begun == 1 ? "Bytes of 1 segment of" : "Bytes of 2 segments of"), "\(text)")
+                }
+                let high = try await proxy.get("/high.m3u8").body
+                #expect(String(decoding: high, as: UTF8.self).contains("Nothing of the stream is stored"))
+            }
+        }
+    }
+
     @Test("offline, an interstitial is named if all of its playlist is stored, and no list of assets")
     func interstitials() async throws {
         try await Site.run { site async throws in
