@@ -14,13 +14,16 @@ import Testing
     ]
 
     /// An edge that waits for five seconds, for each parent.
-    private static func edge(of parents: [Parent], _ clock: ManualClock) -> ParentOrigin {
+    private static func edge(
+        of parents: [Parent], _ fallback: ParentOrigin.Fallback, _ clock: ManualClock
+    ) -> ParentOrigin {
         var configuration = ParentOrigin.Configuration(name: "edge", via: "1.1 edge")
         configuration.parents = parents
-        configuration.fallback = .none
+        configuration.fallback = fallback
+        configuration.margin = .zero
         configuration.clock = CacheClock(clock) { Date(timeIntervalSince1970: 0) }
         var direct = NIOOrigin.Configuration()
-        direct.responseTimeout = .seconds(5) - ParentOrigin.margin
+        direct.responseTimeout = .seconds(5)
         return ParentOrigin(configuration, direct: direct)
     }
 
@@ -33,7 +36,7 @@ import Testing
                 let first = urls.first { parents[0].weight(for: $0) > parents[1].weight(for: $0) }
                 let url = try #require(first)
                 let clock = ManualClock()
-                let edge = Self.edge(of: parents, clock)
+                let edge = Self.edge(of: parents, .none, clock)
                 var counts: [[Int]] = []
                 for pause in [0, 0, 9, 1] {
                     clock.advance(by: .seconds(pause))
@@ -43,6 +46,28 @@ import Testing
                 }
                 await edge.shutdown()
                 #expect(counts == [[1, 1], [1, 2], [1, 3], [2, 4]])
+            }
+        }
+    }
+
+    @Test("where origins can be asked, one request in 10 seconds waits for a parent that hangs, until it answers")
+    func silentBesideOrigin() async throws {
+        // The connections of the first request and of the first try get no answer.
+        let hangs: ScriptedServer.Script = { connection, _ in connection < 2 ? [] : Self.answer }
+        try await ScriptedServer.run(hangs) { parent async throws in
+            try await ScriptedServer.run({ _, _ in Self.answer }) { origin async throws in
+                let clock = ManualClock()
+                let edge = Self.edge(of: [try Parent("http://127.0.0.1:\(parent.port)")], .direct, clock)
+                let url = try ResourceURL(origin.url("/a.mp4"))
+                var counts: [[Int]] = []
+                for pause in [0, 0, 9, 1, 0, 10, 0] {
+                    clock.advance(by: .seconds(pause))
+                    let response = try await edge.send(OriginRequest(url: url))
+                    #expect(try await response.body.text() == "ok")
+                    counts.append([parent.requests.count, origin.requests.count])
+                }
+                await edge.shutdown()
+                #expect(counts == [[1, 1], [1, 2], [1, 3], [2, 4], [2, 5], [3, 5], [4, 5]])
             }
         }
     }

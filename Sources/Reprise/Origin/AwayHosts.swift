@@ -21,6 +21,19 @@ package final class AwayHosts: Sendable {
         return failures.withLock { $0[authority].map { now - $0 < Self.memory } ?? false }
     }
 
+    /// Whether the caller may try the host: it is not away, or the caller is the first after ``memory``.
+    ///
+    /// That one claims the try: for others the host stays away, until it is answered or as long again.
+    package func claimsTry(of authority: String) -> Bool {
+        let now = clock.elapsed()
+        return failures.withLock { failures in
+            guard let last = failures[authority] else { return true }
+            guard now - last >= Self.memory else { return false }
+            failures[authority] = now
+            return true
+        }
+    }
+
     /// Notes that the host has answered.
     package func noteAnswer(from authority: String) {
         failures.withLock { if !$0.isEmpty { $0[authority] = nil } }

@@ -33,8 +33,10 @@ package struct ParentOrigin: Origin {
         package var via: String
         /// Called with a parent that does not answer for an origin, and why.
         package var onFailure: @Sendable (Parent, RepriseError) -> Void = { _, _ in }
-        /// Of the time for which a parent that cannot be reached, or does not answer, is asked last.
+        /// Of the time for which a parent that cannot be reached is asked last, and one that hangs not at all.
         package var clock = CacheClock.system
+        /// How much longer a parent is waited for than an origin; 15 s by default.
+        var margin = Duration.seconds(15)
 
         package init(name: String, via: String) { (self.name, self.via) = (name, via) }
     }
@@ -44,6 +46,8 @@ package struct ParentOrigin: Origin {
     private let policy: NIOOrigin.Configuration
     private let client: NIOOrigin
     private let away: AwayHosts
+    /// Those of them that have made requests wait in vain.
+    private let hanging: AwayHosts
     private let counts: Mutex<ParentTally>
     /// When each parent last answered, by its authority.
     private let answers = Mutex<[String: Duration]>([:])
@@ -53,8 +57,9 @@ package struct ParentOrigin: Origin {
         self.configuration = configuration
         self.direct = NIOOrigin(configuration: direct, group: group)
         policy = direct
-        client = NIOOrigin(configuration: Self.toParents(direct), group: group)
+        client = NIOOrigin(configuration: Self.toParents(direct, margin: configuration.margin), group: group)
         away = AwayHosts(clock: configuration.clock)
+        hanging = AwayHosts(clock: configuration.clock)
         // Also of those that have not been asked yet.
         var tally = ParentTally()
         for parent in configuration.parents { tally.parents[parent.authority] = ParentTally.Counts() }
@@ -64,11 +69,8 @@ package struct ParentOrigin: Origin {
     /// What parents were asked for.
     package var tally: ParentTally { counts.withLock { $0 } }
 
-    /// How much longer a parent is waited for than an origin.
-    static let margin = Duration.seconds(15)
-
     /// A parent stands for all origins, so that many requests go to it; it is near, and itself waits for origins.
-    private static func toParents(_ direct: NIOOrigin.Configuration) -> NIOOrigin.Configuration {
+    private static func toParents(_ direct: NIOOrigin.Configuration, margin: Duration) -> NIOOrigin.Configuration {
         var own = NIOOrigin.Configuration()
         own.connectTimeout = .seconds(2)
         own.responseTimeout = direct.responseTimeout + margin
@@ -100,7 +102,7 @@ package struct ParentOrigin: Origin {
             return try translated(counted(response, from: parent), of: request)
         }
         var failure: RepriseError?
-        for parent in order(parents, for: request.url) {
+        for parent in order(parents, for: request.url) where mayWait(for: parent) {
             if failure != nil { note(.parent) }
             let asked = configuration.clock.elapsed()
             do {
@@ -142,11 +144,20 @@ package struct ParentOrigin: Origin {
         return ranked.filter { !away.contains($0.authority) } + ranked.filter { away.contains($0.authority) }
     }
 
+    /// Whether the parent is asked: where the origin can be, one that hangs is tried by one request in 10 seconds.
+    ///
+    /// A connection that is refused costs no time, so that such a parent is still asked.
+    private func mayWait(for parent: Parent) -> Bool {
+        configuration.fallback == .none || hanging.claimsTry(of: parent.authority)
+    }
+
     /// Remembers a parent that cannot be reached, or that has answered nothing at all since it was `asked`: it hangs.
     private func noteLoss(_ error: RepriseError, of parent: Parent, asked: Duration) {
         if error.code == .originTimedOut, !(error.cause is ConnectionQueueTimeout) {
             let last = answers.withLock { $0[parent.authority] }
-            if last ?? asked <= asked { away.noteFailure(of: parent.authority) }
+            guard last ?? asked <= asked else { return }
+            away.noteFailure(of: parent.authority)
+            hanging.noteFailure(of: parent.authority)
         } else {
             away.note(error, from: parent.authority)
         }
@@ -157,6 +168,7 @@ package struct ParentOrigin: Origin {
         do {
             let response = try await client.send(own)
             away.noteAnswer(from: parent.authority)
+            hanging.noteAnswer(from: parent.authority)
             answers.withLock { $0[parent.authority] = configuration.clock.elapsed() }
             return response
         } catch let error as RepriseError {

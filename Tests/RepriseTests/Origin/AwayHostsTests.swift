@@ -42,6 +42,19 @@ import Testing
         #expect(!hosts.contains("a"))
     }
 
+    @Test func oneTriesAHostThatIsAway() {
+        func tries() -> [Bool] { (0..<2).map { _ in hosts.claimsTry(of: "a") } }
+        #expect(tries() == [true, true])
+        hosts.noteFailure(of: "a")
+        #expect(tries() == [false, false])
+        for _ in 0..<2 {
+            clock.advance(by: AwayHosts.memory)
+            #expect(tries() == [true, false])
+        }
+        hosts.noteAnswer(from: "a")
+        #expect(tries() == [true, true])
+    }
+
     @Test func manyHostsTakeNoMoreRoomUntilTheyAreForgotten() {
         let failure = RepriseError(.networkUnavailable, "no network")
         for number in 0..<1000 { hosts.note(failure, from: "\(number)") }
