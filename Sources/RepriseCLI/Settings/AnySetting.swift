@@ -81,6 +81,22 @@ extension AnySetting {
         }
     }
 
+    /// What is said to people when its variable is wrong, which separators have parted into `texts`.
+    ///
+    /// Those that may be pieces of one address, because a comma stands in its log-in or token, are not shown.
+    func message(_ objection: SettingObjection, variable texts: [String]) -> String {
+        guard case .entry(_, let advice) = objection, mayBePieces(texts) else {
+            return message(objection, subject: variable, text: texts.joined(separator: " "))
+        }
+        return "\(variable) has a wrong entry, not shown because it may be part of a log-in or a token: \(advice) "
+            + "Blanks and commas separate entries; in an address they are written %20 and %2C."
+    }
+
+    private func mayBePieces(_ texts: [String]) -> Bool {
+        guard traits.shown != nil, texts.count > 1 else { return false }
+        return !texts.allSatisfy { $0.contains("://") && !$0.contains("@") }
+    }
+
     /// The help of its option: `abstract`, then the variable and the default.
     func help(_ abstract: String, discussion: String = "", valueName: String? = nil) -> ArgumentHelp {
         let value = defaultTexts.isEmpty ? otherwise : defaultTexts.joined(separator: " ")

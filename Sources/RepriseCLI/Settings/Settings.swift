@@ -83,8 +83,7 @@ final class Settings: Sendable {
             do throws(SettingObjection) {
                 return (try setting.parse(texts), SettingNote(setting, texts: texts, source: .variable))
             } catch {
-                let text = texts.joined(separator: " ")
-                throw ConfigurationFile.reason(setting.message(error, subject: setting.variable, text: text))
+                throw ConfigurationFile.reason(setting.message(error, variable: texts))
             }
         }
         if !ignoresFile, let file, let lines = file.texts(setting, in: file.entries) {

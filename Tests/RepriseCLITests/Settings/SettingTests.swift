@@ -163,6 +163,26 @@ import Testing
         for message in messages { #expect(message.contains("<hidden>") && !message.contains("s3cret"), "\(message)") }
     }
 
+    @Test(
+        "Pieces of an address that a comma or a blank in its log-in or token parts are not shown",
+        arguments: [
+            "http://u:s3cret,s3cret@h", "http://u:80,s3cret,s3cret@h", "http://u:s3cret s3cret@h", "s3cret,s3cret@h",
+            "http://h/t,s3cret", "http://h,http://u:80,s3cret,b@h",
+        ])
+    func piecesOfServers(text: String) throws {
+        for name in ["REPRISE_PARENT", "REPRISE_PEERS"] {
+            let error = #expect(throws: Failure.Reason.self) { try Self.found(environment: [name: text]) }
+            let message = try #require(error).message
+            #expect(message.hasPrefix("\(name) ") && !message.contains("s3cret"), "\(message)")
+            #expect(message.contains("%2C") && message.contains("http://host:port"), "\(message)")
+            // Addresses that are whole are shown, so that one finds the wrong one.
+            let wrong = #expect(throws: Failure.Reason.self) {
+                try Self.found(environment: [name: "http://h,ftp://h2"])
+            }
+            #expect(wrong?.message.contains("\"ftp://h2\"") == true)
+        }
+    }
+
     @Test("A default is a text that the setting takes, and means the default", arguments: names)
     func defaults(name: String) throws {
         let setting = try #require(SettingTable.all.first { $0.name == name })
