@@ -29,9 +29,10 @@ struct ConfigCommand: AsyncParsableCommand {
             let settings = try server.cache.settings()
             let values = try server.lookUp(in: settings)
             try server.checkTogether(with: values)
-            if json { return try printJSON(settings) }
+            let objection = Serve.objection(to: values)
+            if json { return try printJSON(settings, objection) }
             for line in Self.lines(settings) { try Terminal.print(line) }
-            guard let objection = Serve.objection(to: values) else { return }
+            guard let objection else { return }
             // A service may get a token in its environment, or a socket that listens elsewhere.
             try Terminal.print("\n# With these settings alone, serve refuses to start: \(objection.explanation)")
         }
@@ -68,8 +69,12 @@ struct ConfigCommand: AsyncParsableCommand {
         return lines
     }
 
-    private func printJSON(_ settings: Settings) throws {
-        for note in settings.notes { try Terminal.printJSON(SettingReport(note)) }
+    /// Prints an object for each setting; an `objection` of the server is about the host at which it listens.
+    private func printJSON(_ settings: Settings, _ objection: RepriseError?) throws {
+        for note in settings.notes {
+            let reason = note.name == Setting<String, String>.host.name ? objection?.explanation : nil
+            try Terminal.printJSON(SettingReport(note, objection: reason))
+        }
         for (host, notes) in settings.hosts.notes {
             for note in notes { try Terminal.printJSON(SettingReport(note, host: host)) }
         }

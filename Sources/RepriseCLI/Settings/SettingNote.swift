@@ -81,9 +81,11 @@ struct SettingReport: Encodable {
     /// The option, the variable or the file.
     let place: String?
     let lines: [Int]?
+    /// Why no server starts with these settings alone; of the setting that it is about.
+    let objection: String?
 
-    init(_ note: SettingNote, host: String? = nil) {
-        (self.host, name) = (host, note.name)
+    init(_ note: SettingNote, host: String? = nil, objection: String? = nil) {
+        (self.host, name, self.objection) = (host, note.name, objection)
         value = note.isSecret || note.isList ? nil : note.textsInAnyFolder.first
         values = note.isSecret || !note.isList ? nil : note.textsInAnyFolder
         isSet = note.isSecret ? !note.texts.isEmpty : nil

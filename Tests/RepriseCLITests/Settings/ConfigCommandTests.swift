@@ -18,6 +18,7 @@ import Testing
         let source: String
         let place: String?
         let lines: [Int]?
+        let objection: String?
     }
 
     /// A file with every setting and every setting of a host; its values are the third samples.
@@ -79,6 +80,11 @@ import Testing
             #expect(outcome.exit == .status(0) && outcome.output.contains("\nhost = \(host) "), "\(outcome)")
             let isRefused = outcome.output.contains("# With these settings alone, serve refuses to start: Listening on")
             #expect(isRefused != isAllowed, "\(outcome)")
+            let json = try await Command.run(["config", "--config", path, "--json"])
+            let objections = try Command.json(Report.self, json).filter { $0.objection != nil }
+            #expect(objections.map(\.name) == (isAllowed ? [] : ["host"]), "\(json)")
+            let isAbout = objections.allSatisfy { $0.objection?.hasPrefix("Listening on \(host) ") == true }
+            #expect(json.exit == .status(0) && isAbout, "\(json)")
         }
     }
 
