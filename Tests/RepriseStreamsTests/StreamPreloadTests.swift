@@ -116,6 +116,31 @@ import Testing
         }
     }
 
+    @Test("an origin that ignores ranges sends each file once, also where two take turns (RFC 9110 §14.2)")
+    func rangesOfFilesWithoutRanges() async throws {
+        try await Bench.run(
+            sendBufferSize: 64 << 10,
+            configure: {
+                $0.downloadsStreams = true
+                $0.linger = .zero
+            }
+        ) { bench async throws in
+            Self.publishVariants(bench)
+            for name in ["a", "b"] {
+                bench.publish("/\(name).mp4", length: 10_000_000) { $0.ignoresRange = true }
+                let segments = (0..<3).flatMap { ["#EXT-X-BYTERANGE:50000@\($0 * 200_000)", "\(name).mp4"] }
+                Self.publish(Self.media(segments), at: "/\(name).m3u8", bench)
+            }
+            let paths = try await Self.preload(.seconds(12), of: "/all.m3u8", bench)
+            #expect(paths.filter { $0.contains(".mp4") } == ["/b.mp4 0-49999", "/a.mp4 0-49999"])
+            for name in ["a", "b"] {
+                let file = try bench.cache.resource(for: bench.origin.url("/\(name).mp4"))
+                let stored = await file.storedProgress().ranges
+                #expect(stored.contains(0..<450_000) && stored.byteCount < 5_000_000, "\(stored)")
+            }
+        }
+    }
+
     @Test(
         "playback begins where the playlist says, also from its end, and gaps are not fetched",
         arguments: [

@@ -143,12 +143,22 @@ struct PreloadRun: Sendable {
         if !isRenewed { try stream.assignRole(namesPlaylists: !playlists.isEmpty) }
         // Those that are stored already may belong to no title, or to another one.
         stream.note([stream.key] + playlists + members.map(\.key))
-        var stored = Dictionary(([stream.key] + playlists).map { ($0, ByteRangeSet.whole) }) { one, _ in one }
-        // One after the other: the first ones are needed first.
-        for (part, member) in zip(parts, members) {
+        let lists = Dictionary(([stream.key] + playlists).map { ($0, ByteRangeSet.whole) }) { one, _ in one }
+        return lists.merging(try await store(parts, of: members)) { $0.union($1) }
+    }
+
+    /// Stores `parts`, each of one of `files`, one after the other: the first ones are needed first.
+    private func store(_ parts: [StreamPart], of files: [FileDownload]) async throws -> [CacheKey: ByteRangeSet] {
+        // Segments may be ranges of one file.
+        var left: [CacheKey: ArraySlice<StreamPart.Extent>] = [:]
+        for (part, file) in zip(parts, files) { left[file.key, default: []].append(part.extent) }
+        var stored: [CacheKey: ByteRangeSet] = [:]
+        for (part, file) in zip(parts, files) {
+            guard let extent = left[file.key]?.popFirst() else { continue }
             do {
-                // Segments may be ranges of one file.
-                stored[member.key, default: []].formUnion(try await store(part.extent, of: member))
+                let (bytes, hasAll) = try await store(extent, before: left[file.key] ?? [], of: file)
+                if hasAll { left[file.key] = [] }
+                stored[file.key, default: []].formUnion(bytes)
             } catch let error as RepriseError
                 where part.file.isKey && (error.obstacle?.isOfResponse == true || error.code == .notDownloadable)
             {
@@ -156,6 +166,21 @@ struct PreloadRun: Sendable {
             }
         }
         return stored
+    }
+
+    /// Stores `extent`; where the origin ignores ranges, also the `later` ones of the same file: they come with the
+    /// same response, which would be sent once more for each of them.
+    private func store(
+        _ extent: StreamPart.Extent, before later: ArraySlice<StreamPart.Extent>, of file: FileDownload
+    ) async throws -> (bytes: ByteRangeSet, hasAll: Bool) {
+        guard case .range(let range) = extent, !later.isEmpty else { return (try await store(extent, of: file), false) }
+        let read = try await file.withoutRanges(.keep).open(.bounded(range))
+        defer { read.cancel() }
+        try await drain(read, of: file)
+        var bytes = ByteRangeSet(range)
+        guard file.comesInOrder else { return (bytes, false) }
+        for extent in later { bytes.formUnion(try await store(extent, of: file)) }
+        return (bytes, true)
     }
 
     /// The whole playlist that `read` begins, and whether it was renewed; `nil` if that is none.
