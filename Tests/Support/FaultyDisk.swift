@@ -43,6 +43,8 @@ package final class FaultyDisk: FileSystem {
         var capacity: Int64?
         var canPunch = true
         var openFileStatus: FileStatus?
+        var unreadableWhileLocked: Set<String> = []
+        var isLocked = false
     }
 
     fileprivate let state = Mutex(State())
@@ -85,6 +87,19 @@ package final class FaultyDisk: FileSystem {
 
     /// Sets the reported status of every open file; `nil` for the real one.
     package func setOpenFileStatus(_ status: FileStatus?) { state.withLock { $0.openFileStatus = status } }
+
+    /// Sets which files and folders cannot be read while the device is locked, as those of an app with such a data
+    /// protection; what is created in such a folder is among them.
+    package func setUnreadableWhileLocked(_ paths: Set<String>) {
+        state.withLock { $0.unreadableWhileLocked = paths }
+    }
+
+    /// The files and folders that cannot be read while the device is locked.
+    package var unreadableWhileLocked: Set<String> { state.withLock { $0.unreadableWhileLocked } }
+
+    /// Simulates that the device is locked, so far as the protection of such files cannot be changed; their content
+    /// stays readable.
+    package func setLocked(_ isLocked: Bool) { state.withLock { $0.isLocked = isLocked } }
 
     /// Makes punching holes fail, as on exFAT.
     package func forbidPunching() { state.withLock { $0.canPunch = false } }
@@ -131,7 +146,10 @@ package final class FaultyDisk: FileSystem {
             return path.contains("/media/") ? state.openError : nil
         }
         if let error { throw SystemError(error) }
-        return FaultyFile(try real.open(path, create: create), path: path, disk: self)
+        let isNew = (try? real.status(of: path)) == nil
+        let file = try real.open(path, create: create)
+        if isNew { inheritProtection(path) }
+        return FaultyFile(file, path: path, disk: self)
     }
 
     package func open(readOnly path: String) throws(SystemError) -> any OpenFile {
@@ -140,7 +158,34 @@ package final class FaultyDisk: FileSystem {
         return FaultyFile(try real.open(readOnly: path), path: path, disk: self)
     }
 
-    package func makeDirectory(_ path: String) throws(SystemError) { try real.makeDirectory(path) }
+    package func makeDirectory(_ path: String) throws(SystemError) {
+        let isNew = (try? real.status(of: path)) == nil
+        try real.makeDirectory(path)
+        if isNew { inheritProtection(path) }
+    }
+
+    private func inheritProtection(_ path: String) {
+        let folder = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
+        state.withLock { state in
+            guard state.unreadableWhileLocked.contains(folder) else { return }
+            state.unreadableWhileLocked.insert(path)
+        }
+    }
+
+    package func isUnreadableWhileLocked(_ path: String) -> Bool {
+        state.withLock { $0.unreadableWhileLocked.contains(path) }
+    }
+
+    @discardableResult package func makeReadableWhileLocked(_ path: String) -> Bool {
+        // Folders have no key that a locked device lacks.
+        let isFolder = (try? real.names(in: path)) != nil
+        return state.withLock { state in
+            guard isFolder || !state.isLocked else { return false }
+            state.unreadableWhileLocked.remove(path)
+            return true
+        }
+    }
+
     package func remove(_ path: String) throws(SystemError) {
         if path.contains("/media/"), let error = state.withLock({ $0.removeError }) { throw SystemError(error) }
         try real.remove(path)

@@ -47,9 +47,11 @@ struct StoreOpening {
         fileSystem = configuration.fileSystem
         try DirectoryClaim.check(directory, fileSystem: fileSystem)
         try Self.makeDirectory(directory, in: fileSystem)
+        // First, because what is created in a directory gets its protection.
+        Self.protect(directory, in: fileSystem)
         lock = try DirectoryLock(directory: directory, in: fileSystem)
         try Self.makeDirectory(directory + "/media", in: fileSystem)
-        Self.protect(directory)
+        Self.protectContents(of: directory, in: fileSystem)
         let opening = try Self.openIndex(directory, vault: vault, configuration: configuration)
         index = opening.index
         isUnclean = opening.session.isUnclean || opening.reset != nil
@@ -93,18 +95,35 @@ struct StoreOpening {
 
     /// Excludes the directory from backups and, on systems with data protection, makes it readable from the first
     /// unlock on, so that playback continues behind the lock screen.
-    private static func protect(_ directory: String) {
+    private static func protect(_ directory: String, in fileSystem: any FileSystem) {
         #if canImport(Darwin)
             var url = URL(fileURLWithPath: directory, isDirectory: true)
             var values = URLResourceValues()
             values.isExcludedFromBackup = true
             // A disk without such attributes can still store media.
             try? url.setResourceValues(values)
-            #if !os(macOS)
-                try? FileManager.default.setAttributes(
-                    [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication], ofItemAtPath: directory)
-            #endif
         #endif
+        fileSystem.makeReadableWhileLocked(directory)
+    }
+
+    /// Makes the lock and the media readable from the first unlock on where they were created before the directory
+    /// was protected.
+    private static func protectContents(of directory: String, in fileSystem: any FileSystem) {
+        let lock = directory + "/lock"
+        if fileSystem.isUnreadableWhileLocked(lock) { fileSystem.makeReadableWhileLocked(lock) }
+        let root = directory + "/media"
+        guard fileSystem.isUnreadableWhileLocked(root) else { return }
+        var isComplete = true
+        for folder in (try? fileSystem.names(in: root)) ?? [] where DataFileName.isFolder(folder) {
+            // The folder before its files, which the system may refuse to change while the device is locked.
+            isComplete = fileSystem.makeReadableWhileLocked("\(root)/\(folder)") && isComplete
+            for name in (try? fileSystem.names(in: "\(root)/\(folder)")) ?? []
+            where DataFileName(name, in: folder) != nil {
+                isComplete = fileSystem.makeReadableWhileLocked("\(root)/\(folder)/\(name)") && isComplete
+            }
+        }
+        // Last, so that what was refused is tried again with the next opening.
+        if isComplete { fileSystem.makeReadableWhileLocked(root) }
     }
 
     /// Opens the index; if the disk is completely full, in the room of the reserve.

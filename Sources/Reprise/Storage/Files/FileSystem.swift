@@ -21,4 +21,10 @@ package protocol FileSystem: Sendable {
     /// Bytes that the disk which contains `path` has for ordinary users, the used ones included; `nil` where that is
     /// unknown.
     func capacity(at path: String) throws(SystemError) -> Int64?
+    /// Whether the file or directory at `path` cannot be read while the device is locked, and so neither what is
+    /// created in that directory; false where the system protects no data.
+    func isUnreadableWhileLocked(_ path: String) -> Bool
+    /// Makes the file or directory at `path`, and what is created in that directory from now on, readable from the
+    /// first unlock of the device on; false if that fails.
+    @discardableResult func makeReadableWhileLocked(_ path: String) -> Bool
 }

@@ -16,4 +16,6 @@ package struct ReadOnlyFileSystem: FileSystem {
     package func status(of path: String) throws(SystemError) -> FileStatus { try base.status(of: path) }
     package func freeBytes(at path: String) throws(SystemError) -> Int64 { try base.freeBytes(at: path) }
     package func capacity(at path: String) throws(SystemError) -> Int64? { try base.capacity(at: path) }
+    package func isUnreadableWhileLocked(_ path: String) -> Bool { base.isUnreadableWhileLocked(path) }
+    @discardableResult package func makeReadableWhileLocked(_ path: String) -> Bool { false }
 }

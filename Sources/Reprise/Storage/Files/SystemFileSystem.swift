@@ -109,6 +109,25 @@ package struct SystemFileSystem: FileSystem {
         return disk.blocks > reserved ? disk.bytes(disk.blocks - reserved) : nil
     }
 
+    package func isUnreadableWhileLocked(_ path: String) -> Bool {
+        #if canImport(Darwin) && !os(macOS)
+            let readable: [FileProtectionType] = [.none, .completeUntilFirstUserAuthentication]
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            guard let protection = attributes?[.protectionKey] as? FileProtectionType else { return false }
+            return !readable.contains(protection)
+        #else
+            return false
+        #endif
+    }
+
+    @discardableResult package func makeReadableWhileLocked(_ path: String) -> Bool {
+        #if canImport(Darwin) && !os(macOS)
+            let attributes = [FileAttributeKey.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication]
+            do { try FileManager.default.setAttributes(attributes, ofItemAtPath: path) } catch { return false }
+        #endif
+        return true
+    }
+
     /// What the system says of a disk, in blocks.
     private struct Disk {
         let blocks: UInt64
