@@ -17,9 +17,10 @@
         /// There is nothing to retain: the loader lives as long as the item's asset. HLS streams (`.m3u8`, or
         /// ``PlaybackOptions/fileType``) play through a proxy inside this process, if the package is built with its
         /// trait `Streams`, and uncached otherwise; their asset's URL is the proxy's. `file:` URLs and others that are
-        /// not http or https are played as they are. `skd:` fails with `NSURLErrorUnsupportedURL`. Errors shown by the
-        /// player are in `NSURLErrorDomain`; ``loadingError(of:)-(AVPlayerItem)`` returns the underlying
-        /// ``RepriseError`` of a file.
+        /// not http or https are played as they are. What plays uncached uses only networks that
+        /// ``PlaybackOptions/networkPolicy`` allows, and is requested without ``PlaybackOptions/headers``. `skd:` fails
+        /// with `NSURLErrorUnsupportedURL`. Errors shown by the player are in `NSURLErrorDomain`;
+        /// ``loadingError(of:)-(AVPlayerItem)`` returns the underlying ``RepriseError`` of a file.
         public nonisolated func playerItem(
             for url: URL, options: PlaybackOptions = PlaybackOptions()
         ) -> AVPlayerItem {
@@ -35,7 +36,7 @@
             case .cached(let resource, let loaderURL): asset(for: resource, at: loaderURL, options: options)
             case .stream(let resource): streamAsset(for: resource, at: url, options: options)
             case .refused(let reason): Self.asset(at: url, delegate: RefusingDelegate(reason), queue: Self.refusals)
-            case .direct: AVURLAsset(url: url)
+            case .direct: Self.directAsset(at: url, policy: options.networkPolicy)
             }
         }
 
@@ -71,7 +72,7 @@
         /// Holds for what is requested from now on. What is being fetched goes on; a request that fails under the old
         /// policy is tried again under the new one. With ``NetworkPolicy/never``, stored bytes play, and the first
         /// byte that is not stored is an error. HLS items that were made with the same options change together. Does
-        /// nothing for assets that were not made by ``asset(for:options:)``.
+        /// nothing for assets that were not made by ``asset(for:options:)``, nor for those that play uncached.
         public nonisolated func setNetworkPolicy(_ policy: NetworkPolicy, for asset: AVAsset) {
             Self.loader(of: asset)?.setNetworkPolicy(policy)
             #if Streams
@@ -108,9 +109,7 @@
         ) -> AVURLAsset {
             #if Streams
                 do { _ = try options.fields() } catch {
-                    // AVFoundation asks the delegate about schemes that it does not know.
-                    let loaderURL = URL(string: SourceURL.prefix + url.absoluteString) ?? url
-                    return Self.asset(at: loaderURL, delegate: RefusingDelegate(error), queue: Self.refusals)
+                    return Self.refusedAsset(for: url, because: error)
                 }
                 // Without a port the stream plays as it would without a cache.
                 if let proxy = try? StreamProxies.shared.proxy(self, options: options),
@@ -122,7 +121,33 @@
                     return asset
                 }
             #endif
-            return AVURLAsset(url: url)
+            return Self.directAsset(at: url, policy: options.networkPolicy)
+        }
+
+        /// An asset that AVFoundation loads by itself, through networks that `policy` allows.
+        private static func directAsset(at url: URL, policy: NetworkPolicy) -> AVURLAsset {
+            guard ["http", "https"].contains(url.scheme?.lowercased()) else { return AVURLAsset(url: url) }
+            switch policy {
+            case .any: return AVURLAsset(url: url)
+            case .inexpensive: return AVURLAsset(url: url, options: [AVURLAssetAllowsExpensiveNetworkAccessKey: false])
+            case .inexpensiveAndUnconstrained:
+                return AVURLAsset(
+                    url: url,
+                    options: [
+                        AVURLAssetAllowsExpensiveNetworkAccessKey: false,
+                        AVURLAssetAllowsConstrainedNetworkAccessKey: false,
+                    ])
+            case .never:
+                let message = "The item plays uncached, and so from the network, which it may not use; allow one."
+                return refusedAsset(for: url, because: RepriseError(.notStored, message))
+            }
+        }
+
+        /// An asset that cannot be loaded.
+        private static func refusedAsset(for url: URL, because error: RepriseError) -> AVURLAsset {
+            // AVFoundation asks the delegate about schemes that it does not know.
+            let loaderURL = URL(string: SourceURL.prefix + url.absoluteString) ?? url
+            return asset(at: loaderURL, delegate: RefusingDelegate(error), queue: refusals)
         }
 
         private static func asset(

@@ -51,6 +51,40 @@
                 }
             }
 
+            @Test func whatWouldPlayWithoutTheCacheFailsIfItMayUseNoNetwork() async throws {
+                try await Self.withCache { cache, _ in
+                    let url = try #require(URL(string: "https://me:secret@example.com/live.m3u8"))
+                    let asset = cache.asset(for: url, options: .storedOnly)
+                    #expect(asset.url.absoluteString == "reprise+https://me:secret@example.com/live.m3u8")
+                    #expect(asset.resourceLoader.delegate is RefusingDelegate)
+                    #expect(cache.loadingError(of: asset)?.code == .notStored)
+                    let local = URL(fileURLWithPath: "/tmp/a.mp3")
+                    #expect(cache.asset(for: local, options: .storedOnly).url == local)
+                }
+            }
+
+            #if REPRISE_AVFOUNDATION_STAND_IN
+                @Test(arguments: [
+                    (NetworkPolicy.any, [String]()), (.inexpensive, [AVURLAssetAllowsExpensiveNetworkAccessKey]),
+                    (
+                        .inexpensiveAndUnconstrained,
+                        [AVURLAssetAllowsExpensiveNetworkAccessKey, AVURLAssetAllowsConstrainedNetworkAccessKey]
+                    ),
+                ]) func whatPlaysWithoutTheCacheKeepsToItsNetworks(_ policy: NetworkPolicy, _ forbidden: [String])
+                    async throws
+                {
+                    try await Self.withCache { cache, _ in
+                        let url = try #require(URL(string: "https://me:secret@example.com/live.m3u8"))
+                        var options = PlaybackOptions()
+                        options.networkPolicy = policy
+                        let asset = cache.asset(for: url, options: options)
+                        #expect(asset.url == url)
+                        let found = asset.options.filter { $0.value as? Bool == false }.keys
+                        #expect(Set(found) == Set(forbidden))
+                    }
+                }
+            #endif
+
             @Test func aFairPlayKeyHasALoaderThatRefuses() async throws {
                 try await Self.withCache { cache, _ in
                     let url = try #require(URL(string: "skd://key"))
