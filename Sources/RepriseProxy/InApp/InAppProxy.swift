@@ -69,7 +69,7 @@ package final class InAppProxy: Sendable {
         let service = try ProxyService(cache: cache, configuration: configuration)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
-            listener = try Listener(at: reach.address) { [places] client, peer, listener in
+            listener = try Listener(at: reach.address, clock: cache.clock) { [places] client, peer, listener in
                 guard places?.take(peer) ?? true else {
                     close(client)
                     return

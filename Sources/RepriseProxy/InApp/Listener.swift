@@ -29,6 +29,7 @@ final class Listener: Sendable {
     /// The port; stays the same when the listener is opened again.
     let port: Int
     fileprivate let host: IPv4Address
+    fileprivate let clock: CacheClock
     private let state: Mutex<State>
     private let ended = Promise<Void>()
 
@@ -36,13 +37,15 @@ final class Listener: Sendable {
     private static let checkTime = DispatchTimeInterval.milliseconds(1000)
 
     /// Listens on a free port of `host`, and calls `onConnection` with the descriptor of each client, which then owns
-    /// it, and the client's address.
+    /// it, and the client's address; `clock` shows when the process was suspended.
     ///
     /// Throws ``RepriseError`` with code `invalidArgument`.
     init(
-        at host: IPv4Address = .loopback, _ onConnection: @escaping @Sendable (CInt, IPv4Address, Listener) -> Void
+        at host: IPv4Address = .loopback, clock: CacheClock,
+        _ onConnection: @escaping @Sendable (CInt, IPv4Address, Listener) -> Void
     ) throws(RepriseError) {
         self.host = host
+        self.clock = clock
         let socket = try ListeningSocket(at: host, port: 0)
         var ends: [CInt] = [-1, -1]
         guard pipe(&ends) == 0, ends.allSatisfy(ListeningSocket.prepare) else {
@@ -215,20 +218,18 @@ private final class ListenerThread {
         probe = nil
     }
 
-    private func wait(_ milliseconds: Int?, accepting: Bool) -> ListenerMachine.Event {
+    private func wait(_ milliseconds: Int, accepting: Bool) -> ListenerMachine.Event {
         // The file that has got the number of a closed descriptor may never wake this thread.
         if accepting, !socket.isListening { return accept() }
-        var files = [
-            pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
-            // Negative numbers are ignored.
-            pollfd(fd: accepting ? socket.descriptor : -1, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: accepting ? socket.spare : -1, events: Int16(POLLIN), revents: 0),
-        ]
-        let count = poll(&files, nfds_t(files.count), milliseconds.map { CInt($0) } ?? -1)
-        if count < 0 { return errno == EINTR ? .noneAccepted : .crowded }
-        if count == 0 { return .timedOut }
-        if files[0].revents != 0 { return wish() }
-        return accept()
+        let wait = ListenerWait(wake: wake, listeners: accepting ? [socket.descriptor, socket.spare] : [])
+        return switch wait.outcome(within: milliseconds, elapsed: owner.clock.elapsed) {
+        case .woken: wish()
+        case .client: accept()
+        case .timedOut: .timedOut
+        case .resumed: .resumed
+        case .interrupted: .noneAccepted
+        case .failed: .crowded
+        }
     }
 
     private func wish() -> ListenerMachine.Event {

@@ -8,7 +8,7 @@ struct ListenerMachine {
         /// See whether the descriptor still is the listener; if so, connect to it.
         case examine
         /// Wait for a client, if `accepting`, for a wish, and at most so long.
-        case wait(milliseconds: Int?, accepting: Bool)
+        case wait(milliseconds: Int, accepting: Bool)
         /// Close the listener for good.
         case end
     }
@@ -29,6 +29,8 @@ struct ListenerMachine {
         /// The listener is closed, or refuses connections.
         case broken
         case timedOut
+        /// A wait took much longer than it may: the process was suspended, and its listener may be defunct.
+        case resumed
         /// Someone wants to know whether the listener is open.
         case checkWanted
         case endWanted
@@ -48,6 +50,11 @@ struct ListenerMachine {
 
     private var state = State.listening
 
+    /// How long a wait for a client may take: so long after a suspension it is noticed at the latest.
+    ///
+    /// The system tells an app that goes on in the background nothing, such as one whose sound the user starts from the
+    /// lock screen, and a defunct listener wakes nothing.
+    static let longestWait = 1000
     /// How long a connection to this process's own listener may take.
     static let probeTime = 250
     /// How long a client waits for a descriptor before the next attempt.
@@ -65,7 +72,7 @@ struct ListenerMachine {
     }
 
     /// The first action, for a listener that has just been opened.
-    static let start = Action.wait(milliseconds: nil, accepting: true)
+    static let start = Action.wait(milliseconds: longestWait, accepting: true)
 
     mutating func handle(_ event: Event) -> Action {
         switch (state, event) {
@@ -80,6 +87,7 @@ struct ListenerMachine {
         case (.closed(let failures), .openingFailed): return pauseAfter(failures + 1)
         case (.closed, .opened): return enter(.listening, Self.start)
         case (.closed, _): return .open
+        case (_, .resumed): return enter(.examining, .examine)
         case (_, .crowded): return enter(.crowded, .wait(milliseconds: Self.pause, accepting: false))
         case (.crowded, .checkWanted): return .wait(milliseconds: Self.pause, accepting: false)
         case (.listening, .checkWanted): return enter(.examining, .examine)

@@ -156,6 +156,14 @@ import Testing
         }
     }
 
+    @Test func itIsBackWithoutAClientOrACheck() async throws {
+        try await Site.run { site async throws in
+            // A closed descriptor wakes no thread, as a defunct one of an app that goes on in the background.
+            close(site.proxy.descriptor)
+            await eventually { site.proxy.openings == 2 }
+        }
+    }
+
     @Test func aConnectionThatEndsHasTheListenerExamined() async throws {
         try await Site.run { site async throws in
             site.publishStream()

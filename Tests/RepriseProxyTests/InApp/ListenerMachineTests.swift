@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct ListenerMachineTests {
     private typealias Action = ListenerMachine.Action
-    private static let listen = Action.wait(milliseconds: nil, accepting: true)
+    /// The wait ends by itself, because a defunct listener wakes nothing.
+    private static let listen = Action.wait(milliseconds: ListenerMachine.longestWait, accepting: true)
 
     /// A machine after these events.
     private static func after(_ events: ListenerMachine.Event...) -> ListenerMachine {
@@ -19,6 +20,20 @@ import Testing
         #expect(machine.isOpen == true)
         #expect(machine.handle(.accepted) == Self.listen)
         #expect(machine.handle(.noneAccepted) == Self.listen)
+        #expect(machine.handle(.timedOut) == Self.listen)
+    }
+
+    @Test func afterASuspensionTheListenerIsExaminedWhateverItDid() {
+        for var machine in [Self.after(), Self.after(.checkWanted, .probeSent), Self.after(.crowded)] {
+            #expect(machine.handle(.resumed) == .examine)
+            #expect(machine.isOpen == nil)
+            #expect(machine.handle(.probeSent) == .wait(milliseconds: ListenerMachine.probeTime, accepting: true))
+        }
+    }
+
+    @Test func afterASuspensionAClosedOneIsOpenedAtOnce() {
+        var machine = Self.after(.broken, .openingFailed)
+        #expect(machine.handle(.resumed) == .open)
     }
 
     @Test func aCheckEndsWhenTheListenerHasAcceptedTheProbe() {
@@ -59,7 +74,7 @@ import Testing
 
     @Test func aPortThatIsTakenIsTriedAgainMoreAndMoreSeldom() {
         var machine = Self.after(.broken)
-        var pauses: [Int?] = []
+        var pauses: [Int] = []
         for _ in 0..<9 {
             guard case .wait(let pause, accepting: false) = machine.handle(.openingFailed) else {
                 Issue.record("no pause")
