@@ -221,10 +221,13 @@ private final class ListenerThread {
     private func wait(_ milliseconds: Int, accepting: Bool) -> ListenerMachine.Event {
         // The file that has got the number of a closed descriptor may never wake this thread.
         if accepting, !socket.isListening { return accept() }
-        let wait = ListenerWait(wake: wake, listeners: accepting ? [socket.descriptor, socket.spare] : [])
+        let wait = ListenerWait(
+            wake: wake, listeners: accepting ? [socket.descriptor, socket.spare] : [],
+            probe: accepting ? probe?.descriptor : nil)
         return switch wait.outcome(within: milliseconds, elapsed: owner.clock.elapsed) {
         case .woken: wish()
         case .client: accept()
+        case .probeEnded: .broken
         case .timedOut: .timedOut
         case .resumed: .resumed
         case .interrupted: .noneAccepted

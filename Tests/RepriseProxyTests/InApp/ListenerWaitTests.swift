@@ -10,6 +10,7 @@ import Testing
     private final class Ends {
         let reader: CInt
         private let writer: CInt
+        private var isOpen = true
 
         init() throws {
             var ends: [CInt] = [-1, -1]
@@ -19,8 +20,14 @@ import Testing
         }
 
         deinit {
+            end()
             close(reader)
-            close(writer)
+        }
+
+        /// Ends it, as a connection that is refused.
+        func end() {
+            if isOpen { close(writer) }
+            isOpen = false
         }
 
         func send() {
@@ -31,10 +38,12 @@ import Testing
 
     private let wake: Ends
     private let listeners: [Ends]
+    private let probe: Ends
 
     init() throws {
         wake = try Ends()
         listeners = [try Ends(), try Ends()]
+        probe = try Ends()
     }
 
     /// Waits; the clock shows that it took `duration`.
@@ -42,7 +51,7 @@ import Testing
         within milliseconds: Int = 30_000, lasting duration: Duration = .zero
     ) -> ListenerWait.Outcome {
         var readings = [duration, .zero]
-        let wait = ListenerWait(wake: wake.reader, listeners: listeners.map(\.reader))
+        let wait = ListenerWait(wake: wake.reader, listeners: listeners.map(\.reader), probe: probe.reader)
         return wait.outcome(within: milliseconds) { readings.popLast() ?? duration }
     }
 
@@ -59,7 +68,20 @@ import Testing
         #expect(outcome == .woken)
     }
 
-    @Test func withoutEitherItEndsInTime() {
+    @Test func aRefusedConnectionEndsItAtOnce() {
+        probe.end()
+        let outcome = end()
+        #expect(outcome == .probeEnded)
+    }
+
+    @Test func clientsOfAListenerThatRefusesAreAcceptedFirst() {
+        probe.end()
+        listeners[1].send()
+        let outcome = end()
+        #expect(outcome == .client)
+    }
+
+    @Test func withoutAnyItEndsInTime() {
         let outcome = end(within: 1, lasting: .milliseconds(400))
         #expect(outcome == .timedOut)
     }
