@@ -23,7 +23,9 @@ extension MediaCache {
     ///
     /// If the directory cannot be used, because another process has it open, the disk fails, or the key is unavailable
     /// or different, the cache stores nothing and playback continues. ``MediaCache/isStoring`` is then false, and
-    /// ``MediaCache/storeProblem`` and the first event say why.
+    /// ``MediaCache/storeProblem`` and the first event say why. Such a cache stays as it is, and a further call tries
+    /// again: call it when the cause has gone, such as in `applicationProtectedDataDidBecomeAvailable(_:)` of an app
+    /// that the system has launched before the device was unlocked for the first time.
     public static func forPlayback(
         directory: URL? = nil, origin: URLSessionOrigin = URLSessionOrigin(),
         configuration: Configuration = Configuration()

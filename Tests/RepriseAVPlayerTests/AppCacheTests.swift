@@ -31,6 +31,20 @@ extension VirtualClockTests {
             await third.close()
         }
 
+        /// As for an app that was launched before the device was unlocked for the first time.
+        @Test func aFurtherCallOpensWhatCouldNotBeOpenedBefore() async throws {
+            let directory = try TemporaryDirectory()
+            let folder = URL(fileURLWithPath: try directory.write([1], to: "cache"))
+            let early = await MediaCache.forPlayback(directory: folder)
+            #expect(!early.isStoring)
+            try FileManager.default.removeItem(at: folder)
+            let late = await MediaCache.forPlayback(directory: folder)
+            #expect(late.isStoring)
+            #expect(late !== early)
+            await late.close()
+            await early.close()
+        }
+
         @Test func eachAppHasADirectoryOfItsOwn() {
             let caches = URL(fileURLWithPath: "/Users/a/Library/Caches")
             let paths = [("com.example.radio", "Radio"), ("com.example.films", "Films"), (nil, "tool")].map {
