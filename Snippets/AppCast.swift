@@ -15,7 +15,9 @@
 
         func followAirPlay() {
             // snippet.show
-            cache.followExternalPlayback(of: player)
+            #if !os(visionOS)  // which has no external playback
+                cache.followExternalPlayback(of: player)
+            #endif
             // snippet.hide
         }
 
