@@ -74,7 +74,10 @@
             case .none: return
             case .send: send(player)
             case .bringBack: bringBack(player)
-            case .end: forget()
+            case .end:
+                forget()
+                // The item that follows is sent, too; nothing else reports it.
+                update()
             }
         }
 

@@ -98,12 +98,23 @@ private struct Owner: Sendable {
         var item: AVPlayerItem?
         /// The queue of a queue player, the current item first.
         var queue: [AVPlayerItem] = []
-        var handlers: [Int: @Sendable (AVPlayer) -> Void] = [:]
+        var handlers: [Int: ChangeHandler] = [:]
         var nextHandler = 0
         var observers: [ObjectIdentifier: TimeObserver] = [:]
         var isExternalPlaybackActive = false
         var time = CMTime(value: 0, timescale: 1)
         var rate: Float = 0
+
+        /// The observers of the property that has values of this type.
+        func handlers(of type: Any.Type) -> [@Sendable (AVPlayer) -> Void] {
+            handlers.values.filter { $0.type == ObjectIdentifier(type) }.map { $0.call }
+        }
+    }
+
+    /// An observer of a property, which the type of its values identifies.
+    fileprivate struct ChangeHandler: Sendable {
+        let type: ObjectIdentifier
+        let call: @Sendable (AVPlayer) -> Void
     }
 
     nonisolated let associations = Associations()
@@ -125,7 +136,7 @@ private struct Owner: Sendable {
     package nonisolated func setExternalPlaybackActive(_ isActive: Bool) {
         let handlers = state.withLock { state in
             state.isExternalPlaybackActive = isActive
-            return Array(state.handlers.values)
+            return state.handlers(of: Bool.self)
         }
         for handler in handlers { handler(self) }
     }
@@ -190,13 +201,14 @@ private struct Owner: Sendable {
         }
     }
 
-    /// Calls `handler` after each change of the current item and of external playback.
+    /// Calls `handler` after each change of the property that has values of `type`.
     fileprivate nonisolated func observe(
-        isInitial: Bool, _ handler: @escaping @Sendable (AVPlayer) -> Void
+        _ type: Any.Type, isInitial: Bool, _ handler: @escaping @Sendable (AVPlayer) -> Void
     ) -> NSKeyValueObservation {
+        let new = ChangeHandler(type: ObjectIdentifier(type), call: handler)
         let id = state.withLock { state in
             state.nextHandler += 1
-            state.handlers[state.nextHandler] = handler
+            state.handlers[state.nextHandler] = new
             return state.nextHandler
         }
         if isInitial { handler(self) }
@@ -219,7 +231,7 @@ private struct Owner: Sendable {
             guard state.item !== item else { return [] }
             state.item = item
             state.time = CMTime(value: 0, timescale: 1)
-            return Array(state.handlers.values)
+            return state.handlers(of: AVPlayerItem?.self)
         }
         for handler in handlers { handler(self) }
     }
@@ -232,14 +244,14 @@ extension AVPlayer: KeyValueObserving {}
 
 extension KeyValueObserving where Self: AVPlayer {
     /// Calls `changeHandler` after each change of the property, on the thread that makes it; the stand-in supports the
-    /// current item and external playback, and does so after a change of the other, too.
+    /// current item and external playback, which it tells apart by the types of their values.
     public nonisolated func observe<Value>(
         _ keyPath: KeyPath<Self, Value>, options: NSKeyValueObservingOptions = [],
         changeHandler: @escaping @Sendable (Self, NSKeyValueObservedChange<Value>) -> Void
     ) -> NSKeyValueObservation {
         // Immutable, and always the same property here.
         nonisolated(unsafe) let keyPath = keyPath
-        return observe(isInitial: options.contains(.initial)) { player in
+        return observe(Value.self, isInitial: options.contains(.initial)) { player in
             guard let player = player as? Self else { return }
             changeHandler(player, NSKeyValueObservedChange(newValue: player[keyPath: keyPath]))
         }
