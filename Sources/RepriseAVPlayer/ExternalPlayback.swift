@@ -5,8 +5,8 @@
 struct ExternalPlayback: Sendable {
     /// What the player plays now.
     enum Current: Sendable, Equatable {
-        /// The item made for the receiver; whether the player has got it ready.
-        case cast(isReady: Bool)
+        /// The item made for the receiver; whether the player has yet to find out if it can be played.
+        case cast(isOpening: Bool)
         /// Another item that a cache has made.
         case cached
         /// None, or one that no cache has made.
@@ -27,12 +27,12 @@ struct ExternalPlayback: Sendable {
 
     /// What to do when either has changed.
     ///
-    /// While the item for the receiver is not ready, the player may play nowhere for a moment: that is no wish to come
-    /// back.
+    /// While the item for the receiver is opened, the player may play nowhere for a moment: that is no wish to come
+    /// back. One that has failed is brought back, too.
     mutating func update(isExternal: Bool, current: Current) -> Action {
         switch (hasCast, current) {
-        case (true, .cast(let isReady)):
-            guard !isExternal, isReady else { return .none }
+        case (true, .cast(let isOpening)):
+            guard !isExternal, !isOpening else { return .none }
             hasCast = false
             return .bringBack
         case (true, .cached), (true, .other):

@@ -36,6 +36,8 @@
             let address: CastURL
             let original: URL
             let options: PlaybackOptions
+            /// Where the item that it stands for was; `nil` if that was live.
+            let start: CMTime?
         }
 
         private let cache: MediaCache
@@ -83,7 +85,7 @@
 
         private func current(of player: AVPlayer) -> ExternalPlayback.Current {
             guard let item = player.currentItem else { return .other }
-            if let cast, cast.item === item { return .cast(isReady: item.status == .readyToPlay) }
+            if let cast, cast.item === item { return .cast(isOpening: item.status == .unknown) }
             return MediaCache.source(of: item.asset) == nil ? .other : .cached
         }
 
@@ -92,34 +94,50 @@
                 let original = URL(string: source.url.description), let address = try? makeAddress(source)
             else { return rules.failed() }
             let new = AVPlayerItem(url: address.url)
-            cast = Cast(item: new, address: address, original: original, options: source.options)
+            let start = Self.time(of: item, in: player)
+            cast = Cast(item: new, address: address, original: original, options: source.options, start: start)
             readiness = new.observe(\.status) { [weak self] _, _ in
                 Task { @MainActor [weak self] in self?.update() }
             }
-            Self.exchange(item, for: new, in: player)
+            Self.exchange(item, for: new, in: player, at: start)
         }
 
         private func bringBack(_ player: AVPlayer) {
             guard let cast else { return }
             let item = cache.playerItem(for: cast.original, options: cast.options)
-            Self.exchange(cast.item, for: item, in: player)
+            Self.exchange(cast.item, for: item, in: player, at: Self.time(of: cast, in: player))
             forget()
         }
 
         /// Ends the address; what is being sent to the receiver breaks off.
         private func forget() { (cast, readiness) = (nil, nil) }
 
-        /// Puts `new` in the place of `old`, at the same time of the media, as fast as before.
-        private static func exchange(_ old: AVPlayerItem, for new: AVPlayerItem, in player: AVPlayer) {
-            let (time, rate) = (player.currentTime(), player.rate)
-            let isLive = !old.duration.isNumeric
+        /// Where `item` is in its media; `nil` if it is live.
+        private static func time(of item: AVPlayerItem, in player: AVPlayer) -> CMTime? {
+            item.duration.isNumeric ? player.currentTime() : nil
+        }
+
+        private static func time(of cast: Cast, in player: AVPlayer) -> CMTime? {
+            guard cast.item.status == .failed else { return time(of: cast.item, in: player) }
+            // It may have no duration, and if it has never played, no time either.
+            return cast.start.map { start in
+                let now = player.currentTime()
+                return now.isNumeric && now.seconds > start.seconds ? now : start
+            }
+        }
+
+        /// Puts `new` in the place of `old`, at `time` of the media, as fast as before.
+        private static func exchange(
+            _ old: AVPlayerItem, for new: AVPlayerItem, in player: AVPlayer, at time: CMTime?
+        ) {
+            let rate = player.rate
             if let queue = player as? AVQueuePlayer {
                 queue.insert(new, after: old)
                 queue.remove(old)
             } else {
                 player.replaceCurrentItem(with: new)
             }
-            if !isLive { player.seek(to: time) }
+            if let time { player.seek(to: time) }
             if rate != 0 { player.rate = rate }
         }
     }

@@ -163,6 +163,30 @@
             #expect(MediaCache.source(of: last.asset)?.url.description == site.film.absoluteString)
         }
 
+        /// Such as in a network whose devices do not reach each other.
+        @Test func anItemThatFailsAtTheReceiverIsBroughtBack() async throws {
+            try await Site.run { site in try await Self.anItemThatFailsAtTheReceiverIsBroughtBack(site) }
+        }
+
+        @MainActor private static func anItemThatFailsAtTheReceiverIsBroughtBack(_ site: Site) async throws {
+            let cache = site.world.cache
+            let player = AVPlayer(playerItem: cache.playerItem(for: site.film))
+            try #require(player.currentItem).setDuration(CMTime(value: 18, timescale: 1))
+            player.seek(to: CMTime(value: 7, timescale: 1))
+            let follower = follower(player, cache)
+            player.setExternalPlaybackActive(true)
+            await Self.comes { follower.address != nil }
+            let item = try #require(player.currentItem)
+            // A player says nothing of the time of what it has never played.
+            player.seek(to: CMTime(value: 0, timescale: 1))
+            item.setStatus(.failed)
+            player.setExternalPlaybackActive(false)
+            await Self.comes { follower.address == nil }
+            let last = try #require(player.currentItem)
+            #expect(MediaCache.source(of: last.asset)?.url.description == site.film.absoluteString)
+            #expect(player.currentTime().seconds == 7)
+        }
+
         @Test func aQueueKeepsItsOrder() async throws {
             try await Site.run { site in try await Self.aQueueKeepsItsOrder(site) }
         }

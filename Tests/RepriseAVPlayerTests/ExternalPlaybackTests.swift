@@ -9,14 +9,14 @@ import Testing
         var actions: [ExternalPlayback.Action] = [
             rules.update(isExternal: false, current: .cached),
             rules.update(isExternal: true, current: .cached),
-            rules.update(isExternal: true, current: .cast(isReady: false)),
+            rules.update(isExternal: true, current: .cast(isOpening: true)),
         ]
         #expect(actions == [.none, .send, .none])
         // The player plays nowhere while it changes to the new item.
         actions = [
-            rules.update(isExternal: false, current: .cast(isReady: false)),
-            rules.update(isExternal: true, current: .cast(isReady: true)),
-            rules.update(isExternal: false, current: .cast(isReady: true)),
+            rules.update(isExternal: false, current: .cast(isOpening: true)),
+            rules.update(isExternal: true, current: .cast(isOpening: false)),
+            rules.update(isExternal: false, current: .cast(isOpening: false)),
             rules.update(isExternal: false, current: .cached),
         ]
         #expect(actions == [.none, .none, .bringBack, .none])
