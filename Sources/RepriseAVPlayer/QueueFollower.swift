@@ -73,9 +73,7 @@
         func update() {
             guard let player else { return }
             let items = player.items()
-            if let left = current, left !== player.currentItem, !items.contains(where: { $0 === left }) {
-                cache.stopLoading(of: left)
-            }
+            if let left = current, left !== player.currentItem { stopLoading(of: left, unlessIn: items) }
             current = player.currentItem
             switch plan {
             case .next(let amount): preload(items.dropFirst().first, amount)
@@ -88,6 +86,14 @@
                         return (resource, amount)
                     })
             }
+        }
+
+        /// Stops loading for `left`, unless one of `items` has the same asset, as those of an `AVPlayerLooper` have.
+        private func stopLoading(of left: AVPlayerItem, unlessIn items: [AVPlayerItem]) {
+            guard let loader = MediaCache.loader(of: left.asset),
+                !items.contains(where: { MediaCache.loader(of: $0.asset) === loader })
+            else { return }
+            loader.stop()
         }
 
         private func preload(_ following: AVPlayerItem?, _ amount: PreloadAmount) {

@@ -246,6 +246,30 @@
                 }
             }
 
+            /// Those of an `AVPlayerLooper` are.
+            @Test func anItemThatIsACopyOfTheOneThatWasLeftGoesOnLoading() async throws {
+                let file = try ScriptResource.file(length: 5_000_000)
+                try await ScriptWorld.check([file]) { world in
+                    let cache = try world.openCache()
+                    try world.makeItem(file.name, resource: file)
+                    let player = await Self.loop(world, file.name)
+                    await MainActor.run { cache.follow(player, ahead: 0) }
+                    let request = try await world.ask("a", file.name, 0, 1_000_000, information: true)
+                    #expect(await world.wait { request.state.withLock { $0.bytes } >= 100_000 })
+                    await MainActor.run { player.advanceToNextItem() }
+                    await Self.letObserversRun()
+                    #expect(await world.wait { request.isOver })
+                    #expect(request.state.withLock { $0.error } == nil)
+                    await MainActor.run { player.removeAllItems() }
+                }
+            }
+
+            /// Two items of one asset.
+            @MainActor private static func loop(_ world: ScriptWorld, _ name: String) -> AVQueuePlayer {
+                let item = world.state.withLock { $0.items[name]?.item }
+                return AVQueuePlayer(items: [item, item.map { AVPlayerItem(asset: $0.asset) }].compactMap { $0 })
+            }
+
             /// Observers are called on the main actor, for which the world's time does not wait.
             private static func letObserversRun() async { await MainActor.run {} }
 
