@@ -63,6 +63,13 @@ final class AssetSource: Sendable {
     /// Which networks may be used now.
     var networkPolicy: NetworkPolicy { state.withLock { $0.networkPolicy } }
 
+    /// The options, with the networks that may be used now.
+    var currentOptions: PlaybackOptions {
+        var options = options
+        options.networkPolicy = networkPolicy
+        return options
+    }
+
     /// Changes which networks further reads may use.
     func setNetworkPolicy(_ policy: NetworkPolicy) { state.withLock { $0.networkPolicy = policy } }
 

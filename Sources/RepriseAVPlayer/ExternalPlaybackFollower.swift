@@ -20,9 +20,7 @@
         /// has to observe of the new one: see `currentItem` of the player.
         @MainActor public func followExternalPlayback(of player: AVPlayer) {
             let follower = ExternalPlaybackFollower(player, cache: self) { [self] source throws(RepriseError) in
-                var options = source.options
-                options.networkPolicy = source.networkPolicy
-                return try castURL(for: source.url, options: options)
+                try castURL(for: source.url, options: source.currentOptions)
             }
             objc_setAssociatedObject(player, LoaderKey.externalPlayback, follower, .OBJC_ASSOCIATION_RETAIN)
         }
@@ -95,7 +93,7 @@
             else { return rules.failed() }
             let new = AVPlayerItem(url: address.url)
             let start = Self.time(of: item, in: player)
-            cast = Cast(item: new, address: address, original: original, options: source.options, start: start)
+            cast = Cast(item: new, address: address, original: original, options: source.currentOptions, start: start)
             readiness = new.observe(\.status) { [weak self] _, _ in
                 Task { @MainActor [weak self] in self?.update() }
             }

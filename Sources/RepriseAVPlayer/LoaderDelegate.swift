@@ -114,8 +114,7 @@
                     return (old, AssetFeed?.none)
                 }
                 // Playlists change and keys are secret, so neither is stored.
-                var options = feed.source.options
-                options.networkPolicy = feed.source.networkPolicy
+                var options = feed.source.currentOptions
                 options.isStored = false
                 options.fileType = nil
                 let link = AssetFeed(

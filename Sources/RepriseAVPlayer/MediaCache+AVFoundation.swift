@@ -186,12 +186,7 @@
 
         /// The file or stream that an asset made by a cache plays, as it is preloaded.
         nonisolated static func resource(of asset: AVAsset) -> MediaResource? {
-            if let loader = loader(of: asset) { return try? loader.feed.source.resource() }
-            #if Streams
-                return stream(of: asset)?.resource
-            #else
-                return nil
-            #endif
+            try? source(of: asset)?.resource()
         }
 
         /// The loader of an asset made by a cache.

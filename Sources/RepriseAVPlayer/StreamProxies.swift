@@ -45,14 +45,14 @@
     /// An HLS item as its asset holds it: what it plays, through which proxy.
     final class StreamItem: Sendable {
         let proxy: StreamProxy
-        let source: AssetSource
-        /// The stream, as it is preloaded.
-        let resource: MediaResource?
+        private let made: AssetSource
 
-        init(_ proxy: StreamProxy, source: AssetSource) {
-            self.proxy = proxy
-            self.source = source
-            resource = try? source.resource()
+        init(_ proxy: StreamProxy, source: AssetSource) { (self.proxy, made) = (proxy, source) }
+
+        /// What it plays, with the networks that all items of its proxy may use.
+        var source: AssetSource {
+            made.setNetworkPolicy(proxy.proxy.networkPolicy)
+            return made
         }
     }
 

@@ -119,7 +119,7 @@
 
         @MainActor private static func follower(_ player: AVPlayer, _ cache: MediaCache) -> ExternalPlaybackFollower {
             ExternalPlaybackFollower(player, cache: cache) { source throws(RepriseError) in
-                try cache.castURL(for: source.url, options: source.options, at: "127.0.0.1")
+                try cache.castURL(for: source.url, options: source.currentOptions, at: "127.0.0.1")
             }
         }
 
@@ -185,6 +185,22 @@
             let last = try #require(player.currentItem)
             #expect(MediaCache.source(of: last.asset)?.url.description == site.film.absoluteString)
             #expect(player.currentTime().seconds == 7)
+        }
+
+        @Test func aReceiverUsesNoNetworkThatTheItemMayNotUse() async throws {
+            try await Site.run { site in try await Self.aReceiverUsesNoNetworkThatTheItemMayNotUse(site) }
+        }
+
+        @MainActor private static func aReceiverUsesNoNetworkThatTheItemMayNotUse(_ site: Site) async throws {
+            let cache = site.world.cache
+            let player = AVPlayer(playerItem: cache.playerItem(for: site.film))
+            cache.setNetworkPolicy(.never, for: try #require(player.currentItem))
+            let follower = follower(player, cache)
+            player.setExternalPlaybackActive(true)
+            await Self.comes { follower.address != nil }
+            let address = try #require(follower.address)
+            let status = try await site.load(address.url).status
+            #expect(status == 504)
         }
 
         @Test func aQueueKeepsItsOrder() async throws {

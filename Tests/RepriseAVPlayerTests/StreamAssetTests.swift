@@ -159,6 +159,21 @@
             }
         }
 
+        /// Those are made of the item's source: by `follow(_:ahead:)` and `followExternalPlayback(of:)`.
+        @Test func theNetworkPolicyOfAStreamHoldsForItsPreloadAndItsCast() async throws {
+            try await Site.run { site in
+                let assets = [site.cache.asset(for: try site.url()), site.cache.asset(for: try site.url("/s/b.m3u8"))]
+                site.cache.setNetworkPolicy(.never, for: assets[0])
+                // Those with the same options change together.
+                for asset in assets {
+                    let source = try #require(MediaCache.source(of: asset))
+                    #expect(source.currentOptions.networkPolicy == .never)
+                    let resource = try #require(MediaCache.resource(of: asset))
+                    #expect(resource.networkPolicy == .never)
+                }
+            }
+        }
+
         private static func status(of url: URL) async throws -> Int? {
             let session = URLSession(configuration: .ephemeral)
             defer { session.invalidateAndCancel() }

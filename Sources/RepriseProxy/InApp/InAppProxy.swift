@@ -119,6 +119,9 @@ package final class InAppProxy: Sendable {
         return prefix + ProxyLinks.path(url.description, prefix: "")
     }
 
+    /// Which networks requests may use now.
+    package var networkPolicy: NetworkPolicy { rules.networkPolicy }
+
     /// Changes which networks further requests may use.
     package func setNetworkPolicy(_ policy: NetworkPolicy) { rules.setNetworkPolicy(policy) }
 

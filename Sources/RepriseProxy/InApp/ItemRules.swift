@@ -30,6 +30,9 @@ package final class ItemRules: Sendable {
         }
     }
 
+    /// Which networks requests may use now.
+    package var networkPolicy: NetworkPolicy { known.withLock { $0.networkPolicy } }
+
     /// Changes which networks further requests may use.
     package func setNetworkPolicy(_ policy: NetworkPolicy) { known.withLock { $0.networkPolicy = policy } }
 
