@@ -16,10 +16,28 @@
         /// ```
         /// Lasts as long as the player; a second call replaces the first. The new item starts at the time of the old
         /// one, unless it is live. Items that were not made by this library are left alone, as are those for which
-        /// there is no local network: the receiver then gets the item's own URL. What the app observes of an item, it
-        /// has to observe of the new one: see `currentItem` of the player.
-        @MainActor public func followExternalPlayback(of player: AVPlayer) {
-            let follower = ExternalPlaybackFollower(player, cache: self) { [self] source throws(RepriseError) in
+        /// there is no local network: the receiver then gets the item's own URL.
+        ///
+        /// The new item has nothing else of the old one: `prepare` carries over what the app has set, such as bit rate
+        /// limits, external metadata, chosen subtitles and observers. With FairPlay it makes the new item's asset a
+        /// recipient of the app's `AVContentKeySession`; the player asks for keys as soon as it has the item.
+        ///
+        /// ```swift
+        /// cache.followExternalPlayback(of: player) { [keys] old, new in
+        ///     new.preferredPeakBitRate = old.preferredPeakBitRate
+        ///     if let asset = new.asset as? AVURLAsset { keys.addContentKeyRecipient(asset) }
+        /// }
+        /// ```
+        /// - Parameters:
+        ///   - player: The player.
+        ///   - prepare: Called with the old and the new item before each exchange, there and back. It is kept as long
+        ///     as the player, which it must not retain.
+        @MainActor public func followExternalPlayback(
+            of player: AVPlayer,
+            prepare: @escaping @MainActor (_ old: AVPlayerItem, _ new: AVPlayerItem) -> Void = { _, _ in }
+        ) {
+            let follower = ExternalPlaybackFollower(player, cache: self, prepare: prepare) {
+                [self] source throws(RepriseError) in
                 try castURL(for: source.url, options: source.currentOptions)
             }
             objc_setAssociatedObject(player, LoaderKey.externalPlayback, follower, .OBJC_ASSOCIATION_RETAIN)
@@ -39,6 +57,7 @@
         }
 
         private let cache: MediaCache
+        private let prepare: @MainActor (AVPlayerItem, AVPlayerItem) -> Void
         private let makeAddress: (AssetSource) throws(RepriseError) -> CastURL
         private weak var player: AVPlayer?
         private var rules = ExternalPlayback()
@@ -48,10 +67,12 @@
 
         init(
             _ player: AVPlayer, cache: MediaCache,
+            prepare: @escaping @MainActor (AVPlayerItem, AVPlayerItem) -> Void,
             makeAddress: @escaping (AssetSource) throws(RepriseError) -> CastURL
         ) {
             self.player = player
             self.cache = cache
+            self.prepare = prepare
             self.makeAddress = makeAddress
             // Observers are called on whatever thread made the change.
             observations = [
@@ -97,13 +118,13 @@
             readiness = new.observe(\.status) { [weak self] _, _ in
                 Task { @MainActor [weak self] in self?.update() }
             }
-            Self.exchange(item, for: new, in: player, at: start)
+            exchange(item, for: new, in: player, at: start)
         }
 
         private func bringBack(_ player: AVPlayer) {
             guard let cast else { return }
             let item = cache.playerItem(for: cast.original, options: cast.options)
-            Self.exchange(cast.item, for: item, in: player, at: Self.time(of: cast, in: player))
+            exchange(cast.item, for: item, in: player, at: Self.time(of: cast, in: player))
             forget()
         }
 
@@ -125,9 +146,8 @@
         }
 
         /// Puts `new` in the place of `old`, at `time` of the media, as fast as before.
-        private static func exchange(
-            _ old: AVPlayerItem, for new: AVPlayerItem, in player: AVPlayer, at time: CMTime?
-        ) {
+        private func exchange(_ old: AVPlayerItem, for new: AVPlayerItem, in player: AVPlayer, at time: CMTime?) {
+            prepare(old, new)
             let rate = player.rate
             if let queue = player as? AVQueuePlayer {
                 queue.insert(new, after: old)
@@ -135,7 +155,8 @@
             } else {
                 player.replaceCurrentItem(with: new)
             }
-            if let time { player.seek(to: time) }
+            // Otherwise playback would jump to a key frame, which may be many seconds away.
+            if let time { player.seek(to: time, toleranceBefore: .zero, toleranceAfter: .zero) }
             if rate != 0 { player.rate = rate }
         }
     }

@@ -25,6 +25,8 @@ import Primitives
     public var asset: AVAsset { storedAsset.asset }
     /// Why the item cannot be played.
     public internal(set) var error: (any Error)?
+    /// Maximum bit rate of the variant that plays; 0 for any.
+    public var preferredPeakBitRate = 0.0
     private nonisolated let state = Mutex(ItemState())
 
     /// The duration; unknown here unless a test sets it.
@@ -164,8 +166,18 @@ private struct Owner: Sendable {
     public nonisolated func pause() { state.withLock { $0.rate = 0 } }
     /// The current time, which only seeks change here.
     public nonisolated func currentTime() -> CMTime { state.withLock { $0.time } }
-    /// Seeks to another time.
-    public nonisolated func seek(to time: CMTime) { state.withLock { $0.time = time } }
+    /// Seeks near another time, such as to a key frame; the stand-in to the last whole second.
+    public nonisolated func seek(to time: CMTime) {
+        guard time.isNumeric else { return Exceptions.raise("Seeking is not possible to \(time).") }
+        let seconds = CMTime(value: time.value / Int64(time.timescale), timescale: 1)
+        state.withLock { $0.time = seconds }
+    }
+
+    /// Seeks to another time; the stand-in exactly, whatever is tolerated.
+    public nonisolated func seek(to time: CMTime, toleranceBefore: CMTime, toleranceAfter: CMTime) {
+        guard time.isNumeric else { return Exceptions.raise("Seeking is not possible to \(time).") }
+        state.withLock { $0.time = time }
+    }
 
     /// Replaces the current item.
     public nonisolated func replaceCurrentItem(with item: AVPlayerItem?) {

@@ -16,6 +16,8 @@ public struct CMTime: Sendable {
         self.init(value: Int64((seconds * Double(preferredTimescale)).rounded()), timescale: preferredTimescale)
     }
 
+    /// No time.
+    public static let zero = CMTime(value: 0, timescale: 1)
     /// An unknown time.
     public static let indefinite = CMTime(value: 0, timescale: 0)
 

@@ -117,8 +117,11 @@
 
         // MARK: - External playback
 
-        @MainActor private static func follower(_ player: AVPlayer, _ cache: MediaCache) -> ExternalPlaybackFollower {
-            ExternalPlaybackFollower(player, cache: cache) { source throws(RepriseError) in
+        @MainActor private static func follower(
+            _ player: AVPlayer, _ cache: MediaCache,
+            prepare: @escaping @MainActor (AVPlayerItem, AVPlayerItem) -> Void = { _, _ in }
+        ) -> ExternalPlaybackFollower {
+            ExternalPlaybackFollower(player, cache: cache, prepare: prepare) { source throws(RepriseError) in
                 try cache.castURL(for: source.url, options: source.currentOptions, at: "127.0.0.1")
             }
         }
@@ -138,14 +141,14 @@
             let first = try #require(player.currentItem)
             first.setDuration(CMTime(value: 18, timescale: 1))
             player.play()
-            player.seek(to: CMTime(value: 7, timescale: 1))
+            player.seek(to: CMTime(value: 15, timescale: 2), toleranceBefore: .zero, toleranceAfter: .zero)
             let follower = follower(player, cache)
             player.setExternalPlaybackActive(true)
             await Self.comes { follower.address != nil }
             let address = try #require(follower.address)
             let item = try #require(player.currentItem)
             #expect((item.asset as? AVURLAsset)?.url == address.url)
-            #expect(player.currentTime().seconds == 7 && player.rate == 1)
+            #expect(player.currentTime().seconds == 7.5 && player.rate == 1)
             try await site.play(address.url)
             // The player plays nowhere while it changes to the new item.
             player.setExternalPlaybackActive(false)
@@ -161,6 +164,30 @@
             #expect(last !== item && (last.asset as? AVURLAsset)?.url.host() == "127.0.0.1")
             #expect(player.currentTime().seconds == 9)
             #expect(MediaCache.source(of: last.asset)?.url.description == site.film.absoluteString)
+        }
+
+        @Test func theAppPreparesEachItem() async throws {
+            try await Site.run { site in try await Self.theAppPreparesEachItem(site) }
+        }
+
+        @MainActor private static func theAppPreparesEachItem(_ site: Site) async throws {
+            let cache = site.world.cache
+            let player = AVPlayer(playerItem: cache.playerItem(for: site.film))
+            let first = try #require(player.currentItem)
+            first.preferredPeakBitRate = 1_000_000
+            let follower = follower(player, cache) { [weak player] old, new in
+                #expect(player?.currentItem === old, "it is called before the exchange")
+                new.preferredPeakBitRate = old.preferredPeakBitRate
+            }
+            player.setExternalPlaybackActive(true)
+            await Self.comes { follower.address != nil }
+            let item = try #require(player.currentItem)
+            #expect(item !== first && item.preferredPeakBitRate == 1_000_000)
+            item.setStatus(.readyToPlay)
+            player.setExternalPlaybackActive(false)
+            await Self.comes { follower.address == nil }
+            let last = try #require(player.currentItem)
+            #expect(last !== item && last.preferredPeakBitRate == 1_000_000)
         }
 
         /// Such as in a network whose devices do not reach each other.
