@@ -37,11 +37,16 @@ extension MediaCache {
         return sorted.map { ($0.index, $0.amount) }
     }
 
-    /// Sets what is preloaded, in this order.
-    package func preload(inOrder wanted: [(resource: MediaResource, amount: PreloadAmount)]) {
+    /// Sets what is preloaded, in this order; an `owner` calls ``endPreload(of:)`` when it goes.
+    package func preload(
+        inOrder wanted: [(resource: MediaResource, amount: PreloadAmount)], of owner: ObjectIdentifier? = nil
+    ) {
         preloads.set(
             wanted.map { resource, amount in
                 PreloadQueue.Wanted(key: resource.key, request: resource.originRequest, amount: amount)
-            })
+            }, of: owner)
     }
+
+    /// Ends what is preloaded for `owner`; what was set since for another one, or by the app, goes on.
+    package func endPreload(of owner: ObjectIdentifier) { preloads.endList(of: owner) }
 }

@@ -23,7 +23,7 @@
         /// next `count` items.
         ///
         /// They are what the cache preloads, as if ``preload(_:current:options:amount:)`` had been called with the
-        /// queue: one such list holds at a time. HLS items are among them.
+        /// queue: one such list holds at a time, and this one goes with the player. HLS items are among them.
         ///
         /// - Parameters:
         ///   - player: The player; a second call for it replaces the first.
@@ -67,7 +67,10 @@
             update()
         }
 
-        deinit { preload?.cancel() }
+        deinit {
+            preload?.cancel()
+            cache.endPreload(of: ObjectIdentifier(self))
+        }
 
         /// Checks the queue, of which only the first item can be observed.
         func update() {
@@ -84,7 +87,7 @@
                         guard let amount = amount(index + 1), let resource = MediaCache.resource(of: item.asset)
                         else { return nil }
                         return (resource, amount)
-                    })
+                    }, of: ObjectIdentifier(self))
             }
         }
 

@@ -82,6 +82,25 @@
             }
         }
 
+        @Test func theListOfAQueueGoesWithItsPlayer() async throws {
+            try await Self.withCache { cache in
+                try await Self.followForAMoment(cache) {}
+                await eventually { cache.preloads.list.isEmpty }
+                let own = try Self.urls(["x.mp4"])
+                try await Self.followForAMoment(cache) { cache.preload(own) }
+                #expect(Self.list(cache) == ["x.mp4 seconds(10.0)"], "it is the app's, and stays")
+            }
+        }
+
+        /// Follows a player that is gone afterwards.
+        @MainActor private static func followForAMoment(_ cache: MediaCache, _ body: @Sendable () -> Void) throws {
+            let player = try Self.player(["a.mp3", "b.mp3"], cache)
+            cache.follow(player, ahead: 3)
+            cache.follow(player, ahead: 3)
+            #expect(list(cache) == ["b.mp3 seconds(10.0)"], "that of the first follower does not end the second's")
+            body()
+        }
+
         @MainActor private static func player(_ names: [String], _ cache: MediaCache) throws -> AVQueuePlayer {
             AVQueuePlayer(items: try urls(names).map { cache.playerItem(for: $0) })
         }

@@ -55,6 +55,8 @@ struct PreloadQueue: Sendable {
     /// The hosts of tasks that have not ended, canceled ones too.
     private(set) var runs: [Run: String] = [:]
     private var lastRun: Run = 0
+    /// What the list goes with; `nil` if it stays until another one is set.
+    private var owner: ObjectIdentifier?
     private var isStopped = false
 
     // MARK: - What is wanted
@@ -62,7 +64,8 @@ struct PreloadQueue: Sendable {
     /// Sets the list; of several for one key the first counts.
     ///
     /// What is not in it ends, and so does what runs while something else should. The rest goes on.
-    mutating func set(_ wanted: [Wanted], at now: Duration) -> [Effect] {
+    mutating func set(_ wanted: [Wanted], of owner: ObjectIdentifier? = nil, at now: Duration) -> [Effect] {
+        self.owner = owner
         let before = Dictionary(uniqueKeysWithValues: items.map { ($0.wanted.key, $0) })
         var seen: Set<CacheKey> = []
         items = wanted.filter { seen.insert($0.key).inserted }.map { wanted in
@@ -80,6 +83,11 @@ struct PreloadQueue: Sendable {
             effects.append(.cancel(run))
         }
         return effects + launch()
+    }
+
+    /// Ends the list of `owner`, unless another one has been set since.
+    mutating func endList(of owner: ObjectIdentifier, at now: Duration) -> [Effect] {
+        self.owner == owner ? set([], at: now) : []
     }
 
     private static func updated(_ item: Item, with wanted: Wanted, at now: Duration) -> Item {

@@ -45,7 +45,12 @@ public final class Preloads: Sendable {
 
     // MARK: - For the cache
 
-    func set(_ wanted: [PreloadQueue.Wanted]) { apply { $0.set(wanted, at: $1) } }
+    func set(_ wanted: [PreloadQueue.Wanted], of owner: ObjectIdentifier?) {
+        apply { $0.set(wanted, of: owner, at: $1) }
+    }
+
+    /// Ends what was set for `owner`, unless something else has been set since.
+    func endList(of owner: ObjectIdentifier) { apply { $0.endList(of: owner, at: $1) } }
 
     /// Nothing begins any more, and what runs ends soon.
     func cancel() {

@@ -77,6 +77,25 @@ import Testing
         #expect(queue.items.isEmpty)
     }
 
+    @Test func aListGoesWithItsOwnerUnlessAnotherOneHasBeenSet() throws {
+        final class Owner {}
+        let (owner, other) = (Owner(), Owner())
+        var queue = PreloadQueue()
+        _ = queue.set(try Self.list([1, 2]), of: ObjectIdentifier(owner), at: .zero)
+        var effects = queue.endList(of: ObjectIdentifier(other), at: .zero)
+        #expect(effects.isEmpty)
+        #expect(Self.text(queue) == "1r 2r")
+        effects = queue.endList(of: ObjectIdentifier(owner), at: .zero)
+        #expect(Self.canceled(by: effects).count == 2)
+        #expect(queue.items.isEmpty)
+        _ = queue.set(try Self.list([3]), of: ObjectIdentifier(owner), at: .zero)
+        _ = queue.set(try Self.list([4]), at: .zero)
+        effects = queue.endList(of: ObjectIdentifier(owner), at: .zero)
+        #expect(effects.isEmpty)
+        #expect(Self.text(queue) == "4q", "three canceled ones have not ended yet")
+        withExtendedLifetime((owner, other)) {}
+    }
+
     @Test("something nearer takes the place of the farthest that runs, which goes on later")
     func nearer() throws {
         var queue = PreloadQueue()
