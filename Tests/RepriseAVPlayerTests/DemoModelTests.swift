@@ -33,6 +33,21 @@
                 #expect(raised == [])
             }
 
+            @Test @MainActor func theBarGoesWithTheQueueThatAdvancesByItself() async throws {
+                try await Self.run { model, origin in
+                    let (player, downloads) = (model.player, model.downloads)
+                    await downloads.add(origin.url("/1.mp3"))
+                    await Self.until { downloads.downloads.first?.fraction == 1 }
+                    player.play("\(origin.url("/0.mp3"))\n\(origin.url("/1.mp3"))")
+                    #expect(player.progress.completeLength == nil)
+                    player.player.advanceToNextItem()
+                    await Self.until { player.progress.completeLength == 5000 }
+                    player.next()
+                    #expect(player.player.items().isEmpty)
+                    #expect(player.progress.completeLength == nil)
+                }
+            }
+
             @Test @MainActor func theVisibleClipOfTheFeedPlaysAndTheNextIsStored() async throws {
                 try await Self.run { model, origin in
                     let feed = model.feed

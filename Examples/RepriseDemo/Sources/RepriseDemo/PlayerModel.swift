@@ -13,13 +13,29 @@
         private(set) var duration = 0.0
         private(set) var message = ""
         private let cache: MediaCache
-        private var urls: [URL] = []
+        private var entries: [Entry] = []
+        /// The URL of the file whose stored parts are shown.
+        private var watched: URL?
         private var watcher: Task<Void, Never>?
         private var ticker: Any?
+        private var observation: NSKeyValueObservation?
+
+        /// An item of the queue, and what it plays.
+        private struct Entry {
+            let item: AVPlayerItem
+            let url: URL
+        }
 
         init(cache: MediaCache) {
             self.cache = cache
             cache.follow(player)
+            #if !os(visionOS)
+                cache.followExternalPlayback(of: player) { [weak self] old, new in self?.exchange(old, for: new) }
+            #endif
+            // The queue also advances by itself, on whatever thread.
+            observation = player.observe(\.currentItem) { [weak self] _, _ in
+                Task { @MainActor [weak self] in self?.watch() }
+            }
             let interval = CMTime(value: 1, timescale: 4)
             ticker = player.addPeriodicTimeObserver(forInterval: interval, queue: .main) { [weak self] _ in
                 MainActor.assumeIsolated { self?.tick() }
@@ -38,25 +54,26 @@
         func close() {
             if let ticker { player.removeTimeObserver(ticker) }
             ticker = nil
-            watcher?.cancel()
+            observation = nil
             player.removeAllItems()
+            watch()
         }
 
         /// Plays the URLs of some lines, one after the other.
         func play(_ lines: String) {
-            urls = lines.split(whereSeparator: \.isNewline).compactMap {
+            let urls = lines.split(whereSeparator: \.isNewline).compactMap {
                 URL(string: $0.trimmingCharacters(in: .whitespaces))
             }
             message = ""
             player.removeAllItems()
             let options = PlaybackOptions.demo(isOffline: isOffline)
-            for url in urls { player.insert(cache.playerItem(for: url, options: options), after: nil) }
+            entries = urls.map { Entry(item: cache.playerItem(for: $0, options: options), url: $0) }
+            for entry in entries { player.insert(entry.item, after: nil) }
             watch()
             player.play()
         }
 
         func next() {
-            if !urls.isEmpty { urls.removeFirst() }
             player.advanceToNextItem()
             watch()
         }
@@ -68,7 +85,7 @@
 
         func clear() {
             player.removeAllItems()
-            watcher?.cancel()
+            watch()
             Task {
                 do {
                     try await cache.removeAll()
@@ -80,13 +97,25 @@
             }
         }
 
+        /// Notes what the item plays that takes the place of another one because AirPlay begins or ends.
+        private func exchange(_ old: AVPlayerItem, for new: AVPlayerItem) {
+            guard let url = entries.first(where: { $0.item === old })?.url else { return }
+            entries.append(Entry(item: new, url: url))
+        }
+
+        /// Shows the stored parts of the current item.
         private func watch() {
+            let items = player.items()
+            entries.removeAll { entry in !items.contains { $0 === entry.item } }
+            let url = entries.first { $0.item === player.currentItem }?.url
+            guard url != watched else { return }
+            watched = url
             watcher?.cancel()
             progress = StoredProgress()
-            guard let url = urls.first else { return }
+            guard let url else { return }
             // Of an HLS stream there is no such progress: its segments are files of their own.
             watcher = Task { [cache, weak self] in
-                for await progress in cache.progress(of: url) { self?.progress = progress }
+                for await progress in cache.progress(of: url) where !Task.isCancelled { self?.progress = progress }
             }
         }
 
