@@ -20,6 +20,9 @@ public final class CastURL: Sendable {
 
         fileprivate init(_ url: URL, proxy: StreamProxy) { (self.url, self.proxy) = (url, proxy) }
 
+        /// What the options say about requests for it.
+        var rules: ItemRules { proxy.rules }
+
         /// Closes the port, breaks off what is being sent, and returns when that is done.
         public func end() async { await proxy.proxy.stop() }
     #else

@@ -51,7 +51,7 @@
             let item: AVPlayerItem
             let address: CastURL
             let original: URL
-            let options: PlaybackOptions
+            let source: AssetSource
             /// Where the item that it stands for was; `nil` if that was live.
             let start: CMTime?
         }
@@ -113,8 +113,9 @@
                 let original = URL(string: source.url.description), let address = try? makeAddress(source)
             else { return rules.failed() }
             let new = AVPlayerItem(url: address.url)
+            if let asset = new.asset as? AVURLAsset { MediaCache.retain(CastItem(source, at: address), by: asset) }
             let start = Self.time(of: item, in: player)
-            cast = Cast(item: new, address: address, original: original, options: source.currentOptions, start: start)
+            cast = Cast(item: new, address: address, original: original, source: source, start: start)
             readiness = new.observe(\.status) { [weak self] _, _ in
                 Task { @MainActor [weak self] in self?.update() }
             }
@@ -123,7 +124,7 @@
 
         private func bringBack(_ player: AVPlayer) {
             guard let cast else { return }
-            let item = cache.playerItem(for: cast.original, options: cast.options)
+            let item = cache.playerItem(for: cast.original, options: cast.source.currentOptions)
             exchange(cast.item, for: item, in: player, at: Self.time(of: cast, in: player))
             forget()
         }

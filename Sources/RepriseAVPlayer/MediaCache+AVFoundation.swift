@@ -72,13 +72,14 @@
         /// Holds for what is requested from now on. What is being fetched goes on; a request that fails under the old
         /// policy is tried again under the new one. With ``NetworkPolicy/never``, stored bytes play, and the first
         /// byte that is not stored is an error. HLS items that were made with the same options change together. Does
-        /// nothing for assets that were not made by ``asset(for:options:)``, nor for those that play uncached.
+        /// nothing for assets that this library has not made, nor for those that play uncached.
         public nonisolated func setNetworkPolicy(_ policy: NetworkPolicy, for asset: AVAsset) {
             Self.loader(of: asset)?.setNetworkPolicy(policy)
             #if Streams
                 if let item = Self.stream(of: asset) {
                     StreamProxies.shared.setNetworkPolicy(policy, of: item.proxy)
                 }
+                (objc_getAssociatedObject(asset, LoaderKey.address) as? CastItem)?.setNetworkPolicy(policy)
             #endif
         }
 
@@ -162,7 +163,7 @@
         }
 
         /// Keeps `object` as long as `asset` lives, or a copy of it: copies share a resource loader.
-        private static func retain(_ object: AnyObject, by asset: AVURLAsset) {
+        nonisolated static func retain(_ object: AnyObject, by asset: AVURLAsset) {
             objc_setAssociatedObject(asset, LoaderKey.address, object, .OBJC_ASSOCIATION_RETAIN)
             objc_setAssociatedObject(asset.resourceLoader, LoaderKey.address, object, .OBJC_ASSOCIATION_RETAIN)
         }

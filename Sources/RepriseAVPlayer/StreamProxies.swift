@@ -56,9 +56,26 @@
         }
     }
 
+    /// What an item for a receiver of AirPlay plays, as its asset holds it.
+    final class CastItem: Sendable {
+        private let source: AssetSource
+        private let rules: ItemRules
+
+        /// Holds the rules of the receiver's address without keeping its port open.
+        init(_ source: AssetSource, at address: CastURL) { (self.source, rules) = (source, address.rules) }
+
+        /// Changes which networks may be used, by the receiver's requests and by the item that takes its place.
+        func setNetworkPolicy(_ policy: NetworkPolicy) {
+            source.setNetworkPolicy(policy)
+            rules.setNetworkPolicy(policy)
+        }
+    }
+
     /// A proxy that stops when nothing holds it.
     final class StreamProxy: Sendable {
         let proxy: InAppProxy
+        /// What it says of requests.
+        let rules: ItemRules
         /// Retained, so that no other cache gets its identity.
         private let cache: MediaCache
         private let foreground: ForegroundObserver
@@ -71,6 +88,7 @@
             let proxy = try InAppProxy(options.isStored ? cache : cache.withoutStoring(), rules: rules, reach: reach)
             self.cache = cache
             self.proxy = proxy
+            self.rules = rules
             foreground = ForegroundObserver { proxy.checkSoon() }
         }
 

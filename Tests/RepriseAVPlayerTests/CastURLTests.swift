@@ -226,8 +226,17 @@
             player.setExternalPlaybackActive(true)
             await Self.comes { follower.address != nil }
             let address = try #require(follower.address)
-            let status = try await site.load(address.url).status
-            #expect(status == 504)
+            let offline = try await site.load(address.url).status
+            #expect(offline == 504)
+            let item = try #require(player.currentItem)
+            cache.setNetworkPolicy(.any, for: item)
+            let online = try await site.load(address.url).status
+            #expect(online == 200)
+            item.setStatus(.readyToPlay)
+            player.setExternalPlaybackActive(false)
+            await Self.comes { follower.address == nil }
+            let last = try #require(player.currentItem)
+            #expect(MediaCache.source(of: last.asset)?.networkPolicy == .any)
         }
 
         @Test func aQueueKeepsItsOrder() async throws {

@@ -54,7 +54,7 @@ struct ListenerMachine {
     ///
     /// The system tells an app that goes on in the background nothing, such as one whose sound the user starts from the
     /// lock screen, and a defunct listener wakes nothing.
-    static let longestWait = 1000
+    static let longestWait = 2000
     /// How long a connection to this process's own listener may take.
     static let probeTime = 250
     /// How long a client waits for a descriptor before the next attempt.
