@@ -80,8 +80,8 @@ final class TransferDesk: Sendable {
 
     /// Answers a request of a download when its bytes have come; `nil` if it must be sent while the program runs.
     ///
-    /// `make` makes the system's request of one of the engine's, for `networks`. Throws what `make` throws, the error with
-    /// which the transfer has ended, or `CancellationError`.
+    /// `make` makes the system's request of one of the engine's, for `networks`. Throws what `make` throws, the error
+    /// with which the transfer has ended, or `CancellationError`.
     func answer(
         _ request: OriginRequest, over networks: TransferNetworks,
         make: (OriginRequest) throws(RepriseError) -> URLRequest
