@@ -36,7 +36,10 @@ struct Router {
             return .probe(probe.answer(service.readiness))
         }
         if let route = try admission.route(&head) { return try destination(of: route, for: head) }
-        if let known = known.file(at: head.target, in: service.listed) { return .file(known) }
+        // What an app's options say, such as the networks, may be something else by now.
+        if service.configuration.items == nil, let known = known.file(at: head.target, in: service.listed) {
+            return .file(known)
+        }
         return try destination(of: Route(target: head.target, token: head.pathToken), for: head)
     }
 
