@@ -72,9 +72,9 @@ extension URLSessionOrigin {
             return longest / .seconds(1)
         }
 
-        /// The networks that a transfer in the background may use for `request`.
-        func networks(for request: OriginRequest) -> TransferNetworks {
-            var networks = TransferNetworks(request.networkPolicy)
+        /// The networks that a transfer in the background may use under `policy`.
+        func networks(of policy: NetworkPolicy) -> TransferNetworks {
+            var networks = TransferNetworks(policy)
             #if canImport(Darwin)
                 if !allowsExpensiveNetworkAccess { networks.mayBeExpensive = false }
                 if !allowsConstrainedNetworkAccess { networks.mayBeConstrained = false }

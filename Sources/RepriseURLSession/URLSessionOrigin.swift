@@ -24,7 +24,7 @@ public import Reprise
 /// On Linux use `NIOOrigin`: there URLSession buffers without bound when its consumer stalls, and a suspended transfer
 /// would ask again from byte 0, so this client never suspends there.
 public final class URLSessionOrigin: Origin {
-    private let configuration: Configuration
+    let configuration: Configuration
     private let session: URLSession
     let delegate: SessionDelegate
     /// What transfers downloads in the background; `nil` for nothing.
@@ -108,7 +108,7 @@ public final class URLSessionOrigin: Origin {
     /// The response of a transfer in the background; `nil` if the request is not for one.
     private func transferred(_ request: OriginRequest) async throws -> OriginResponse? {
         let configuration = configuration
-        let networks = configuration.networks(for: request)
+        let networks = configuration.networks(of: request.networkPolicy)
         return try await desk?.answer(request, over: networks) { request throws(RepriseError) in
             var made = try URLRequest.make(request, userAgent: configuration.userAgent)
             made.timeoutInterval = configuration.longestSilence(of: request)

@@ -39,7 +39,12 @@ struct DownloadTransfers: Sendable {
     /// A download runs from now on.
     func begin(_ key: CacheKey) { origin.expectTransfers(of: index.name(of: key)) }
 
-    /// A download is paused, or its transfers must not use the same networks any more; what has come is kept.
+    /// A download may use these networks from now on.
+    func confine(_ key: CacheKey, to policy: NetworkPolicy) {
+        origin.endTransfers(of: index.name(of: key), notWithin: policy)
+    }
+
+    /// A download is paused; what has come is kept.
     func pause(_ key: CacheKey) { origin.pauseTransfers(of: index.name(of: key)) }
 
     /// A download is removed.

@@ -260,7 +260,7 @@ public final class Downloads: Sendable {
             state.queue.items.first { $0.key == key }?.request.networkPolicy
         }
         apply { $0.add(key, request: request, selection: selection, keyRule: keyRule) }
-        if let former, former != request.networkPolicy { transfers?.pause(key) }
+        if let former, former != request.networkPolicy { transfers?.confine(key, to: request.networkPolicy) }
     }
 
     /// `keys` are no downloads any more; returns when what ran for them has ended, so that nothing more of them comes.

@@ -17,6 +17,9 @@ package protocol BackgroundOrigin: Origin {
     /// A download of a title does not run at present, such as without a network; its transfers go on.
     func restTransfers(of title: String)
 
+    /// Ends those transfers for a title that may use other networks than those of a policy; what has come is kept.
+    func endTransfers(of title: String, notWithin policy: NetworkPolicy)
+
     /// Ends the transfers for a title that is paused, or waits for room or for its hours; what has come is kept.
     func pauseTransfers(of title: String)
 

@@ -115,14 +115,11 @@ final class TransferDesk: Sendable {
 
     /// Reads what could not be read when the program was launched, before the device was unlocked for the first time.
     private func readUnread() {
-        let names = unread.withLock { unread in
-            defer { unread = [] }
-            return unread
-        }
+        let names = unread.withLock { $0 }
         guard !names.isEmpty else { return }
         let (arrivals, rest) = folder.read(names)
-        if !rest.isEmpty { unread.withLock { $0.formUnion(rest) } }
         for arrival in arrivals { keep(arrival) }
+        unread.withLock { $0.subtract(names.subtracting(rest)) }
     }
 
     private func response(to ask: TransferAsk, _ request: OriginRequest) -> OriginResponse? {
@@ -229,6 +226,12 @@ final class TransferDesk: Sendable {
         settle()
     }
 
+    /// Ends the transfers for a title that may use other networks than it may now; others begin in their place.
+    func endTransfers(of title: String, notOver networks: TransferNetworks) {
+        state.withLock { $0.table.confine(title, to: networks) }
+        giveUp { $0.title == title && $0.networks != networks }
+    }
+
     func endTransfers(of title: String) {
         pauseTransfers(of: title)
         drop(
@@ -328,7 +331,11 @@ extension TransferDesk: BackgroundSessionDelegate {
         let taken = state.withLock { state in
             state.table.arrived(arrival).map { (numbers: $0.canceled, continuations: state.take($0.waiters)) }
         }
-        guard let taken else { return folder.remove(arrival.record) }
+        guard let taken else {
+            // Unless two have read it at a time.
+            if !state.withLock({ $0.table.hasArrived(arrival.record) }) { folder.remove(arrival.record) }
+            return
+        }
         for number in taken.numbers { currentSession?.cancel(number) }
         for continuation in taken.continuations { continuation.resume(returning: .look) }
     }
@@ -354,11 +361,13 @@ extension TransferDesk: BackgroundSessionDelegate {
         fail(record, .failed(failure ?? .originBodyTruncated(url.authority, cause: nil)))
     }
 
-    /// The transfer that the system speaks of; `nil` if it is none of this kind.
+    /// The transfer that the system speaks of; `nil` if it is none of this kind, or has come in an earlier process.
     ///
     /// One without a URL has failed: nothing can be done with its bytes.
     private func transfer(_ description: String?, _ asked: URL?) -> (record: TransferRecord, url: ResourceURL)? {
-        guard let record = TransferRecord(description: description) else { return nil }
+        guard let record = TransferRecord(description: description),
+            !unread.withLock({ $0.contains(record.id.uuidString) })
+        else { return nil }
         guard let asked, let url = try? ResourceURL(asked.absoluteString) else {
             let what = "The system has lost the URL of a transfer in the background."
             fail(record, .failed(RepriseError(.originUnreachable, what)))

@@ -28,6 +28,8 @@ struct TransferTable: Sendable {
     /// Titles whose transfers of earlier processes go on, and titles of which those that have come are kept; `nil`
     /// before the cache has said so.
     private var kept: (running: Set<String>, titles: Set<String>)?
+    /// The networks to which titles were confined in this process.
+    private var networks: [String: TransferNetworks] = [:]
     /// Titles whose downloads run.
     private var active: Set<String> = []
     /// Those of them of which no request has waited for a transfer since they began, or something was told of them.
@@ -141,7 +143,8 @@ struct TransferTable: Sendable {
             // system learned that.
             let isNews = known.insert(record.id).inserted
             guard isNews, arrivals[record.id] == nil, running[record.id] == nil else { continue }
-            if kept?.running.contains(record.title) ?? true {
+            let isConfined = networks[record.title].map { $0 != record.networks } ?? false
+            if kept?.running.contains(record.title) ?? true, !isConfined {
                 running[record.id] = Running(record: record, number: number)
             } else {
                 unwanted.append(number)
@@ -213,6 +216,10 @@ struct TransferTable: Sendable {
         kept = (running, titles)
     }
 
+    /// The transfers of a title may use these networks from now on; those of earlier processes that are not known yet,
+    /// and use others, do not go on.
+    mutating func confine(_ title: String, to networks: TransferNetworks) { self.networks[title] = networks }
+
     /// A download runs from now on, and its requests will come.
     mutating func begin(_ title: String) {
         changes += 1
@@ -229,7 +236,10 @@ struct TransferTable: Sendable {
     /// without `keepingArrivals`, what these bring is not kept either.
     mutating func release(_ title: String, keepingArrivals: Bool) {
         kept?.running.remove(title)
-        if !keepingArrivals { kept?.titles.remove(title) }
+        if !keepingArrivals {
+            kept?.titles.remove(title)
+            networks[title] = nil
+        }
         rest(title)
     }
 
@@ -240,6 +250,9 @@ struct TransferTable: Sendable {
         let waiters = takeWaiters { ask in meant.contains { $0.record.isOf(ask) } }
         return (meant.compactMap(\.number), waiters)
     }
+
+    /// Whether the response of a transfer has come, and is not dropped.
+    func hasArrived(_ record: TransferRecord) -> Bool { arrivals[record.id] != nil }
 
     /// The lengths of what has come for an entry.
     func lengths(ofArrivalsFor entry: String) -> [Int64] {

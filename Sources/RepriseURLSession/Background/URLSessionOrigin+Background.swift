@@ -33,6 +33,10 @@ extension URLSessionOrigin: BackgroundOrigin {
 
     package func pauseTransfers(of title: String) { desk?.pauseTransfers(of: title) }
 
+    package func endTransfers(of title: String, notWithin policy: NetworkPolicy) {
+        desk?.endTransfers(of: title, notOver: configuration.networks(of: policy))
+    }
+
     package func endTransfers(of title: String) { desk?.endTransfers(of: title) }
 
     package func forgetTransfers(of title: String) { desk?.forgetTransfers(of: title) }

@@ -18,6 +18,7 @@ struct ErrandTests {
         func expectTransfers(of title: String) {}
         func restTransfers(of title: String) {}
         func pauseTransfers(of title: String) {}
+        func endTransfers(of title: String, notWithin policy: NetworkPolicy) {}
         func endTransfers(of title: String) {}
         func forgetTransfers(of title: String) {}
         func keepTransfers(running: Set<String>, titles: Set<String>) {}

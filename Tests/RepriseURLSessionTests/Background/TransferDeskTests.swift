@@ -110,6 +110,10 @@ struct TransferDeskTests {
             }
             let (next, silent) = (TransferDesk(folder: folder), SilentSession())
             next.attach(silent)
+            // The process was killed before the system knew that it has the file.
+            try Data(repeating: 8, count: 100).write(to: body)
+            next.arrived(record.description, response: response, asked: url, file: body)
+            next.ended(record.description, asked: url, error: nil)
             if !isUnlockedAtLaunch {
                 try FileManager.default.removeItem(at: head)
                 try FileManager.default.moveItem(at: hidden, to: head)
@@ -121,6 +125,8 @@ struct TransferDeskTests {
                 try URLRequest.make(request, userAgent: nil)
             }
             #expect(answer?.head.status == .partialContent)
+            let stored = try Data(contentsOf: folder.appendingPathComponent(record.id.uuidString + ".body"))
+            #expect(stored == Data(repeating: 7, count: 100))
             #expect(silent.records.isEmpty)
         }
     }

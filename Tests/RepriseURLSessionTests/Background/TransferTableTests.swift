@@ -345,6 +345,17 @@ struct TransferTableTests {
         #expect(begun?.others == [first.waiter])
     }
 
+    @Test("a title that may use other networks now keeps no transfer of an earlier process that is learned later")
+    func aConfinedTitleKeepsNoOtherTransfers() {
+        for policy in [NetworkPolicy.any, .inexpensive] {
+            var table = TransferTable()
+            table.keep(running: ["t"], titles: ["t"])
+            table.confine("t", to: TransferNetworks(policy))
+            let canceled = table.learned([(7, record())])
+            #expect(canceled == (policy == .any ? [] : [7]))
+        }
+    }
+
     // MARK: - What the system is told
 
     /// Whether the system is told now.
@@ -366,14 +377,18 @@ struct TransferTableTests {
 
     @Test func theSystemIsToldOnceWhenWhatFollowsHasBegun() throws {
         let arrived = try arrival(record())
-        var table = launched(arrivals: [arrived])
+        let other = try arrival(record(nil, of: TransferAsk(title: "t", entry: "other")))
+        var table = launched(arrivals: [arrived, other])
         let atOnce = isTold(&table)
         table.stored(arrived.record)
         // It would suspend the program before the next one has begun.
         let stored = isTold(&table)
         _ = try wait(&table, for: TransferAsk(title: "t", entry: "next"))
         let begun = isTold(&table)
-        #expect([atOnce, stored, begun] == [false, false, true])
+        table.stored(other.record)
+        _ = try wait(&table, for: TransferAsk(title: "t", entry: "last"))
+        let allStored = isTold(&table)
+        #expect([atOnce, stored, begun, allStored] == [false, false, false, true])
         let again = isTold(&table)
         let wave = table.allWasTold()
         let next = isTold(&table)
