@@ -126,9 +126,10 @@ public struct MediaResource: Sendable {
     /// The title whose first file is at `url`.
     package func title(at url: ResourceURL) -> TitleReference { TitleReference(key: key(for: url), url: url) }
 
-    /// The key that `url` has in this resource's cache, for the same users.
+    /// The key that `url` has in this resource's cache, for the same users; its own for its own URL.
     package func key(for url: ResourceURL) -> CacheKey {
-        engine.configuration.keyPolicy.key(for: url).inPartition(key.partition)
+        if url == self.url { return key }
+        return engine.configuration.keyPolicy.key(for: url).inPartition(key.partition)
     }
 
     /// Whether its host could not be reached a moment ago, and has not answered since.

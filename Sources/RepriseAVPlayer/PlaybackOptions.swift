@@ -28,7 +28,8 @@ public struct PlaybackOptions: Sendable, Hashable {
     public var partition: String?
     /// The key under which the item is stored; `nil`, the default, for the cache's key policy.
     ///
-    /// Also overrides the partition. For an HLS stream it is the key of the playlist at the item's URL.
+    /// Also overrides the partition. For an HLS stream it is the key of the playlist at the item's URL; the other files
+    /// of the stream are in no partition.
     public var cacheKey: CacheKey?
     /// The type of the file, as a uniform type identifier (`public.mp3`) or a file name extension (`mp3`).
     ///
@@ -63,6 +64,9 @@ public struct PlaybackOptions: Sendable, Hashable {
         options.networkPolicy = .never
         return options
     }()
+
+    /// The partition of an item's entries: none if they have a key of their own, which overrides it.
+    var partitionOfEntries: String? { cacheKey == nil ? partition : nil }
 
     /// ``headers`` as header fields.
     ///

@@ -84,7 +84,8 @@
             _ cache: MediaCache, options: PlaybackOptions, reach: InAppProxy.Reach = .process
         ) throws(RepriseError) {
             let rules = ItemRules(
-                fields: try options.fields(), partition: options.partition, networkPolicy: options.networkPolicy)
+                fields: try options.fields(), partition: options.partitionOfEntries,
+                networkPolicy: options.networkPolicy)
             let proxy = try InAppProxy(options.isStored ? cache : cache.withoutStoring(), rules: rules, reach: reach)
             self.cache = cache
             self.proxy = proxy
@@ -122,7 +123,7 @@
         fileprivate var ofRequests: PlaybackOptions {
             var options = PlaybackOptions()
             options.headers = headers
-            options.partition = partition
+            options.partition = partitionOfEntries
             options.isStored = isStored
             options.networkPolicy = networkPolicy
             return options

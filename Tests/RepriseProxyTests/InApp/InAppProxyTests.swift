@@ -249,6 +249,11 @@ import Testing
                 #expect(try await site.get(String(target)).head.status == 200)
             }
             #expect(site.origin.snapshot["/list.m3u8"].requestCount == 1)
+            #expect(try await site.get(site.target("/a.ts")).head.status == 200)
+            let titles = try await site.bench.cache.titles()
+            #expect(titles.map(\.key) == [key] && titles.first?.fileCount == 2, "and of the title")
+            try await site.bench.cache.removeTitle(key)
+            #expect(try await site.bench.cache.entries().isEmpty)
         }
     }
 }
