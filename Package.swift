@@ -208,7 +208,8 @@ let package = Package(
             name: "RepriseAVPlayerTests",
             dependencies: [
                 "ByteRanges", "HTTPSemantics", "Playlists", "Primitives", "Reprise", "RepriseAVPlayer",
-                "RepriseHTTPClient", "RepriseProxy", "RepriseTesting", "TestClock", "TestLimits", httpTypes,
+                "RepriseHTTPClient", "RepriseProxy", "RepriseStreams", "RepriseTesting", "TestClock", "TestLimits",
+                httpTypes,
             ] + avFoundation + demo,
             resources: [.copy("Fixtures")],
             swiftSettings: strict + standInFlag),

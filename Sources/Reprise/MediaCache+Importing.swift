@@ -75,7 +75,7 @@ extension MediaCache {
             if let obstacle = await resource.obstacle(of: read) { throw obstacle.error(importing: file) }
             guard try await read.next() != nil else { break }
         }
-        guard await resource.isCached else {
+        guard await resource.stored()?.isComplete == true else {
             throw StorageObstacle.store(reason: "Parts of it were evicted.").error(importing: file)
         }
     }

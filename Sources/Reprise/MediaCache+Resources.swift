@@ -14,6 +14,8 @@ extension MediaCache {
 
     /// Whether every byte of the resource at `url` is on disk, in `partition` if one is given; consults the index,
     /// never the network.
+    ///
+    /// Of a stream as ``MediaResource/isCached`` says.
     public func isCached(_ url: ResourceURL, partition: String? = nil) async -> Bool {
         await (try? resource(for: url, partition: partition))?.isCached ?? false
     }

@@ -28,7 +28,7 @@ extension MediaCache {
     /// Whether every byte at `url` is on disk, in `partition` if one is named; looks into the index, never at the
     /// network.
     ///
-    /// False for URLs that are neither http nor https.
+    /// Of a stream as ``MediaResource/isCached`` says. False for URLs that are neither http nor https.
     public func isCached(_ url: URL, partition: String? = nil) async -> Bool {
         guard let url = try? ResourceURL(url) else { return false }
         return await isCached(url, partition: partition)
@@ -36,7 +36,7 @@ extension MediaCache {
 
     /// Removes the stored bytes of `url`, also while they are being read: such reads end at their next hole.
     ///
-    /// Returns the bytes freed; 0 if there was nothing. Throws ``RepriseError``: `invalidURL` for what is neither http
+    /// A stream goes as ``remove(_:)-(MediaResource)`` says. Returns the bytes freed; 0 if there was nothing. Throws ``RepriseError``: `invalidURL` for what is neither http
     /// nor https, `storageUnavailable` when the index cannot be written.
     @discardableResult
     public func remove(_ url: URL, partition: String? = nil) async throws -> Int64 {
@@ -45,9 +45,14 @@ extension MediaCache {
 
     /// Removes the stored bytes of `resource`, also while they are being read: such reads end at their next hole.
     ///
-    /// Returns the bytes freed; 0 if there was nothing.
+    /// A stream goes as a title (``removeTitle(_:)``), with its segments that belong to no other one, if the
+    /// configuration reads playlists (`downloadsStreams` of `RepriseStreams`). Returns the bytes freed; 0 if there was
+    /// nothing.
     @discardableResult
-    public func remove(_ resource: MediaResource) async throws -> Int64 { try await remove(resource.key) }
+    public func remove(_ resource: MediaResource) async throws -> Int64 {
+        let isStream = try await engine.stream(of: resource.key) != nil
+        return try await isStream ? removeTitle(resource.key) : remove(resource.key)
+    }
 
     /// Sets how long the stored bytes of `url` are kept; see ``retain(_:as:)-(MediaResource,_)``.
     ///

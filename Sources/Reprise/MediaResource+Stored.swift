@@ -36,8 +36,23 @@ extension MediaResource {
     }
 
     /// Whether every byte is on disk; looks into the index, never at the network.
+    ///
+    /// Of a stream, if the configuration reads playlists (`downloadsStreams` of `RepriseStreams`): whether it plays to
+    /// its end without the origin in at least one quality, as `titles(complete:)` says. A stream is known as such once
+    /// it was played, preloaded or downloaded; its time grows with its playlists.
     public var isCached: Bool {
-        get async { await stored()?.isComplete ?? false }
+        get async {
+            guard let content = await stored(), content.isComplete else { return false }
+            let planner = engine.configuration.streamPlanner
+            guard planner?.mayBePlaylist(content.information, at: url) == true else { return true }
+            do {
+                guard let stream = try await engine.stream(of: key) else { return true }
+                return try await engine.isComplete(stream)
+            } catch {
+                // What cannot be read counts as not stored, as everywhere.
+                return false
+            }
+        }
     }
 
     /// The data file, if every byte is on disk and the cache is not encrypted; `nil` otherwise.

@@ -132,7 +132,7 @@ final class AssetSource: Sendable {
         }
         guard let representation = Representation(known) else { throw Self.lengthUnknown(url) }
         noteRanges(known)
-        let isComplete = await (try resource()).isCached
+        let isComplete = await (try resource()).stored()?.isComplete ?? false
         return await information(known, of: representation, isComplete: isComplete) { [self] in
             await firstBytes(try resource().read(.bounded(0..<Int64(ContentType.bytesNeeded))))
         }

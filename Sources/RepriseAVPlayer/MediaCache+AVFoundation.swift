@@ -43,8 +43,9 @@
         /// Stops loading for `asset`; bytes that have arrived stay stored.
         ///
         /// Requests in progress fail with `NSURLErrorCancelled`; later ones are answered as usual. Does nothing for
-        /// assets that were not made by ``asset(for:options:)``. An `AVQueuePlayer` that advances to the next item does
-        /// not cancel anything by itself: see ``follow(_:preloading:)``.
+        /// assets that were not made by ``asset(for:options:)``, nor for HLS: its player itself makes the requests, and
+        /// what it does not ask for any more ends. An `AVQueuePlayer` that advances to the next item does not cancel
+        /// anything by itself: see ``follow(_:preloading:)``.
         public nonisolated func stopLoading(of asset: AVAsset) { Self.loader(of: asset)?.stop() }
 
         /// Stops loading for the asset of `item`.

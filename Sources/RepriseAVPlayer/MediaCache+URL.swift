@@ -5,18 +5,22 @@ extension MediaCache {
     /// Whether every byte of the media at `url`, played with `options`, is on disk; consults the index, never the
     /// network.
     ///
-    /// False for URLs that are not http or https. Without options, use `isCached(_:partition:)` of Reprise.
+    /// Of an HLS stream, in a cache that downloads streams as ``forPlayback(directory:origin:configuration:)`` makes
+    /// it: whether it plays to its end without a network in at least one quality. False for URLs that are not http or
+    /// https, and for HLS without the package's trait `Streams`. Without options, use `isCached(_:partition:)` of
+    /// Reprise.
     public func isCached(_ url: URL, options: PlaybackOptions) async -> Bool {
-        await (try? AssetSource.resource(self, url: url, options: options))?.isCached ?? false
+        await (try? AssetSource.playable(self, url: url, options: options))?.isCached ?? false
     }
 
-    /// The stored progress of the media at `url`, now and after each change, for a buffer bar.
+    /// The stored progress of the file at `url`, now and after each change, for a buffer bar.
     ///
     /// ```swift
     /// for await progress in cache.progress(of: url) { bar.spans = progress.fractions }
     /// ```
     /// At most one element every 100 ms. Ends when the task is canceled or the cache closed, and immediately for URLs
-    /// that are not http or https or options whose headers cannot be sent.
+    /// that are not http or https, for HLS streams, or options whose headers cannot be sent. Of a stream, ``downloads``
+    /// say how much of its download is stored, and the player's `loadedTimeRanges` what is buffered.
     public func progress(of url: URL, options: PlaybackOptions = PlaybackOptions()) -> PlaybackProgress {
         PlaybackProgress(
             updates: (try? AssetSource.resource(self, url: url, options: options))?.storedProgressUpdates())
@@ -42,12 +46,19 @@ extension MediaCache {
             })
     }
 
-    /// Writes all of the media at `url` to a new file, fetching missing bytes.
+    /// Writes all of the file at `url` to a new file, fetching missing bytes.
     ///
-    /// Throws ``RepriseError``, including `invalidArgument` for headers that cannot be sent, or `CancellationError`.
+    /// Throws ``RepriseError``, including `invalidArgument` for headers that cannot be sent and for HLS streams, which
+    /// are many files, or `CancellationError`.
     public func export(_ url: URL, to file: URL, options: PlaybackOptions = PlaybackOptions()) async throws {
+        if case .stream = SourceURL(url, fileType: options.fileType) {
+            throw RepriseError(
+                .invalidArgument,
+                "A stream is many files, and cannot be exported as one. To play it without a network, add it to the "
+                    + "cache's downloads; StreamExport of RepriseStreams writes a folder.")
+        }
         guard let resource = try AssetSource.resource(self, url: url, options: options) else {
-            throw RepriseError(.invalidURL, "Only http and https URLs of single files can be exported.")
+            throw RepriseError(.invalidURL, "Only http and https URLs can be exported.")
         }
         try await resource.export(to: file.path)
     }
@@ -55,16 +66,18 @@ extension MediaCache {
     /// Removes the stored media at `url`, played with `options`, even while it plays; its player then fails at the next
     /// hole.
     ///
-    /// Returns the bytes freed. Without options `remove(_:partition:)` of Reprise does the same.
+    /// Of an HLS stream, in a cache that downloads streams as ``forPlayback(directory:origin:configuration:)`` makes
+    /// it, the segments go, too, unless they belong to another one. Returns the bytes freed. Without options
+    /// `remove(_:partition:)` of Reprise does the same.
     @discardableResult
     public func remove(_ url: URL, options: PlaybackOptions) async throws -> Int64 {
-        guard let resource = try AssetSource.resource(self, url: url, options: options) else { return 0 }
-        return try await remove(resource.key)
+        guard let resource = try AssetSource.playable(self, url: url, options: options) else { return 0 }
+        return try await remove(resource)
     }
 }
 
 extension AssetSource {
-    /// The resource that plays at `url`; `nil` if it is not cached.
+    /// The file that plays at `url`; `nil` for a stream, and if it is not cached.
     ///
     /// Throws `invalidArgument` for headers that cannot be sent, and `closed`.
     static func resource(

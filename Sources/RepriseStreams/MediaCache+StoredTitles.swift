@@ -36,6 +36,10 @@ extension MediaCache {
 }
 
 extension PlaylistPlanner {
+    package func isComplete(_ title: Title, in inspector: CacheInspector, policy: CacheKeyPolicy) throws -> Bool {
+        try StoredTitle(title, inspector, policy: policy).isComplete
+    }
+
     package func storedFiles(
         aroundTitles keys: [CacheKey], in inspector: CacheInspector, policy: CacheKeyPolicy
     ) throws -> [TitleReference: Set<CacheKey>] {

@@ -45,6 +45,11 @@ package protocol StreamPlanner: Sendable {
         aroundTitles keys: [CacheKey], in inspector: CacheInspector, policy: CacheKeyPolicy
     ) throws -> [TitleReference: Set<CacheKey>]
 
+    /// Whether the stream `title` plays to its end without the origin, as its stored playlists say.
+    ///
+    /// `policy` says how the keys of files are derived. Throws ``RepriseError`` with code `storageUnavailable`.
+    func isComplete(_ title: Title, in inspector: CacheInspector, policy: CacheKeyPolicy) throws -> Bool
+
     /// The parts with which the stream that begins with `first` starts to play, in the order in which they are needed;
     /// `nil` if that is no playlist.
     ///
