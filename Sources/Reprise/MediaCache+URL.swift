@@ -36,8 +36,9 @@ extension MediaCache {
 
     /// Removes the stored bytes of `url`, also while they are being read: such reads end at their next hole.
     ///
-    /// A stream goes as ``remove(_:)-(MediaResource)`` says. Returns the bytes freed; 0 if there was nothing. Throws ``RepriseError``: `invalidURL` for what is neither http
-    /// nor https, `storageUnavailable` when the index cannot be written.
+    /// A stream goes as ``remove(_:)-(MediaResource)`` says. Returns the bytes freed; 0 if there was nothing. Throws
+    /// ``RepriseError``: `invalidURL` for what is neither http nor https, `storageUnavailable` when the index cannot be
+    /// written.
     @discardableResult
     public func remove(_ url: URL, partition: String? = nil) async throws -> Int64 {
         try await remove(resource(for: url, partition: partition))

@@ -58,6 +58,7 @@
                     _ = try await session.data(
                         from: asset.url.deletingLastPathComponent().appendingPathComponent(name))
                 }
+                await eventually { cache.isIdle }
                 withExtendedLifetime(asset) {}
             }
         }

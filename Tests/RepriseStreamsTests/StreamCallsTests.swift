@@ -31,16 +31,20 @@ import Testing
         }
     }
 
-    /// Reads files as those of the stream at `/NAME.m3u8`, as the proxy does.
-    private static func play(_ paths: [String], of name: String, _ bench: Bench, partition: String? = nil) async throws
-    {
+    /// Reads files as those of the stream at `/NAME.m3u8`, and notes that they are, as the proxy does.
+    private static func play(
+        _ paths: [String], of name: String, _ bench: Bench, partition: String? = nil
+    ) async throws {
         let first = try bench.cache.resource(for: bench.origin.url("/\(name).m3u8"), partition: partition)
+        var keys: [CacheKey] = []
         for path in ["/\(name).m3u8"] + paths {
-            var resource = try bench.cache.resource(for: bench.origin.url(path), partition: partition)
-            resource.titles = [TitleReference(key: first.key, url: first.url)]
+            let resource = try bench.cache.resource(for: bench.origin.url(path), partition: partition)
             _ = try await resource.read().drain()
+            keys.append(resource.key)
         }
         await bench.cache.becomeIdle()
+        await bench.cache.flush()
+        bench.cache.note(keys, in: TitleReference(key: first.key, url: first.url))
     }
 
     private static func url(_ path: String, _ bench: Bench) throws -> URL {

@@ -250,6 +250,7 @@ import Testing
             }
             #expect(site.origin.snapshot["/list.m3u8"].requestCount == 1)
             #expect(try await site.get(site.target("/a.ts")).head.status == 200)
+            await site.bench.cache.becomeIdle()
             let titles = try await site.bench.cache.titles()
             #expect(titles.map(\.key) == [key] && titles.first?.fileCount == 2, "and of the title")
             try await site.bench.cache.removeTitle(key)
