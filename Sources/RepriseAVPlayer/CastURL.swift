@@ -20,9 +20,6 @@ public final class CastURL: Sendable {
 
         fileprivate init(_ url: URL, proxy: StreamProxy) { (self.url, self.proxy) = (url, proxy) }
 
-        /// What the options say about requests for it.
-        var rules: ItemRules { proxy.rules }
-
         /// Closes the port, breaks off what is being sent, and returns when that is done.
         public func end() async { await proxy.proxy.stop() }
     #else
@@ -63,11 +60,19 @@ public final class CastURL: Sendable {
             return try castURL(for: resource, options: options, at: address)
         }
 
+        /// An address for a receiver that uses the networks that `item` may use at the time of each request.
         nonisolated func castURL(
-            for resource: ResourceURL, options: PlaybackOptions, at address: String? = nil
+            for item: CastItem, at address: String? = nil
+        ) throws(RepriseError) -> CastURL {
+            try castURL(for: item.url, options: item.currentOptions, at: address) { item.networkPolicy }
+        }
+
+        private nonisolated func castURL(
+            for resource: ResourceURL, options: PlaybackOptions, at address: String?,
+            following networkPolicy: (@Sendable () -> NetworkPolicy)? = nil
         ) throws(RepriseError) -> CastURL {
             let reach = InAppProxy.Reach.network(try Self.localAddress(address), CastScope(resource))
-            let proxy = try StreamProxy(self, options: options, reach: reach)
+            let proxy = try StreamProxy(self, options: options, reach: reach, following: networkPolicy)
             guard let url = proxy.address(of: resource, key: options.cacheKey) else {
                 throw RepriseError(.invalidURL, "The URL cannot be part of another one.")
             }

@@ -37,8 +37,8 @@
             prepare: @escaping @MainActor (_ old: AVPlayerItem, _ new: AVPlayerItem) -> Void = { _, _ in }
         ) {
             let follower = ExternalPlaybackFollower(player, cache: self, prepare: prepare) {
-                [self] source throws(RepriseError) in
-                try castURL(for: source.url, options: source.currentOptions)
+                [self] item throws(RepriseError) in
+                try castURL(for: item)
             }
             objc_setAssociatedObject(player, LoaderKey.externalPlayback, follower, .OBJC_ASSOCIATION_RETAIN)
         }
@@ -50,15 +50,15 @@
         private struct Cast {
             let item: AVPlayerItem
             let address: CastURL
-            let original: URL
-            let source: AssetSource
+            let original: CastItem
+            let url: URL
             /// Where the item that it stands for was; `nil` if that was live.
             let start: CMTime?
         }
 
         private let cache: MediaCache
         private let prepare: @MainActor (AVPlayerItem, AVPlayerItem) -> Void
-        private let makeAddress: (AssetSource) throws(RepriseError) -> CastURL
+        private let makeAddress: (CastItem) throws(RepriseError) -> CastURL
         private weak var player: AVPlayer?
         private var rules = ExternalPlayback()
         private var cast: Cast?
@@ -68,7 +68,7 @@
         init(
             _ player: AVPlayer, cache: MediaCache,
             prepare: @escaping @MainActor (AVPlayerItem, AVPlayerItem) -> Void,
-            makeAddress: @escaping (AssetSource) throws(RepriseError) -> CastURL
+            makeAddress: @escaping (CastItem) throws(RepriseError) -> CastURL
         ) {
             self.player = player
             self.cache = cache
@@ -110,12 +110,14 @@
 
         private func send(_ player: AVPlayer) {
             guard let item = player.currentItem, let source = MediaCache.source(of: item.asset),
-                let original = URL(string: source.url.description), let address = try? makeAddress(source)
+                let url = URL(string: source.url.description)
             else { return rules.failed() }
+            let original = CastItem(source, stream: MediaCache.stream(of: item.asset)?.proxy)
+            guard let address = try? makeAddress(original) else { return rules.failed() }
             let new = AVPlayerItem(url: address.url)
-            if let asset = new.asset as? AVURLAsset { MediaCache.retain(CastItem(source, at: address), by: asset) }
+            if let asset = new.asset as? AVURLAsset { MediaCache.retain(original, by: asset) }
             let start = Self.time(of: item, in: player)
-            cast = Cast(item: new, address: address, original: original, source: source, start: start)
+            cast = Cast(item: new, address: address, original: original, url: url, start: start)
             readiness = new.observe(\.status) { [weak self] _, _ in
                 Task { @MainActor [weak self] in self?.update() }
             }
@@ -124,7 +126,7 @@
 
         private func bringBack(_ player: AVPlayer) {
             guard let cast else { return }
-            let item = cache.playerItem(for: cast.original, options: cast.source.currentOptions)
+            let item = cache.playerItem(for: cast.url, options: cast.original.currentOptions)
             exchange(cast.item, for: item, in: player, at: Self.time(of: cast, in: player))
             forget()
         }

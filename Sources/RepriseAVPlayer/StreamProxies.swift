@@ -49,47 +49,62 @@
 
         init(_ proxy: StreamProxy, source: AssetSource) { (self.proxy, made) = (proxy, source) }
 
-        /// What it plays, with the networks that all items of its proxy may use.
+        /// What it plays, with the networks that all items of its proxy may use now.
         var source: AssetSource {
-            made.setNetworkPolicy(proxy.proxy.networkPolicy)
-            return made
+            var options = made.options
+            options.networkPolicy = proxy.proxy.networkPolicy
+            return AssetSource(made.cache, url: made.url, options: options)
         }
     }
 
     /// What an item for a receiver of AirPlay plays, as its asset holds it.
+    ///
+    /// It has no network policy of its own: that of the item for which it stands holds, and changes with it.
     final class CastItem: Sendable {
         private let source: AssetSource
-        private let rules: ItemRules
+        /// The proxy of the item for which it stands; `nil` if that is a file.
+        private let stream: StreamProxy?
 
-        /// Holds the rules of the receiver's address without keeping its port open.
-        init(_ source: AssetSource, at address: CastURL) { (self.source, rules) = (source, address.rules) }
+        init(_ source: AssetSource, stream: StreamProxy?) { (self.source, self.stream) = (source, stream) }
 
-        /// Changes which networks may be used, by the receiver's requests and by the item that takes its place.
+        var url: ResourceURL { source.url }
+
+        /// Which networks may be used now, by the receiver's requests and by the item that takes its place.
+        var networkPolicy: NetworkPolicy { stream?.proxy.networkPolicy ?? source.networkPolicy }
+
+        /// The options, with the networks that may be used now.
+        var currentOptions: PlaybackOptions {
+            var options = source.options
+            options.networkPolicy = networkPolicy
+            return options
+        }
+
         func setNetworkPolicy(_ policy: NetworkPolicy) {
-            source.setNetworkPolicy(policy)
-            rules.setNetworkPolicy(policy)
+            if let stream {
+                StreamProxies.shared.setNetworkPolicy(policy, of: stream)
+            } else {
+                source.setNetworkPolicy(policy)
+            }
         }
     }
 
     /// A proxy that stops when nothing holds it.
     final class StreamProxy: Sendable {
         let proxy: InAppProxy
-        /// What it says of requests.
-        let rules: ItemRules
         /// Retained, so that no other cache gets its identity.
         private let cache: MediaCache
         private let foreground: ForegroundObserver
 
         init(
-            _ cache: MediaCache, options: PlaybackOptions, reach: InAppProxy.Reach = .process
+            _ cache: MediaCache, options: PlaybackOptions, reach: InAppProxy.Reach = .process,
+            following networkPolicy: (@Sendable () -> NetworkPolicy)? = nil
         ) throws(RepriseError) {
             let rules = ItemRules(
                 fields: try options.fields(), partition: options.partitionOfEntries,
-                networkPolicy: options.networkPolicy)
+                networkPolicy: options.networkPolicy, following: networkPolicy)
             let proxy = try InAppProxy(options.isStored ? cache : cache.withoutStoring(), rules: rules, reach: reach)
             self.cache = cache
             self.proxy = proxy
-            self.rules = rules
             foreground = ForegroundObserver { proxy.checkSoon() }
         }
 

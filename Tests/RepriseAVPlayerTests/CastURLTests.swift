@@ -121,8 +121,8 @@
             _ player: AVPlayer, _ cache: MediaCache,
             prepare: @escaping @MainActor (AVPlayerItem, AVPlayerItem) -> Void = { _, _ in }
         ) -> ExternalPlaybackFollower {
-            ExternalPlaybackFollower(player, cache: cache, prepare: prepare) { source throws(RepriseError) in
-                try cache.castURL(for: source.url, options: source.currentOptions, at: "127.0.0.1")
+            ExternalPlaybackFollower(player, cache: cache, prepare: prepare) { item throws(RepriseError) in
+                try cache.castURL(for: item, at: "127.0.0.1")
             }
         }
 
@@ -237,6 +237,62 @@
             await Self.comes { follower.address == nil }
             let last = try #require(player.currentItem)
             #expect(MediaCache.source(of: last.asset)?.networkPolicy == .any)
+        }
+
+        /// An app may still hold the item that was exchanged.
+        @Test(arguments: [false, true])
+        func theNetworksOfTheItemThatWasSentAreThoseOfTheReceiver(_ isFile: Bool) async throws {
+            try await Site.run { site in
+                try await Self.theNetworksOfTheItemThatWasSentAreThoseOfTheReceiver(site, isFile: isFile)
+            }
+        }
+
+        @MainActor private static func theNetworksOfTheItemThatWasSentAreThoseOfTheReceiver(
+            _ site: Site, isFile: Bool
+        ) async throws {
+            let cache = site.world.cache
+            var options = PlaybackOptions()
+            options.headers = ["Authorization": "Bearer a"]
+            let first = cache.playerItem(for: isFile ? try site.file : site.film, options: options)
+            first.setStatus(.readyToPlay)
+            let player = AVPlayer(playerItem: first)
+            let follower = follower(player, cache)
+            player.setExternalPlaybackActive(true)
+            await Self.comes { follower.address != nil }
+            let address = try #require(follower.address)
+            cache.setNetworkPolicy(.never, for: first)
+            let offline = try await site.load(address.url).status
+            #expect(offline == 504)
+            cache.setNetworkPolicy(.any, for: first)
+            let online = try await site.load(address.url).status
+            #expect(online == 200)
+        }
+
+        /// As those of an `AVPlayerLooper` do.
+        @Test func itemsThatShareAnAssetShareTheNetworksOfTheReceiver() async throws {
+            try await Site.run { site in try await Self.itemsThatShareAnAssetShareTheNetworksOfTheReceiver(site) }
+        }
+
+        @MainActor private static func itemsThatShareAnAssetShareTheNetworksOfTheReceiver(_ site: Site) async throws {
+            let cache = site.world.cache
+            let asset = cache.asset(for: site.film)
+            let items = [AVPlayerItem(asset: asset), AVPlayerItem(asset: asset)]
+            items[0].setStatus(.readyToPlay)
+            let player = AVQueuePlayer(items: items)
+            let follower = follower(player, cache)
+            player.setExternalPlaybackActive(true)
+            await Self.comes { follower.address != nil }
+            let item = try #require(player.currentItem)
+            cache.setNetworkPolicy(.never, for: item)
+            // As `follow(_:ahead:)` asks.
+            let preloaded = MediaCache.resource(of: items[1].asset)?.networkPolicy
+            #expect(preloaded == .never)
+            item.setStatus(.readyToPlay)
+            player.setExternalPlaybackActive(false)
+            await Self.comes { follower.address == nil }
+            let last = try #require(player.currentItem)
+            #expect(last !== item)
+            #expect(MediaCache.source(of: last.asset)?.networkPolicy == .never)
         }
 
         @Test func aQueueKeepsItsOrder() async throws {

@@ -15,10 +15,17 @@ package final class ItemRules: Sendable {
     }
 
     private let known: Mutex<Known>
+    private let followed: (@Sendable () -> NetworkPolicy)?
 
-    package init(fields: HTTPFields, partition: String?, networkPolicy: NetworkPolicy) {
+    /// Rules for items of these options; `followed` says which networks an item may use for which other items stand,
+    /// and then holds instead of `networkPolicy`.
+    package init(
+        fields: HTTPFields, partition: String?, networkPolicy: NetworkPolicy,
+        following followed: (@Sendable () -> NetworkPolicy)? = nil
+    ) {
         self.fields = fields
         self.partition = partition
+        self.followed = followed
         known = Mutex(Known(networkPolicy: networkPolicy))
     }
 
@@ -31,18 +38,16 @@ package final class ItemRules: Sendable {
     }
 
     /// Which networks requests may use now.
-    package var networkPolicy: NetworkPolicy { known.withLock { $0.networkPolicy } }
+    package var networkPolicy: NetworkPolicy { followed?() ?? known.withLock { $0.networkPolicy } }
 
-    /// Changes which networks further requests may use.
+    /// Changes which networks further requests may use; not of rules that follow another item.
     package func setNetworkPolicy(_ policy: NetworkPolicy) { known.withLock { $0.networkPolicy = policy } }
 
     /// The file at `url`.
     ///
     /// The app's own fields, such as credentials, go to hosts that it named, not to all that a playlist names.
     func resource(at url: ResourceURL, in cache: MediaCache) throws(RepriseError) -> MediaResource {
-        let (isNamed, key, networkPolicy) = known.withLock {
-            ($0.hosts.contains(Self.host(of: url)), $0.keys[url], $0.networkPolicy)
-        }
+        let (isNamed, key) = known.withLock { ($0.hosts.contains(Self.host(of: url)), $0.keys[url]) }
         let fields = isNamed ? fields : [:]
         var resource =
             if let key {
