@@ -7,8 +7,8 @@ struct ExternalPlayback: Sendable {
     enum Current: Sendable, Equatable {
         /// The item made for the receiver; whether the player has yet to find out if it can be played.
         case cast(isOpening: Bool)
-        /// Another item that a cache has made.
-        case cached
+        /// Another item that a cache has made; whether the player has yet to find out if it can be played.
+        case cached(isOpening: Bool)
         /// None, or one that no cache has made.
         case other
     }
@@ -27,6 +27,8 @@ struct ExternalPlayback: Sendable {
 
     /// What to do when either has changed.
     ///
+    /// An item that is being opened is not sent yet: until then the player does not say whether it is live, and keeps
+    /// to itself where the app wants it to start.
     /// While the item for the receiver is opened, the player may play nowhere for a moment: that is no wish to come
     /// back. One that has failed is brought back, too.
     mutating func update(isExternal: Bool, current: Current) -> Action {
@@ -38,7 +40,7 @@ struct ExternalPlayback: Sendable {
         case (true, .cached), (true, .other):
             hasCast = false
             return .end
-        case (false, .cached) where isExternal:
+        case (false, .cached(isOpening: false)) where isExternal:
             hasCast = true
             return .send
         case (false, _): return .none

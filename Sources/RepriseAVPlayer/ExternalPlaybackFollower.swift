@@ -14,9 +14,9 @@
         /// ```swift
         /// cache.followExternalPlayback(of: player)
         /// ```
-        /// Lasts as long as the player; a second call replaces the first. The new item starts at the time of the old
-        /// one, unless it is live. Items that were not made by this library are left alone, as are those for which
-        /// there is no local network: the receiver then gets the item's own URL.
+        /// Lasts as long as the player; a second call replaces the first. An item is exchanged once it is ready to
+        /// play, and the new one starts at its time, unless it is live. Items that were not made by this library are
+        /// left alone, as are those for which there is no local network: the receiver then gets the item's own URL.
         ///
         /// The new item has nothing else of the old one: `prepare` carries over what the app has set, such as bit rate
         /// limits, external metadata, chosen subtitles and observers. With FairPlay it makes the new item's asset a
@@ -63,6 +63,8 @@
         private var rules = ExternalPlayback()
         private var cast: Cast?
         private var observations: [NSKeyValueObservation] = []
+        /// The item whose status is observed.
+        private weak var watched: AVPlayerItem?
         private var readiness: NSKeyValueObservation?
 
         init(
@@ -91,6 +93,7 @@
 
         func update() {
             guard let player else { return }
+            watch(player.currentItem)
             switch rules.update(isExternal: player.isExternalPlaybackActive, current: current(of: player)) {
             case .none: return
             case .send: send(player)
@@ -102,10 +105,20 @@
             }
         }
 
+        /// Observes whether the current item can be played, which decides when it is exchanged.
+        private func watch(_ item: AVPlayerItem?) {
+            guard item !== watched else { return }
+            watched = item
+            readiness = item?.observe(\.status) { [weak self] _, _ in
+                Task { @MainActor [weak self] in self?.update() }
+            }
+        }
+
         private func current(of player: AVPlayer) -> ExternalPlayback.Current {
             guard let item = player.currentItem else { return .other }
-            if let cast, cast.item === item { return .cast(isOpening: item.status == .unknown) }
-            return MediaCache.source(of: item.asset) == nil ? .other : .cached
+            let isOpening = item.status == .unknown
+            if let cast, cast.item === item { return .cast(isOpening: isOpening) }
+            return MediaCache.source(of: item.asset) == nil ? .other : .cached(isOpening: isOpening)
         }
 
         private func send(_ player: AVPlayer) {
@@ -118,9 +131,6 @@
             if let asset = new.asset as? AVURLAsset { MediaCache.retain(original, by: asset) }
             let start = Self.time(of: item, in: player)
             cast = Cast(item: new, address: address, original: original, url: url, start: start)
-            readiness = new.observe(\.status) { [weak self] _, _ in
-                Task { @MainActor [weak self] in self?.update() }
-            }
             exchange(item, for: new, in: player, at: start)
         }
 
@@ -132,7 +142,7 @@
         }
 
         /// Ends the address; what is being sent to the receiver breaks off.
-        private func forget() { (cast, readiness) = (nil, nil) }
+        private func forget() { cast = nil }
 
         /// Where `item` is in its media; `nil` if it is live.
         private static func time(of item: AVPlayerItem, in player: AVPlayer) -> CMTime? {

@@ -140,6 +140,7 @@
             let player = AVPlayer(playerItem: cache.playerItem(for: site.film))
             let first = try #require(player.currentItem)
             first.setDuration(CMTime(value: 18, timescale: 1))
+            first.setStatus(.readyToPlay)
             player.play()
             player.seek(to: CMTime(value: 15, timescale: 2), toleranceBefore: .zero, toleranceAfter: .zero)
             let follower = follower(player, cache)
@@ -175,6 +176,7 @@
             let player = AVPlayer(playerItem: cache.playerItem(for: site.film))
             let first = try #require(player.currentItem)
             first.preferredPeakBitRate = 1_000_000
+            first.setStatus(.readyToPlay)
             let follower = follower(player, cache) { [weak player] old, new in
                 #expect(player?.currentItem === old, "it is called before the exchange")
                 new.preferredPeakBitRate = old.preferredPeakBitRate
@@ -198,7 +200,9 @@
         @MainActor private static func anItemThatFailsAtTheReceiverIsBroughtBack(_ site: Site) async throws {
             let cache = site.world.cache
             let player = AVPlayer(playerItem: cache.playerItem(for: site.film))
-            try #require(player.currentItem).setDuration(CMTime(value: 18, timescale: 1))
+            let first = try #require(player.currentItem)
+            first.setDuration(CMTime(value: 18, timescale: 1))
+            first.setStatus(.readyToPlay)
             player.seek(to: CMTime(value: 7, timescale: 1))
             let follower = follower(player, cache)
             player.setExternalPlaybackActive(true)
@@ -214,6 +218,27 @@
             #expect(player.currentTime().seconds == 7)
         }
 
+        /// A player says neither how long an item is that it has yet to open, nor where the app wants it to start.
+        @Test func theNextItemIsSentWhenItIsOpen() async throws {
+            try await Site.run { site in try await Self.theNextItemIsSentWhenItIsOpen(site) }
+        }
+
+        @MainActor private static func theNextItemIsSentWhenItIsOpen(_ site: Site) async throws {
+            let cache = site.world.cache
+            let player = AVPlayer()
+            player.setExternalPlaybackActive(true)
+            let follower = follower(player, cache)
+            let next = cache.playerItem(for: site.film)
+            player.replaceCurrentItem(with: next)
+            player.seek(to: CMTime(value: 7, timescale: 1))
+            follower.update()
+            #expect(follower.address == nil && player.currentItem === next)
+            next.setDuration(CMTime(value: 18, timescale: 1))
+            next.setStatus(.readyToPlay)
+            await Self.comes { follower.address != nil }
+            #expect(player.currentItem !== next && player.currentTime().seconds == 7)
+        }
+
         @Test func aReceiverUsesNoNetworkThatTheItemMayNotUse() async throws {
             try await Site.run { site in try await Self.aReceiverUsesNoNetworkThatTheItemMayNotUse(site) }
         }
@@ -221,6 +246,7 @@
         @MainActor private static func aReceiverUsesNoNetworkThatTheItemMayNotUse(_ site: Site) async throws {
             let cache = site.world.cache
             let player = AVPlayer(playerItem: cache.playerItem(for: site.film))
+            try #require(player.currentItem).setStatus(.readyToPlay)
             cache.setNetworkPolicy(.never, for: try #require(player.currentItem))
             let follower = follower(player, cache)
             player.setExternalPlaybackActive(true)
@@ -303,6 +329,7 @@
             let cache = site.world.cache
             let other = cache.playerItem(for: try site.file)
             let player = AVQueuePlayer(items: [cache.playerItem(for: site.film), other])
+            for item in player.items() { item.setStatus(.readyToPlay) }
             let follower = follower(player, cache)
             player.setExternalPlaybackActive(true)
             await Self.comes { follower.address != nil }
